@@ -170,7 +170,7 @@ func (a residualAudit) happens(input *Exact, key int, b broken) (bool, error) {
 		}
 		for draw := range draws {
 			o := &opened{exact: input.inner, streams: noise.NewStreams(keyOf(2*key+draw), a.hash)}
-			noisy, err := o.noisy(context.Background(), answer)
+			noisy, err := o.noisyAnswer(context.Background(), answer)
 			if err != nil {
 				return false, err
 			}

@@ -1,7 +1,7 @@
 package histogram
 
-// This file holds candidates: what the rounds of an adaptive method choose among, as it is
-// counted before the first.
+// This file holds candidates: the marginals among which the rounds of an adaptive method choose, counted before the
+// first round.
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// candidatesOf are the questions whose counts the rounds of a method may be told: the
-// marginal of each of its candidates, by category, in their order.
+// candidatesOf returns the questions whose counts the rounds of a method may use: the marginal of each of its
+// candidates, by category, in their order.
 func candidatesOf(p *plan.Plan, s plan.Synthetic) ([]plan.Measurement, error) {
 	cells, err := adaptive.Cells(p, s)
 	if err != nil {
@@ -35,9 +35,9 @@ func candidatesOf(p *plan.Plan, s plan.Synthetic) ([]plan.Measurement, error) {
 	return all, nil
 }
 
-// byClass are the counts of candidates by class, from those by category, which it forgets one
-// after the other.
-func byClass(candidates [][]int, counts [][]int64, classes [][]int, sizes []int) ([][]int64, error) {
+// countsByClass returns the counts of candidates by class, from the counts by category. It releases the counts of
+// each candidate once they are added up.
+func countsByClass(candidates [][]int, counts [][]int64, classes [][]int, sizes []int) ([][]int64, error) {
 	out := make([][]int64, len(counts))
 	return out, parallel.Do(context.Background(), runtime.GOMAXPROCS(0), len(counts), func(i int) error {
 		of, cells := make([][]int, len(candidates[i])), []int(nil)
@@ -50,10 +50,10 @@ func byClass(candidates [][]int, counts [][]int64, classes [][]int, sizes []int)
 	})
 }
 
-// classCounts adds up counts, row-major over columns whose categories are of these classes,
-// each its own where there are none, of which there are so many.
+// classCounts adds up counts by class. They are row-major over columns: classes[a] has the class of each category of
+// column a, or is nil if each category is its own class, and sizes[a] is the number of classes.
 func classCounts(counts []int64, classes [][]int, sizes []int) []int64 {
-	for a := len(sizes) - 1; a >= 0; a-- { // behind a are classes, before it categories
+	for a := len(sizes) - 1; a >= 0; a-- { // columns after a are by class already, those before it by category
 		if classes[a] == nil {
 			continue
 		}

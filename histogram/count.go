@@ -1,6 +1,6 @@
 package histogram
 
-// This file holds the Counter, and Count: from what a plan asks to its exact answers.
+// This file holds the Counter, and Count, which gets the exact answers to what a plan asks.
 
 import (
 	"context"
@@ -20,33 +20,33 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// Counter answers questions to the confidential tables of a release exactly. What it returns tells nothing outside of
-// the packages that the test of arrows lists.
+// Counter answers questions about the confidential tables of a release exactly. Only the packages that
+// internal/structure lists can read what it returns.
 //
 // Contract: which rows count, and how many rows of each unit, is a function of the plan, the tables and the keys of s
-// alone, and not of what is asked, nor of anything that the machine decides. No error holds a value, a row or a count.
-// From s it can derive no noise.
+// alone, and not of what is asked, nor of anything that the machine decides. No error holds a value, a row or a
+// count. From s it can derive no noise.
 type Counter interface {
 	Count(ctx context.Context, q Questions, s *noise.RowStreams) (answer.Answers, error)
 }
 
 // Questions are what a [Counter] is asked, all at once.
 type Questions struct {
-	Plan         *plan.Plan         // whose release says what the tables are, and which of their rows count; verified
-	Measurements []plan.Measurement // whose exact answers are wanted, in this order; their mechanisms say nothing here
+	Plan         *plan.Plan         // verified; its release defines the tables and which of their rows count
+	Measurements []plan.Measurement // in the order of the answers; a counter ignores their mechanisms
 }
 
-// Stamp returns the stamp that answers to these questions bear when rows are bounded under the keys of s.
+// Stamp returns the stamp of answers to these questions, if rows are bounded under the keys of s.
 func (q Questions) Stamp(s *noise.RowStreams) (answer.Stamp, error) {
 	return stampOf(q.Plan.Hash(), q.Measurements, s)
 }
 
-// stampOf is the stamp of answers to measurements of the plan of this hash.
+// stampOf returns the stamp of answers to measurements of the plan with a hash.
 func stampOf(planHash string, all []plan.Measurement, s *noise.RowStreams) (answer.Stamp, error) {
 	h := sha256.New()
 	io.WriteString(h, planHash)
 	for _, m := range all {
-		question, err := json.Marshal(struct { // all but the mechanisms, which are the core's business alone
+		question, err := json.Marshal(struct { // without the mechanisms, which only the core uses
 			ID                string
 			Query             plan.Query
 			Cells, Impossible int64
@@ -62,13 +62,13 @@ func stampOf(planHash string, all []plan.Measurement, s *noise.RowStreams) (answ
 	return s.Stamp(h.Sum(nil)), nil
 }
 
-// Count has a counter answer all that a plan may ask: its measurements, and every candidate that an adaptive method of
-// the plan may choose. It works on a copy of the plan that nobody else holds, the counter included, checked to be what
-// its spec leads to: what is measured later is what was checked here. s bounds the rows, and is what [Exact.Open] must
-// be given.
+// Count has a counter answer everything that a plan may ask: its measurements, and every candidate that an adaptive
+// method of the plan may choose. It works on a copy of the plan that nobody else holds, not even the counter, and
+// that it has verified against its spec: what is measured later is what was checked here. s bounds the rows, and must
+// be passed to [Exact.Open] again.
 //
-// Contract: the answers are those to the questions of this plan, counted under the keys of s, and of the form that what
-// is drawn from them rests on; all of it is checked here, before anything is debited.
+// Contract: the answers are those to the questions of this plan, counted under the keys of s, and have the form on
+// which the drawing of noise relies; all of it is checked here, before anything is debited.
 //
 // Errors: those of the counter.
 func Count(ctx context.Context, c *compiled.Compiled, by Counter, s *noise.Streams) (*Exact, error) {
@@ -76,7 +76,7 @@ func Count(ctx context.Context, c *compiled.Compiled, by Counter, s *noise.Strea
 	if err != nil {
 		return nil, err
 	}
-	all, err := questions(own.Plan())
+	all, err := questionsOf(own.Plan())
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func Count(ctx context.Context, c *compiled.Compiled, by Counter, s *noise.Strea
 			return nil, err
 		}
 	}
-	asked, err := questions(c.Plan())
+	asked, err := questionsOf(c.Plan())
 	if err != nil {
 		return nil, err
 	}
@@ -113,15 +113,15 @@ func Count(ctx context.Context, c *compiled.Compiled, by Counter, s *noise.Strea
 var errOtherQuestions = errors.New(
 	"what was counted is not what the plan asks, or was bounded with another key: this is a bug, please report it")
 
-// wellFormed reports whether there is an answer to each measurement, of the form that this has: what is drawn, and how
-// many figures leave, rests on it.
+// wellFormed reports whether there is an answer to each measurement, of the measurement's form. What is drawn, and
+// how many figures are released, relies on the form.
 func wellFormed(p *plan.Plan, all []plan.Measurement, counts []answer.Answer) bool {
 	if len(counts) != len(all) {
 		return false
 	}
 	for i, m := range all {
 		a := counts[i]
-		formed := giftOf(m).formed
+		formed := publicationOf(m).isWellFormed
 		if formed == nil || !formed(m, a) || !a.Bounded() || i >= len(p.Measurements) && !a.Least(0) {
 			return false
 		}
@@ -129,10 +129,10 @@ func wellFormed(p *plan.Plan, all []plan.Measurement, counts []answer.Answer) bo
 	return true
 }
 
-// questions are all that a plan may ask of its tables: its measurements in order
-// and, behind them, the candidates of every adaptive method. What a method will choose
-// is not known before noise is drawn, and tables are read once.
-func questions(p *plan.Plan) ([]plan.Measurement, error) {
+// questionsOf returns everything that a plan may ask of its tables: its measurements in order, followed by the
+// candidates of every adaptive method. Which of these a method will choose is not known before noise is drawn, and
+// tables are read once.
+func questionsOf(p *plan.Plan) ([]plan.Measurement, error) {
 	all := slices.Clone(p.Measurements)
 	for _, s := range p.Synthetic {
 		candidates, err := candidatesOf(p, s)

@@ -16,44 +16,42 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// Exact holds the exact answers to all that a plan may ask. It has no getter and
-// shows "confidential" however it is printed, logged or marshalled. The only way
-// on is Open.
+// Exact holds the exact answers to everything that a plan may ask. It has no getter and shows "confidential" however
+// it is printed, logged or marshalled. Open is the only way to use it.
 type Exact struct {
 	answer.Redacted
-	inner *exact // behind a pointer, where reflection prints an address
+	inner *exact // a pointer, of which reflection prints only the address
 }
 
 // exact is what Exact hides.
 type exact struct {
-	plan       *compiled.Compiled // that the core read itself
-	answers    []asked            // one per measurement, in the plan's order
-	candidates [][][]int64        // of each adaptive method, in the order of its candidates
-	hash       []byte             // of all answers with their definitions
-	commitment string             // of hash, under the key that the rows were bounded with
+	plan       *compiled.Compiled // the core's own copy
+	answers    []exactAnswer      // by measurement, in the plan's order
+	candidates [][][]int64        // by adaptive method, in the order of its candidates
+	hash       []byte             // hash of all answers with their definitions
+	commitment string             // commitment to hash, under the key that the rows were bounded with
 	madeUp     bool
 
 	mu     sync.Mutex
 	opened bool
 }
 
-// asked is the exact answer to one measurement.
-type asked struct {
+// exactAnswer is the exact answer to one measurement.
+type exactAnswer struct {
 	measurement plan.Measurement
 	definition  []byte // canonical
 	answer.Answer
 	hash []byte // SHA-256 of the counts, and of their places
 }
 
-// newExact takes the counts of all questions of a plan, in their order. The hash,
-// and with it what a release is debited for, is of all of them: of a candidate that no
-// round will choose as well.
+// newExact takes the answers to all questions of a plan, in their order. The hash, and with it what a release is
+// debited for, covers all of them, also a candidate that no round will choose.
 func newExact(p *compiled.Compiled, all []plan.Measurement, counted answer.Answers, s *noise.Streams) *Exact {
 	e := &exact{plan: p, madeUp: answer.OfMadeUp(counted)}
 	counts := answer.All(counted)
 	hash := sha256.New()
 	for i, m := range all {
-		a := asked{measurement: m, definition: m.Canonical(), Answer: counts[i], hash: counts[i].Hash()}
+		a := exactAnswer{measurement: m, definition: m.Canonical(), Answer: counts[i], hash: counts[i].Hash()}
 		definition := sha256.Sum256(a.definition)
 		hash.Write(definition[:])
 		hash.Write(a.hash)
@@ -65,7 +63,7 @@ func newExact(p *compiled.Compiled, all []plan.Measurement, counted answer.Answe
 	counts = counts[len(p.Measurements):]
 	for _, s := range p.Synthetic {
 		candidates := make([][]int64, len(adaptive.Candidates(s)))
-		for i := range candidates { // models are held against candidates as they are
+		for i := range candidates { // models are compared with the counts of candidates
 			candidates[i] = counts[i].Wide().Counts
 		}
 		e.candidates, counts = append(e.candidates, candidates), counts[len(candidates):]
@@ -75,9 +73,8 @@ func newExact(p *compiled.Compiled, all []plan.Measurement, counted answer.Answe
 	return out
 }
 
-// Commitment binds the key of s to the exact answers, in 64 hexadecimal digits.
-// The release is debited for it, so that one debit pays for one draw. It belongs
-// into the ledger and the confidential state only.
+// Commitment binds the key of s to the exact answers, in 64 hexadecimal digits. The release is debited for it, so
+// that one debit pays for one draw. It may be stored only in the ledger and in the confidential state.
 func (e *Exact) Commitment(s *noise.Streams) string {
 	c := s.Commitment(e.inner.hash)
 	return hex.EncodeToString(c[:])
@@ -97,10 +94,9 @@ var (
 	errOpenedOnce = errors.New("the exact counts were opened before; one debit pays for one opening")
 )
 
-// Open lets the answers be measured, for the receipt of a debit of the same plan
-// at its full charge, made for these very answers and the key they were counted
-// with. Made-up rows open with the receipt of a rehearsal and with no other. It
-// succeeds once.
+// Open allows the answers to be measured, given the receipt of a debit of the same plan at its full charge, made for
+// these very answers and the key they were counted with. Made-up rows open with the receipt of a rehearsal and with
+// no other. It succeeds once.
 func (e *Exact) Open(r ledger.Receipt, s *noise.Streams) (*Opened, error) {
 	x := e.inner
 	switch {

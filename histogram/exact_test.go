@@ -232,9 +232,9 @@ func TestNarrowCountsAreTheSameCounts(t *testing.T) {
 		var noisy [2][]int64
 		for i, these := range []answer.Answer{narrow, wide} {
 			m := p.Measurements[0]
-			a := asked{measurement: m, definition: m.Canonical(), Answer: these, hash: these.Hash()}
+			a := exactAnswer{measurement: m, definition: m.Canonical(), Answer: these, hash: these.Hash()}
 			var err error
-			if noisy[i], err = (&opened{streams: streams(p, 1)}).add(t.Context(), a); err != nil {
+			if noisy[i], err = (&opened{streams: streams(p, 1)}).addNoise(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,6 +1,6 @@
 package histogram
 
-// This file holds the selection of groups that nobody listed.
+// This file holds the selection of groups whose categories are not listed.
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// selected is the answer to a measurement of groups that are not listed: those that its selection lets through, in the
-// order of their keys, with their numbers of units and noise that has nothing to do with the selection.
+// selectedGroups returns the answer to a measurement of groups that are not listed: the groups that its selection
+// releases, in the order of their keys, with their numbers of units and noise that is independent of the selection.
 //
 // Guarantee: each group with a unit is selected by itself with exactly the probability of [selection.Groups], and no
 // other is; the noise on what is selected has the law of the measurement's mechanism and is independent of the
-// selection. Neighbours: those of the mechanism's sensitivity, which differ by one in at most Discovery.Groups groups.
-// Theorem: Desfontaines, Voss, Gipson & Mandayam 2022; Korolova, Kenthapadi, Mishra & Ntoulas 2009. Argument:
+// selection. Neighbours: those of the mechanism's sensitivity, which differ by one in at most Discovery.Groups
+// groups. Theorem: Desfontaines, Voss, Gipson & Mandayam 2022; Korolova, Kenthapadi, Mishra & Ntoulas 2009. Argument:
 // docs/proofs/discover.md.
-func (x *opened) selected(ctx context.Context, a asked) (measured.Measured, error) {
+func (x *opened) selectedGroups(ctx context.Context, a exactAnswer) (measured.Measured, error) {
 	d := a.measurement.Selection.(selection.Groups)
 	kept, err := d.Kept()
 	if err != nil {
@@ -40,7 +40,7 @@ func (x *opened) selected(ctx context.Context, a asked) (measured.Measured, erro
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	noisy, err := x.add(ctx, a)
+	noisy, err := x.addNoise(ctx, a)
 	if err != nil {
 		return measured.Measured{}, err
 	}
@@ -50,10 +50,10 @@ func (x *opened) selected(ctx context.Context, a asked) (measured.Measured, erro
 			values, keys = append(values, noisy[i]), append(keys, a.Groups.Keys(a.Cells[i]))
 		}
 	}
-	return measured.Measured{Measurement: a.measurement, Values: integers(values), Keys: keys}, nil
+	return measured.Measured{Measurement: a.measurement, Values: int64Array(values), Keys: keys}, nil
 }
 
-// selectGroups decides for each group of so many units whether it is selected.
+// selectGroups decides for each group, given its number of units, whether it is selected.
 func selectGroups(stream *noise.Bits, d selection.Groups, kept *selection.Kept, units []int64, through []bool) error {
 	if probabilities := kept.Optimal(); probabilities != nil {
 		for i, n := range units {

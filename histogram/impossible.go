@@ -1,6 +1,6 @@
 package histogram
 
-// This file holds the impossible cells: those that are never measured.
+// This file holds the impossible cells, which are never measured.
 
 import (
 	"github.com/dprelease/dprelease/plan"
@@ -8,7 +8,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// impossibleCells says of each cell of a measurement whether it is never measured; nil where all are measured.
+// impossibleCells returns, for each cell of a measurement, whether it is impossible; nil if none is.
 func impossibleCells(m plan.Measurement, r *spec.Release) ([]bool, error) {
 	if m.Impossible <= 0 {
 		return nil, nil

@@ -11,57 +11,60 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// This file lists what the core does with each kind of what is counted and of what is given out.
+// This file lists how the core handles each kind of what is counted and each kind of selection.
 
-// gift is how answers are given out: the form that exact answers must have for it, as what is drawn, and how many
-// figures leave, rests on that; and how they get their noise.
-type gift struct {
-	formed func(m plan.Measurement, a answer.Answer) bool
-	give   func(x *opened, ctx context.Context, a asked) (measured.Measured, error)
+// publication is how answers are published: the form that exact answers must have, because what is drawn and how many
+// figures are released rely on it, and how the answers get their noise.
+type publication struct {
+	isWellFormed func(m plan.Measurement, a answer.Answer) bool
+	answer       func(x *opened, ctx context.Context, a exactAnswer) (measured.Measured, error)
 }
 
-// gifts lists how answers are given out, by what is counted and by which answers are given out. Pairs that are not legal
+// publications lists how answers are published, by what is counted and by selection. Pairs that are not legal
 // ([plan.Measurement.Check]) have none.
-var gifts = [counted.Kinds][selection.Kinds]gift{
+var publications = [counted.Kinds][selection.Kinds]publication{
 	counted.KindRows: {
-		selection.KindAll:    {isDense, (*opened).noisy},
-		selection.KindAbove:  {isSparse, (*opened).sparse},
-		selection.KindTop:    {isScored, (*opened).top},
-		selection.KindGroups: {isGrouped, (*opened).selected},
+		selection.KindAll:    {isDense, (*opened).noisyAnswer},
+		selection.KindAbove:  {isSparse, (*opened).sparseAnswer},
+		selection.KindTop:    {isScored, (*opened).topCells},
+		selection.KindGroups: {isGrouped, (*opened).selectedGroups},
 	},
 	counted.KindValues: {
-		selection.KindAll:   {isDense, (*opened).noisy},
-		selection.KindAbove: {isSparse, (*opened).sparse},
-		selection.KindTop:   {isScored, (*opened).top},
+		selection.KindAll:   {isDense, (*opened).noisyAnswer},
+		selection.KindAbove: {isSparse, (*opened).sparseAnswer},
+		selection.KindTop:   {isScored, (*opened).topCells},
 	},
-	counted.KindQuantiles:  {selection.KindAll: {isRanked, (*opened).quantiles}},
-	counted.KindBins:       {selection.KindAll: {isDense, (*opened).noisy}},
-	counted.KindDistinct:   {selection.KindAll: {isDense, (*opened).noisy}},
-	counted.KindDiagnostic: {selection.KindAll: {isDense, (*opened).noisy}},
+	counted.KindQuantiles:  {selection.KindAll: {isRanked, (*opened).drawQuantiles}},
+	counted.KindBins:       {selection.KindAll: {isDense, (*opened).noisyAnswer}},
+	counted.KindDistinct:   {selection.KindAll: {isDense, (*opened).noisyAnswer}},
+	counted.KindDiagnostic: {selection.KindAll: {isDense, (*opened).noisyAnswer}},
 }
 
-// giftOf returns how the answers to a measurement are given out; one without functions where its pair is not legal.
-func giftOf(m plan.Measurement) gift { return gifts[m.Query.Counted.Kind()][m.Selection.Kind()] }
+// publicationOf returns how the answers to a measurement are published. It has no functions if the pair is not legal.
+func publicationOf(m plan.Measurement) publication {
+	return publications[m.Query.Counted.Kind()][m.Selection.Kind()]
+}
 
-// isDense reports whether there is a count for every cell.
+// isDense reports whether an answer has a count for every cell.
 func isDense(m plan.Measurement, a answer.Answer) bool {
 	return a.Groups == nil && a.Cells == nil && int64(a.Len()) == m.Cells
 }
 
-// isSparse reports whether there are counts of cells of the measurement, ascending.
+// isSparse reports whether an answer has counts of ascending cells of the measurement.
 func isSparse(m plan.Measurement, a answer.Answer) bool {
 	return a.Groups == nil && a.Ascending(uint64(m.Cells))
 }
 
-// isScored reports whether there are counts of cells of the measurement, ascending, none of them negative.
+// isScored reports whether an answer is sparse without negative counts.
 func isScored(m plan.Measurement, a answer.Answer) bool { return isSparse(m, a) && a.Least(0) }
 
-// isRanked reports whether there are counts of pairs of a cell and a place, ascending, none of them negative.
+// isRanked reports whether an answer has counts of ascending pairs of a cell and a lattice index, none of them
+// negative.
 func isRanked(_ plan.Measurement, a answer.Answer) bool {
 	return a.Groups == nil && a.Ascending(math.MaxUint64) && a.Least(0)
 }
 
-// isGrouped reports whether there are positive counts of units of groups.
+// isGrouped reports whether an answer has positive numbers of units of groups.
 func isGrouped(_ plan.Measurement, a answer.Answer) bool {
 	return a.Groups != nil && a.Ascending(math.MaxUint64) && a.Least(1)
 }

@@ -14,7 +14,7 @@ import (
 type sampler struct {
 	// add adds noise to every count.
 	add func(b *noise.Bits, parameter *big.Rat, counts []int64) error
-	// exceeding is the law of noise above a threshold.
+	// exceeding returns the law of noise above a threshold.
 	exceeding func(parameter *big.Rat, above int64) (*noise.Exceeding, error)
 }
 
@@ -23,7 +23,7 @@ var samplers = map[budget.Kind]sampler{
 	budget.DiscreteGaussian: {noise.AddDiscreteGaussian, noise.ExceedingGaussian},
 }
 
-// samplerOf is the sampler of a mechanism.
+// samplerOf returns the sampler of a mechanism.
 func samplerOf(m budget.Mechanism) (sampler, error) {
 	s, ok := samplers[m.Kind]
 	if !ok {

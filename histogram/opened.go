@@ -1,6 +1,6 @@
 package histogram
 
-// This file holds Opened: exact answers that were paid for, given out with noise.
+// This file holds Opened: exact answers that were paid for, published with noise.
 
 import (
 	"bytes"
@@ -19,8 +19,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// Opened gives each answer of a paid plan once, with its noise. It shows
-// "confidential" however it is printed.
+// Opened gives each answer of a paid plan once, with its noise. It shows "confidential" however it is printed.
 type Opened struct {
 	answer.Redacted
 	inner *opened
@@ -32,37 +31,35 @@ type opened struct {
 	streams *noise.Streams
 
 	mu      sync.Mutex
-	given   []bool // by place in the plan
-	oracles []int  // the methods whose oracle was given
+	given   []bool // by index in the plan
+	oracles []int  // indexes of the methods whose oracle was given
 }
 
-// Measure returns the noisy answer to a measurement of the plan: the exact
-// integers plus the noise that the plan sets, which depends on the key, the
-// measurement's canonical definition and the exact integers. It is an error to
-// ask what the plan does not hold or to ask twice; a candidate that an adaptive method
-// may choose is the business of its [Oracle]. The result does not depend on the
-// number of processors.
+// Measure returns the noisy answer to a measurement of the plan: the exact integers plus the noise that the plan
+// sets, which depends on the key, the measurement's canonical definition and the exact integers. It returns an error
+// if the measurement is not in the plan or was given before; a candidate that an adaptive method may choose is
+// measured by its [Oracle]. The result does not depend on the number of processors.
 func (o *Opened) Measure(ctx context.Context, m plan.Measurement) (measured.Measured, error) {
 	x := o.inner
 	definition := m.Canonical()
-	for i := range x.exact.answers { // by place: another's counts may be let go of meanwhile
+	for i := range x.exact.answers { // by index: a concurrent call may release the counts of another answer
 		if bytes.Equal(x.exact.answers[i].definition, definition) {
-			return x.give(ctx, i)
+			return x.giveAnswer(ctx, i)
 		}
 	}
 	return measured.Measured{}, errNotPlanned
 }
 
-// give is Measure for a place in the plan. Its exact counts are let go of once they are given, so that a plan's exact
-// and noisy ones are not all held at once.
-func (x *opened) give(ctx context.Context, i int) (measured.Measured, error) {
-	if !x.claim(i) {
+// giveAnswer is Measure for an index in the plan. It releases the exact counts once they are given, so that a plan's
+// exact and noisy counts are not all in memory at once.
+func (x *opened) giveAnswer(ctx context.Context, i int) (measured.Measured, error) {
+	if !x.claimAnswer(i) {
 		return measured.Measured{}, errGiven
 	}
 	a := &x.exact.answers[i]
-	noisy, err := giftOf(a.measurement).give(x, ctx, *a)
+	noisy, err := publicationOf(a.measurement).answer(x, ctx, *a)
 	if err != nil {
-		x.disclaim(i) // nothing was given; a second try draws the same noise
+		x.releaseClaim(i) // nothing was given, and a second try draws the same noise
 		return measured.Measured{}, err
 	}
 	a.Answer = answer.Answer{}
@@ -75,8 +72,8 @@ var (
 	errGiven      = errors.New("it was given before; each answer is given once")
 )
 
-// claim marks an answer as given; false if it was.
-func (x *opened) claim(i int) bool {
+// claimAnswer marks an answer as given, and reports false if it already was.
+func (x *opened) claimAnswer(i int) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.given[i] {
@@ -86,17 +83,16 @@ func (x *opened) claim(i int) bool {
 	return true
 }
 
-func (x *opened) disclaim(i int) {
+func (x *opened) releaseClaim(i int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.given[i] = false
 }
 
-// noisy is an answer with its noise. Impossible cells are not
-// measured: what was drawn for them is thrown away, and they are 0 whatever the counts
-// (docs/proofs/impossible.md).
-func (x *opened) noisy(ctx context.Context, a asked) (measured.Measured, error) {
-	counts, err := x.add(ctx, a)
+// noisyAnswer returns an answer with its noise. Impossible cells are not measured: what was drawn for them is
+// discarded, and they are 0 whatever the counts (docs/proofs/impossible.md).
+func (x *opened) noisyAnswer(ctx context.Context, a exactAnswer) (measured.Measured, error) {
+	counts, err := x.addNoise(ctx, a)
 	if err != nil {
 		return measured.Measured{}, err
 	}
@@ -109,21 +105,21 @@ func (x *opened) noisy(ctx context.Context, a asked) (measured.Measured, error) 
 			counts[i] = 0
 		}
 	}
-	return measured.Measured{Measurement: a.measurement, Values: integers(counts)}, nil
+	return measured.Measured{Measurement: a.measurement, Values: int64Array(counts)}, nil
 }
 
-// integers are these very ones as a column, not a copy.
-func integers(of []int64) *array.Int64 {
+// int64Array returns integers as a column, without copying them.
+func int64Array(of []int64) *array.Int64 {
 	values := memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(of))
 	data := array.NewData(arrow.PrimitiveTypes.Int64, len(of), []*memory.Buffer{nil, values}, nil, 0, 0)
 	defer data.Release()
 	return array.NewInt64Data(data)
 }
 
-// Add is an answer's counts with the noise of its measurement: drawn exactly and
-// in blocks of [noise.BlockCells], each from a stream of its own that depends on
-// the key, the canonical definition and the exact integers.
-func (x *opened) add(ctx context.Context, a asked) ([]int64, error) {
+// addNoise returns an answer's counts with the noise of its measurement: drawn exactly and in blocks of
+// [noise.BlockCells], each from a stream of its own that depends on the key, the canonical definition and the exact
+// integers.
+func (x *opened) addNoise(ctx context.Context, a exactAnswer) ([]int64, error) {
 	sampler, err := samplerOf(a.measurement.Mechanism)
 	if err != nil {
 		return nil, err

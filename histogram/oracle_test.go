@@ -95,7 +95,8 @@ func answerTo(o *Oracle, round, choice int) (measured.Measured, error) {
 // passed tells an oracle that earlier runs have made a round.
 func passed(t testing.TB, o *Oracle, round, choice int) {
 	t.Helper()
-	if err := errors.Join(o.Chose(round, o.inner.method.Select, choice), o.Gave(round, choice, o.inner.method.Noise)); err != nil {
+	err := errors.Join(o.Chose(round, o.inner.method.Select, choice), o.Gave(round, choice, o.inner.method.Noise))
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -326,11 +326,11 @@ func TestACandidateChosenAgainHasFreshNoise(t *testing.T) {
 	if err := o.Chose(1, o.inner.method.Select, setABC); err != nil {
 		t.Fatal(err)
 	}
-	a, err := o.inner.question(1, setABC, o.inner.method.Noise)
+	a, err := o.inner.answerOf(1, setABC, o.inner.method.Noise)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.inner.gave(a)
+	o.inner.noteAnswer(a)
 	o.inner.next--
 	if _, err := answerTo(o, 1, setABC); !errors.Is(err, errGiven) {
 		t.Errorf("one definition twice: %v", err)

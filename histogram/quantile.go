@@ -1,6 +1,6 @@
 package histogram
 
-// This file holds the quantiles: by which rows of each cell they are drawn, from where to where, and the drawing.
+// This file holds the quantiles: the rows and the range of each cell, and the drawing.
 
 import (
 	"context"
@@ -22,16 +22,17 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// quantiles are the answers of a measurement of quantiles: for each cell the places that are drawn at its shares, one
-// after the other, from a stream of its own. Its rows are those of the exact answer, whose cells are pairs of a cell
-// and a place. Impossible cells are not measured: they are 0 whatever the counts (docs/proofs/impossible.md).
+// drawQuantiles returns the answers to a measurement of quantiles: for each cell the lattice indexes drawn at its
+// shares, one after another, from a stream of its own. The rows of a cell are in the exact answer, whose cells are
+// pairs of a cell and a lattice index. Impossible cells are not measured: they are 0 whatever the counts
+// (docs/proofs/impossible.md).
 //
-// Guarantee: each place has exactly the law of [noise.Quantile], for the range of its cell's strata, which is public,
-// and the draws are independent: what a unit moves are the counts of the cells that its rows are in. Neighbours: those
-// of the mechanism. Argument: docs/proofs/values.md.
-func (x *opened) quantiles(ctx context.Context, a asked) (measured.Measured, error) {
+// Guarantee: each lattice index has exactly the law of [noise.Quantile], for the range of its cell's strata, which is
+// public, and the draws are independent: a unit changes only the counts of the cells that its rows are in.
+// Neighbours: those of the mechanism. Argument: docs/proofs/values.md.
+func (x *opened) drawQuantiles(ctx context.Context, a exactAnswer) (measured.Measured, error) {
 	release, m := x.exact.plan.Release(), a.measurement
-	d, err := newDrawing(release, m)
+	d, err := newQuantileDrawing(release, m)
 	if err != nil {
 		return measured.Measured{}, err
 	}
@@ -44,43 +45,43 @@ func (x *opened) quantiles(ctx context.Context, a asked) (measured.Measured, err
 		if mask.Holds(uint64(cell)) {
 			return nil
 		}
-		return d.draw(x.streams.Quantiles(a.definition, a.hash, cell), a, cell, drawn[cell*each:(cell+1)*each])
+		return d.drawCell(x.streams.Quantiles(a.definition, a.hash, cell), a, cell, drawn[cell*each:(cell+1)*each])
 	})
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	return measured.Measured{Measurement: m, Values: integers(drawn)}, nil
+	return measured.Measured{Measurement: m, Values: int64Array(drawn)}, nil
 }
 
-// drawing is how the quantiles of a measurement are drawn.
-type drawing struct {
+// quantileDrawing is how the quantiles of a measurement are drawn.
+type quantileDrawing struct {
 	counted.Quantiles
 	lattice     *domain.Lattice
 	shares      []int64    // in parts of denominator
-	epsilons    []*big.Rat // of the choice at each share
+	epsilons    []*big.Rat // by share, the ε of its choice
 	denominator int64
-	sizes       []int // categories of each factor
-	by          int   // the factor of the column that has ranges of its own; −1: none
+	sizes       []int // by factor, its number of categories
+	by          int   // index of the factor of the column of strata; −1: none
 	ranges      []domain.Stratum
 }
 
-// checkDrawing returns an error where a measurement is of quantiles that cannot be drawn.
+// checkDrawing returns an error for a measurement of quantiles that cannot be drawn.
 func checkDrawing(r *spec.Release, m plan.Measurement) error {
 	if m.Query.Counted.Kind() != counted.KindQuantiles {
 		return nil
 	}
-	_, err := newDrawing(r, m)
+	_, err := newQuantileDrawing(r, m)
 	return err
 }
 
-// newDrawing fails where what the plan says cannot be drawn. It is asked before anything is counted.
-func newDrawing(r *spec.Release, m plan.Measurement) (*drawing, error) {
+// newQuantileDrawing returns an error if what the plan says cannot be drawn. It is called before anything is counted.
+func newQuantileDrawing(r *spec.Release, m plan.Measurement) (*quantileDrawing, error) {
 	levels, err := m.Query.Levels(r)
 	if err != nil {
 		return nil, err
 	}
 	table, q := r.Table(m.Query.Table), m.Query.Counted.(counted.Quantiles)
-	d := &drawing{Quantiles: q, lattice: table.Column(q.Column).Lattice, by: -1}
+	d := &quantileDrawing{Quantiles: q, lattice: table.Column(q.Column).Lattice, by: -1}
 	var at []*big.Rat
 	for _, text := range d.At {
 		share, ok := new(big.Rat).SetString(text)
@@ -105,15 +106,15 @@ func newDrawing(r *spec.Release, m plan.Measurement) (*drawing, error) {
 	for i, level := range levels {
 		d.sizes = append(d.sizes, level.Size())
 		if f := m.Query.Factors[i]; d.lattice.By != "" && f.Attribute == d.lattice.By {
-			d.by, d.ranges = i, rangesOf(d.lattice, level)
+			d.by, d.ranges = i, rangesByCategory(d.lattice, level)
 		}
 	}
 	return d, nil
 }
 
-// rangesOf is for each category of a level of the column of strata the least range that holds those of its finest
-// codes.
-func rangesOf(l *domain.Lattice, level *domain.Level) []domain.Stratum {
+// rangesByCategory returns, for each category of a level of the column of strata, the smallest range that contains
+// the ranges of its finest codes.
+func rangesByCategory(l *domain.Lattice, level *domain.Level) []domain.Stratum {
 	ranges := make([]domain.Stratum, level.Size())
 	met := make([]bool, level.Size())
 	for base, s := range l.Strata {
@@ -131,8 +132,8 @@ func rangesOf(l *domain.Lattice, level *domain.Level) []domain.Stratum {
 	return ranges
 }
 
-// rangeOf is from where to where the values of a cell lie.
-func (d *drawing) rangeOf(cell int) (first, last int64) {
+// rangeOf returns the range of the values of a cell.
+func (d *quantileDrawing) rangeOf(cell int) (first, last int64) {
 	if d.by < 0 {
 		return d.lattice.First, d.lattice.Last
 	}
@@ -143,8 +144,8 @@ func (d *drawing) rangeOf(cell int) (first, last int64) {
 	return s.First, s.Last
 }
 
-// draw writes what is drawn for one cell.
-func (d *drawing) draw(b *noise.Bits, a asked, cell int, to []int64) error {
+// drawCell writes what is drawn for one cell.
+func (d *quantileDrawing) drawCell(b *noise.Bits, a exactAnswer, cell int, to []int64) error {
 	points := uint64(d.lattice.Places())
 	at := func(cell uint64) int {
 		return sort.Search(len(a.Cells), func(i int) bool { return a.Cells[i] >= cell*points })
@@ -156,7 +157,7 @@ func (d *drawing) draw(b *noise.Bits, a asked, cell int, to []int64) error {
 	}
 	first, last := d.rangeOf(cell)
 	if n := len(places); n > 0 && (places[0] < first || places[n-1] > last) {
-		return parallel.ErrBug // counting clamped it
+		return parallel.ErrBug // counting has clamped all values
 	}
 	next := 0
 	choose := func(share int, shift, before, after int64) error {

@@ -23,15 +23,17 @@ import (
 )
 
 // quantilesOf is a measurement of quantiles of pay by size, of the payroll, opened with a key.
-func quantilesOf(t testing.TB, r *plan.Plan, q counted.Quantiles, counts answer.Answer, key int) (*opened, asked) {
+func quantilesOf(t testing.TB, r *plan.Plan, q counted.Quantiles, counts answer.Answer, key int) (*opened, exactAnswer) {
 	t.Helper()
-	m := plan.Measurement{ID: "pay", Query: plan.Query{Table: "jobs", Factors: []plan.Factor{{Attribute: "size", Basis: plan.Identity}}, Counted: q},
+	m := plan.Measurement{ID: "pay", Query: plan.Query{Table: "jobs",
+		Factors: []plan.Factor{{Attribute: "size", Basis: plan.Identity}}, Counted: q},
 		Cells:     int64(2 * q.Draws()),
-		Selection: selection.All{}, Mechanism: budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 3), L1: big.NewInt(3),
+		Selection: selection.All{}, Mechanism: budget.Mechanism{Kind: budget.ExponentialQuantiles,
+			Parameter: big.NewRat(1, 3), L1: big.NewInt(3),
 			L2Squared: big.NewInt(9)}}
 	s := noise.NewStreams(keyNumbered(key), r.Hash())
-	a := asked{measurement: m, definition: m.Canonical(), Answer: counts, hash: counts.Hash()}
-	return &opened{exact: &exact{plan: compiled.Of(r), answers: []asked{a}}, streams: s, given: make([]bool, 1)}, a
+	a := exactAnswer{measurement: m, definition: m.Canonical(), Answer: counts, hash: counts.Hash()}
+	return &opened{exact: &exact{plan: compiled.Of(r), answers: []exactAnswer{a}}, streams: s, given: make([]bool, 1)}, a
 }
 
 // payrollPlan is the plan of the counts of the payroll, with what payrollRelease adds to its release.
@@ -95,7 +97,7 @@ func TestQuantilesHaveTheirLaw(t *testing.T) {
 	met := make([]map[int64]float64, 12)
 	for run := range runs {
 		x, a := quantilesOf(t, p, q, counts, run)
-		m, err := x.quantiles(context.Background(), a)
+		m, err := x.drawQuantiles(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,11 +144,11 @@ func TestQuantilesAreDrawnOnce(t *testing.T) {
 	draw := func(key int, counts answer.Answer, processors int) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 		x, a := quantilesOf(t, p, q, counts, key)
-		m, err := x.give(context.Background(), 0)
+		m, err := x.giveAnswer(context.Background(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.give(context.Background(), 0); err != errGiven || x.exact.answers[0].Counts != nil {
+		if _, err := x.giveAnswer(context.Background(), 0); err != errGiven || x.exact.answers[0].Counts != nil {
 			t.Errorf("given twice: %v", err)
 		}
 		if !slices.Equal(m.Measurement.Canonical(), a.definition) {
@@ -175,10 +177,10 @@ func TestRangesOfCoarserStrata(t *testing.T) {
 	l := &domain.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 90,
 		Strata: []domain.Stratum{{First: 5, Last: 9}, {First: 0, Last: 7}, {First: 30, Last: 90}}}
 	level := &domain.Level{Categories: make([]domain.Category, 2), Of: []uint32{0, 0, 1}}
-	if got := rangesOf(l, level); !slices.Equal(got, []domain.Stratum{{First: 0, Last: 9}, {First: 30, Last: 90}}) {
+	if got := rangesByCategory(l, level); !slices.Equal(got, []domain.Stratum{{First: 0, Last: 9}, {First: 30, Last: 90}}) {
 		t.Errorf("got %v", got)
 	}
-	d := &drawing{lattice: l, sizes: []int{2, 2, 3}, by: 1, ranges: rangesOf(l, level)}
+	d := &quantileDrawing{lattice: l, sizes: []int{2, 2, 3}, by: 1, ranges: rangesByCategory(l, level)}
 	for cell := range 12 {
 		want := l.Strata[2]
 		if cell/3%2 == 0 {

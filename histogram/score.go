@@ -1,7 +1,7 @@
 package histogram
 
-// This file holds the scores by which an adaptive method's rounds choose: how far exact
-// counts are from what a model expects, in exact integers.
+// This file holds the scores by which an adaptive method's rounds choose: the distance of exact counts from what a
+// model expects, in exact integers.
 
 import (
 	"context"
@@ -16,23 +16,21 @@ import (
 )
 
 const (
-	// distanceLimit is what distances are clamped to, and scoreLimit what scores are, above
-	// and below.
+	// distanceLimit is the bound to which distances are clamped, and scoreLimit the bound of scores, above and below.
 	distanceLimit = 1 << 62
 	scoreLimit    = 1 << 61
-	// modelLimit is the most that a model may expect of a cell, and penaltyLimit the most
-	// that may be taken from a distance, in units of 1/adaptive.ModelScale.
+	// modelLimit is the most that a model may expect of a cell, and penaltyLimit the most that may be subtracted from a
+	// distance, in units of 1/adaptive.ModelScale.
 	modelLimit   = 1 << 50
 	penaltyLimit = 1 << 60
 )
 
-// scoreSensitivity is the most that one unit moves a score of this weight: weight times
-// ModelScale for each row that it adds or removes, of which there are at most maxRows, and
-// twice that many where one unit takes the place of another. No score moves further than
-// from −scoreLimit to scoreLimit.
+// scoreSensitivity returns the sensitivity of a score of this weight: weight times ModelScale for each row that a
+// unit adds or removes, of which there are at most maxRows, and twice that many when one unit replaces another. It is
+// at most 2·scoreLimit, the whole range of scores.
 //
-// Guarantee: whatever the model, the penalty and the classes. Neighbours: n. Theorem: the
-// triangle inequality; clamping is 1-Lipschitz. Argument: docs/proofs/adaptive.md.
+// Guarantee: whatever the model, the penalty and the classes. Neighbours: n. Theorem: the triangle inequality;
+// clamping is 1-Lipschitz. Argument: docs/proofs/adaptive.md.
 func scoreSensitivity(n spec.Neighbours, maxRows, weight int64) int64 {
 	perRow := int64(adaptive.ModelScale)
 	if n != spec.AddRemove {
@@ -48,7 +46,7 @@ func scoreSensitivity(n spec.Neighbours, maxRows, weight int64) int64 {
 	return perRow
 }
 
-// sensitivity is the most that one unit moves any of the scores of candidates.
+// sensitivity returns the largest sensitivity of the scores of candidates.
 func (x *oracle) sensitivity(candidates []int) int64 {
 	most := int64(0)
 	for _, c := range candidates {
@@ -57,7 +55,7 @@ func (x *oracle) sensitivity(candidates []int) int64 {
 	return most
 }
 
-// checkQuestion looks at what is public alone.
+// checkQuestion checks the parts of a question, all of which are public.
 func (x *oracle) checkQuestion(candidates []int, models [][]int64, penalties []int64) error {
 	if len(candidates) == 0 || len(candidates) > len(x.counts) {
 		return errCandidates
@@ -90,10 +88,9 @@ func (x *oracle) checkQuestion(candidates []int, models [][]int64, penalties []i
 	return nil
 }
 
-// score returns the candidates' scores, and a hash of candidates, models, penalties and
-// scores.
-func (x *oracle) score(ctx context.Context, candidates []int, models [][]int64, penalties []int64) (scores []int64,
-	hash []byte, err error) {
+// scoreCandidates returns the candidates' scores, and a hash of candidates, models, penalties and scores.
+func (x *oracle) scoreCandidates(ctx context.Context, candidates []int, models [][]int64,
+	penalties []int64) (scores []int64, hash []byte, err error) {
 	scores = make([]int64, len(candidates))
 	hashes := make([][]byte, len(candidates))
 	err = parallel.Do(ctx, runtime.GOMAXPROCS(0), len(candidates), func(i int) error {
@@ -118,8 +115,8 @@ func (x *oracle) score(ctx context.Context, candidates []int, models [][]int64, 
 	return scores, all.Sum(nil), nil
 }
 
-// scoreOf is weight·(distance − penalty), clamped to ±scoreLimit, for a distance in
-// [0, distanceLimit], a penalty in [0, penaltyLimit] and a weight of 1 or more.
+// scoreOf returns weight·(distance − penalty), clamped to ±scoreLimit, for a distance in [0, distanceLimit], a
+// penalty in [0, penaltyLimit] and a weight of 1 or more.
 func scoreOf(distance, penalty, weight int64) int64 {
 	over := distance - penalty // no less than −2⁶⁰, no more than 2⁶²
 	high, low := bits.Mul64(uint64(max(over, -over)), uint64(weight))
@@ -132,9 +129,8 @@ func scoreOf(distance, penalty, weight int64) int64 {
 	return int64(low)
 }
 
-// modelDistance is min(Σ|ModelScale·count − model|, distanceLimit) for counts of 0 or more
-// and models in [0, modelLimit], exactly: as all terms are 0 or more, a partial sum
-// or a term that reaches the limit decides.
+// modelDistance returns min(Σ|ModelScale·count − model|, distanceLimit) for counts of 0 or more and models in [0,
+// modelLimit], exactly: as all terms are 0 or more, a partial sum or a term that reaches the limit decides.
 func modelDistance(counts, model []int64) int64 {
 	sum := int64(0)
 	for i, c := range counts {

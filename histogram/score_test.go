@@ -48,7 +48,8 @@ func TestScoresAreExact(t *testing.T) {
 				for _, penalty := range []int64{0, 1, 1 << 59, 1 << 60} {
 					for _, weight := range []int64{1, 2, 3, 1 << 20, 1<<63 - 1} {
 						counts, model := []int64{a, b}, []int64{m, 1<<50 - m}
-						if got, want := scoreOf(modelDistance(counts, model), penalty, weight), bigScore(counts, model, penalty, weight); want.Cmp(big.NewInt(got)) != 0 {
+						got, want := scoreOf(modelDistance(counts, model), penalty, weight), bigScore(counts, model, penalty, weight)
+						if want.Cmp(big.NewInt(got)) != 0 {
 							t.Fatalf("%d times the distance of %v from %v less %d is %d, want %d", weight, counts, model, penalty, got, want)
 						}
 					}
@@ -61,7 +62,8 @@ func TestScoresAreExact(t *testing.T) {
 		counts := rapid.SliceOfN(rapid.Int64Range(0, 1<<51), n, n).Draw(rt, "counts")
 		model := rapid.SliceOfN(rapid.Int64Range(0, 1<<50), n, n).Draw(rt, "model")
 		penalty, weight := rapid.Int64Range(0, 1<<60).Draw(rt, "penalty"), rapid.Int64Range(1, 1<<40).Draw(rt, "weight")
-		if got, want := scoreOf(modelDistance(counts, model), penalty, weight), bigScore(counts, model, penalty, weight); want.Cmp(big.NewInt(got)) != 0 {
+		got, want := scoreOf(modelDistance(counts, model), penalty, weight), bigScore(counts, model, penalty, weight)
+		if want.Cmp(big.NewInt(got)) != 0 {
 			rt.Errorf("%d times the distance of %v from %v less %d is %d, want %d", weight, counts, model, penalty, got, want)
 		}
 	})
@@ -212,7 +214,7 @@ func TestChancesOfChoicesByEnumeration(t *testing.T) {
 		candidates, penalties := []int{setABC, onlyB, setBC, setAC}, []int64{300, 0, 1 << 12, 555}
 		chances := func(joint []int64, models [][]int64, divided int64) []float64 {
 			o.counts = marginalsOf(joint)
-			scores, _, err := o.score(context.Background(), candidates, models, penalties)
+			scores, _, err := o.scoreCandidates(context.Background(), candidates, models, penalties)
 			if err != nil {
 				t.Fatal(err)
 			}

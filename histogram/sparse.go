@@ -1,6 +1,7 @@
 package histogram
 
-// This file holds the answer to a sparse measurement: of very many cells those whose noisy count is above a threshold.
+// This file holds the answer to a sparse measurement: of very many cells, those whose noisy count is above a
+// threshold.
 
 import (
 	"context"
@@ -13,33 +14,32 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// sparse is the cells of an answer whose counts with the noise of its measurement are above its threshold, ascending.
-// Every possible cell has noise of its own: those with rows have it added to their counts, and of those without the
-// ones whose noise alone is above the threshold are drawn ([noise.Exceeding]).
+// sparseAnswer returns the cells of an answer whose noisy counts are above its threshold, ascending. Every possible
+// cell has noise of its own. Cells with rows have it added to their counts. Of the cells without rows, only those
+// whose noise is above the threshold are drawn ([noise.Exceeding]).
 //
-// Guarantee: the cells and their noisy counts have exactly the law that they have where noise is added to the count of
-// every cell ([opened.noisy]) and those above the threshold are looked up, so that the loss is at most that of the
-// mechanism on all cells. Neighbours: those of the mechanism's sensitivity.
-// Argument: docs/proofs/sparse.md.
-func (x *opened) sparse(ctx context.Context, a asked) (measured.Measured, error) {
-	if !a.Ascending(uint64(a.measurement.Cells)) { // a cell's noise is drawn by its place
+// Guarantee: the cells and their noisy counts have exactly the law that they have if noise is added to the count of
+// every cell ([opened.noisyAnswer]) and those above the threshold are looked up, so that the loss is at most that of
+// the mechanism on all cells. Neighbours: those of the mechanism's sensitivity. Argument: docs/proofs/sparse.md.
+func (x *opened) sparseAnswer(ctx context.Context, a exactAnswer) (measured.Measured, error) {
+	if !a.Ascending(uint64(a.measurement.Cells)) { // a cell's noise is drawn by its index
 		return measured.Measured{}, parallel.ErrBug
 	}
 	mask, err := impossible.Of(a.measurement.Query, x.exact.plan.Release())
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	empty, err := x.empty(ctx, a, mask)
+	empty, err := x.emptyAbove(ctx, a, mask)
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	cells, noisy, err := x.filled(ctx, a, mask, len(empty))
+	cells, noisy, err := x.filledAbove(ctx, a, mask, len(empty))
 	if err != nil {
 		return measured.Measured{}, err
 	}
 	n := len(cells)
 	cells, noisy = cells[:n+len(empty)], noisy[:n+len(empty)]
-	for len(empty) > 0 { // the last one first, behind those that are still to be moved
+	for len(empty) > 0 { // merge from the end, after the cells that are still to be moved
 		at, last := n+len(empty)-1, len(empty)-1
 		if n > 0 && cells[n-1] > empty[last].cell {
 			n--
@@ -49,14 +49,14 @@ func (x *opened) sparse(ctx context.Context, a asked) (measured.Measured, error)
 			empty = empty[:last]
 		}
 	}
-	return measured.Measured{Measurement: a.measurement, Values: integers(noisy), Cells: cells}, nil
+	return measured.Measured{Measurement: a.measurement, Values: int64Array(noisy), Cells: cells}, nil
 }
 
-// filled are the cells with rows that are above the threshold, ascending, and their noisy counts, with room for so many
-// more: noise is added in blocks, as to the cells of any measurement.
-func (x *opened) filled(ctx context.Context, a asked, mask *impossible.Mask, more int) (cells []uint64, noisy []int64,
-	err error) {
-	counts, err := x.add(ctx, a)
+// filledAbove returns the cells with rows that are above the threshold, ascending, and their noisy counts, with
+// capacity for `more` cells. Noise is added in blocks, as to the cells of any measurement.
+func (x *opened) filledAbove(ctx context.Context, a exactAnswer, mask *impossible.Mask,
+	more int) (cells []uint64, noisy []int64, err error) {
+	counts, err := x.addNoise(ctx, a)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,16 +76,16 @@ func (x *opened) filled(ctx context.Context, a asked, mask *impossible.Mask, mor
 	return cells, noisy, nil
 }
 
-// above is a cell whose noisy count is above the threshold.
-type above struct {
+// cellAbove is a cell whose noisy count is above the threshold.
+type cellAbove struct {
 	cell  uint64
 	noisy int64
 }
 
-// empty are the cells without rows whose noise is above the threshold, ascending. Noise is drawn for stretches of all
-// cells, each from a stream of its own; what falls on a cell with rows, which has its own noise, or on an impossible
-// one is thrown away.
-func (x *opened) empty(ctx context.Context, a asked, mask *impossible.Mask) ([]above, error) {
+// emptyAbove returns the cells without rows whose noise is above the threshold, ascending. Noise is drawn for
+// stretches of all cells, each from a stream of its own. What falls on a cell with rows, which has its own noise, or
+// on an impossible cell is discarded.
+func (x *opened) emptyAbove(ctx context.Context, a exactAnswer, mask *impossible.Mask) ([]cellAbove, error) {
 	sampler, err := samplerOf(a.measurement.Mechanism)
 	if err != nil {
 		return nil, err
@@ -95,13 +95,13 @@ func (x *opened) empty(ctx context.Context, a asked, mask *impossible.Mask) ([]a
 		return nil, err
 	}
 	cells := uint64(a.measurement.Cells)
-	stretches := make([][]above, (cells+law.Stretch()-1)/law.Stretch())
+	stretches := make([][]cellAbove, (cells+law.Stretch()-1)/law.Stretch())
 	err = parallel.Do(ctx, runtime.GOMAXPROCS(0), len(stretches), func(i int) error {
 		from := uint64(i) * law.Stretch()
 		return law.Draw(x.streams.Empty(a.definition, a.hash, i), func(place uint64, noisy int64) {
 			cell := from + place
 			if _, filled := slices.BinarySearch(a.Cells, cell); cell < cells && !filled && !mask.Holds(cell) {
-				stretches[i] = append(stretches[i], above{cell, noisy})
+				stretches[i] = append(stretches[i], cellAbove{cell, noisy})
 			}
 		})
 	})

@@ -22,7 +22,7 @@ import (
 )
 
 // openedSparse is the exact answer to a sparse measurement, opened with a key.
-func openedSparse(p *plan.Plan, key noise.Key, counts answer.Answer) (*opened, asked) {
+func openedSparse(p *plan.Plan, key noise.Key, counts answer.Answer) (*opened, exactAnswer) {
 	s := noise.NewStreams(key, hashOfPlan(p))
 	e := exactOfCounts(p, counts, s)
 	return &opened{exact: e.inner, streams: s, given: make([]bool, 1)}, e.inner.answers[0]
@@ -130,7 +130,7 @@ func TestSparseAnswersHaveTheLawOfDenseOnes(t *testing.T) {
 		}
 		for run := range sparseRuns {
 			x, a := openedSparse(p, keyNumbered(run), filled)
-			m, err := x.sparse(context.Background(), a)
+			m, err := x.sparseAnswer(context.Background(), a)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +139,7 @@ func TestSparseAnswersHaveTheLawOfDenseOnes(t *testing.T) {
 			}
 			sparse.include(m)
 			x, a = openedSparse(p, keyNumbered(run), full)
-			if m, err = x.noisy(context.Background(), a); err != nil {
+			if m, err = x.noisyAnswer(context.Background(), a); err != nil {
 				t.Fatal(err)
 			}
 			dense.include(cut(m))
@@ -169,8 +169,8 @@ func cut(m measured.Measured) measured.Measured {
 func TestWrongSparseAnswersAreNoticed(t *testing.T) {
 	p := tripsPlan(t)
 	filled := someFilled(900)
-	for name, wrong := range map[string]func(x *opened, a asked, m measured.Measured) measured.Measured{
-		"cells with rows have no noise": func(_ *opened, a asked, m measured.Measured) measured.Measured {
+	for name, wrong := range map[string]func(x *opened, a exactAnswer, m measured.Measured) measured.Measured{
+		"cells with rows have no noise": func(_ *opened, a exactAnswer, m measured.Measured) measured.Measured {
 			return merged(m, func(cell uint64, noisy int64) (int64, bool) {
 				at, ok := slices.BinarySearch(a.Cells, cell)
 				if !ok {
@@ -179,11 +179,11 @@ func TestWrongSparseAnswersAreNoticed(t *testing.T) {
 				return a.Counts[at], a.Counts[at] > selection.Threshold(a.measurement.Selection)
 			}, a.Cells)
 		},
-		"cells with rows are drawn as empty ones too": func(x *opened, a asked, m measured.Measured) measured.Measured {
+		"cells with rows are drawn as empty ones too": func(x *opened, a exactAnswer, m measured.Measured) measured.Measured {
 			twin := a
 			twin.Cells, twin.Counts = nil, nil
 			mask, _ := impossible.Of(a.measurement.Query, x.exact.plan.Release())
-			all, err := x.empty(context.Background(), twin, mask)
+			all, err := x.emptyAbove(context.Background(), twin, mask)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,20 +198,20 @@ func TestWrongSparseAnswersAreNoticed(t *testing.T) {
 				return noisy, noisy > selection.Threshold(a.measurement.Selection)
 			}, a.Cells)
 		},
-		"only cells with rows are published": func(_ *opened, a asked, m measured.Measured) measured.Measured {
+		"only cells with rows are published": func(_ *opened, a exactAnswer, m measured.Measured) measured.Measured {
 			return merged(m, func(cell uint64, noisy int64) (int64, bool) {
 				_, ok := slices.BinarySearch(a.Cells, cell)
 				return noisy, ok && noisy > 0
 			}, nil)
 		},
-		"the threshold itself is published": func(_ *opened, a asked, m measured.Measured) measured.Measured {
+		"the threshold itself is published": func(_ *opened, a exactAnswer, m measured.Measured) measured.Measured {
 			return merged(m, func(_ uint64, noisy int64) (int64, bool) { return noisy - 1, true }, nil)
 		},
 	} {
 		sample := newSparseSample(p, filled)
 		for run := range sparseRuns / 2 {
 			x, a := openedSparse(p, keyNumbered(run), filled)
-			m, err := x.sparse(context.Background(), a)
+			m, err := x.sparseAnswer(context.Background(), a)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,7 +259,7 @@ func TestImpossibleCellsAreNeverInSparseAnswers(t *testing.T) {
 	for key := range 20 {
 		// a row that no table can have
 		x, a := openedSparse(p, keyNumbered(key), answer.Answer{Cells: []uint64{6 * 3000}, Counts: []int64{100}})
-		m, err := x.sparse(context.Background(), a)
+		m, err := x.sparseAnswer(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func TestSparseAnswersResume(t *testing.T) {
 	filled := someFilled(90000)
 	draw := func(key int, filled answer.Answer) measured.Measured {
 		x, a := openedSparse(p, keyNumbered(key), filled)
-		m, err := x.sparse(context.Background(), a)
+		m, err := x.sparseAnswer(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,7 +331,7 @@ func TestMisplacedCountsAreNoAnswer(t *testing.T) {
 		"too few":      {Cells: []uint64{3}, Counts: []int64{1, 1}},
 	} {
 		x, a := openedSparse(p, keyNumbered(1), wrong)
-		if _, err := x.sparse(context.Background(), a); err == nil {
+		if _, err := x.sparseAnswer(context.Background(), a); err == nil {
 			t.Errorf("places that are %s are answered", name)
 		}
 	}
@@ -351,7 +351,7 @@ func TestSparseAnswersOfManyCells(t *testing.T) {
 		x, a := openedSparse(p, keyNumbered(5), answer.Answer{Cells: []uint64{3, uint64(cells) - 1},
 			Counts: []int64{1000, 1000}})
 		a.measurement = huge
-		got, err := x.sparse(context.Background(), a)
+		got, err := x.sparseAnswer(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -403,7 +403,7 @@ func TestAuditOfSparseAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, a := openedSparse(p, key, half)
-	m, err := x.sparse(context.Background(), a)
+	m, err := x.sparseAnswer(context.Background(), a)
 	if err != nil {
 		t.Fatal(err)
 	}

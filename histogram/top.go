@@ -1,7 +1,7 @@
 package histogram
 
-// This file holds the answer to a measurement of which cells are chosen: the cells with the largest counts, as far as
-// private choices find them, and their counts with noise.
+// This file holds the answer to a top selection: the cells with the largest counts, as far as private choices find
+// them, and their counts with noise.
 
 import (
 	"cmp"
@@ -19,16 +19,17 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// top is the cells that are chosen of an answer, in the order of their choice, and their counts with the noise of its
-// measurement. Cells without rows are candidates like any other: all of them have the score 0, and none is visited.
+// topCells returns the chosen cells of an answer, in the order of their choice, and their counts with the noise of
+// its measurement. Cells without rows are candidates like any other: all of them have the score 0, and none is
+// visited.
 //
-// Guarantee: each choice has the law of its mechanism among all cells that are left, with the cells' counts as scores,
-// by bits of its own; what is added to the counts of the chosen ones is the noise of the measurement, by others. So all
-// of it loses what the choices and the noise lose, composed ([selection.Top]). Neighbours: those of the sensitivities.
-// Argument: docs/proofs/topk.md.
+// Guarantee: each choice has the law of its mechanism among all cells that are left, with the cells' counts as
+// scores, by bits of its own; what is added to the counts of the chosen ones is the noise of the measurement, by
+// others. So all of it loses what the choices and the noise lose, composed ([selection.Top]). Neighbours: those of
+// the sensitivities. Argument: docs/proofs/topk.md.
 //
-// How long it takes depends on the counts: it is never to be shown.
-func (x *opened) top(ctx context.Context, a asked) (measured.Measured, error) {
+// The time that it takes depends on the counts and must never be shown.
+func (x *opened) topCells(ctx context.Context, a exactAnswer) (measured.Measured, error) {
 	if !a.Ascending(uint64(a.measurement.Cells)) {
 		return measured.Measured{}, parallel.ErrBug
 	}
@@ -40,41 +41,41 @@ func (x *opened) top(ctx context.Context, a asked) (measured.Measured, error) {
 		if err := ctx.Err(); err != nil {
 			return measured.Measured{}, err
 		}
-		if err := r.choose(x.streams.Selection(a.definition, a.hash, round)); err != nil {
+		if err := r.chooseCell(x.streams.Selection(a.definition, a.hash, round)); err != nil {
 			return measured.Measured{}, err
 		}
 	}
-	cells := r.cells(a)
-	own := asked{measurement: a.measurement, definition: a.definition, hash: a.hash,
+	cells := r.chosenCells(a)
+	own := exactAnswer{measurement: a.measurement, definition: a.definition, hash: a.hash,
 		Answer: answer.Answer{Counts: make([]int64, len(cells))}}
 	for i, cell := range cells {
 		if at, filled := slices.BinarySearch(a.Cells, cell); filled {
 			own.Counts[i] = a.Counts[at]
 		}
 	}
-	noisy, err := x.add(ctx, own)
+	noisy, err := x.addNoise(ctx, own)
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	return measured.Measured{Measurement: a.measurement, Values: integers(noisy), Cells: cells}, nil
+	return measured.Measured{Measurement: a.measurement, Values: int64Array(noisy), Cells: cells}, nil
 }
 
-// ranks is the cells of an answer by their counts, and those that were chosen.
+// ranks is the cells of an answer by their counts, and the cells that were chosen.
 type ranks struct {
 	*noise.Ranking
 	classes []noise.Class
-	taken   [][]uint64   // of each class, which of its cells were chosen, ascending
+	taken   [][]uint64   // by class, the chosen of its cells, ascending
 	chosen  []chosenCell // in the order of their choice
 }
 
-// chosenCell is a cell: the place-th of a class, in ascending order of cells, from 0 on.
+// chosenCell is the cell with index place in its class, in ascending order of cells.
 type chosenCell struct {
 	class int
 	place uint64
 }
 
-// newRanks fails where the measurement's choices are none.
-func newRanks(a asked) (*ranks, error) {
+// newRanks returns an error if the measurement's mechanism of choice is unknown.
+func newRanks(a exactAnswer) (*ranks, error) {
 	c := a.measurement.Selection.(selection.Top)
 	classes := classesOf(a)
 	r := &ranks{classes: classes, taken: make([][]uint64, len(classes))}
@@ -90,11 +91,11 @@ func newRanks(a asked) (*ranks, error) {
 	return r, err
 }
 
-// fewRows is up to which count cells are told apart without a map.
+// fewRows is the count below which cells are counted by class without a map.
 const fewRows = 1 << 12
 
-// classesOf are the counts of all cells, descending, with how many cells have each.
-func classesOf(a asked) []noise.Class {
+// classesOf returns the counts of all cells, descending, and how many cells have each count.
+func classesOf(a exactAnswer) []noise.Class {
 	small, large := make([]uint64, fewRows), map[int64]uint64{}
 	small[0] = uint64(a.measurement.Cells) - uint64(len(a.Cells))
 	for _, count := range a.Counts {
@@ -117,33 +118,34 @@ func classesOf(a asked) []noise.Class {
 	return classes
 }
 
-// choose makes one choice.
-func (r *ranks) choose(b *noise.Bits) error {
+// chooseCell makes one choice.
+func (r *ranks) chooseCell(b *noise.Bits) error {
 	class, place := r.Take(b)
 	if class < 0 {
 		return parallel.ErrBug // there are more cells than choices
 	}
-	place = beside(r.taken[class], place)
+	place = nthNotIn(r.taken[class], place)
 	at, _ := slices.BinarySearch(r.taken[class], place)
 	r.taken[class] = slices.Insert(r.taken[class], at, place)
 	r.chosen = append(r.chosen, chosenCell{class, place})
 	return nil
 }
 
-// beside is the number that has so many below it that are not in an ascending list.
-func beside(list []uint64, n uint64) uint64 {
+// nthNotIn returns the number that is not in an ascending list and has n smaller numbers that are not in it.
+func nthNotIn(list []uint64, n uint64) uint64 {
 	before := sort.Search(len(list), func(i int) bool { return list[i]-uint64(i) > n })
 	return n + uint64(before)
 }
 
-// Cells are the places of the chosen cells, in the order of their choice.
-func (r *ranks) cells(a asked) []uint64 {
+// chosenCells returns the chosen cells, in the order of their choice.
+func (r *ranks) chosenCells(a exactAnswer) []uint64 {
 	cells := make([]uint64, len(r.chosen))
-	wanted := map[int64]map[uint64]int{} // by count, and by place among the cells that have it: which choice
+	// by count, and by index among the cells with that count: the number of the choice
+	wanted := map[int64]map[uint64]int{}
 	for i, one := range r.chosen {
 		score := r.classes[one.class].Score
 		if score == 0 {
-			cells[i] = beside(a.filled(), one.place)
+			cells[i] = nthNotIn(a.filledCells(), one.place)
 			continue
 		}
 		if wanted[score] == nil {
@@ -163,8 +165,8 @@ func (r *ranks) cells(a asked) []uint64 {
 	return cells
 }
 
-// filled are the cells that count something, ascending.
-func (a asked) filled() []uint64 {
+// filledCells returns the cells whose counts are not 0, ascending.
+func (a exactAnswer) filledCells() []uint64 {
 	if !slices.Contains(a.Counts, 0) {
 		return a.Cells
 	}

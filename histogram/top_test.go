@@ -73,7 +73,7 @@ func openedTop(t testing.TB, p *plan.Plan, rows []int64, n int, edit func(*selec
 		edit(&broken)
 		a.measurement.Selection = broken
 	}
-	m, err := x.top(t.Context(), a)
+	m, err := x.topCells(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,7 +391,7 @@ func TestChosenCellsOfHugeTables(t *testing.T) {
 	s := noise.NewStreams(keyNumbered(1), p.Hash())
 	cells := []uint64{0, 5, 1_999_999_999}
 	e := exactOfCounts(p, answer.Answer{Cells: cells, Counts: []int64{500, 700, 600}}, s)
-	m, err := (&opened{exact: e.inner, streams: s, given: make([]bool, 1)}).give(t.Context(), 0)
+	m, err := (&opened{exact: e.inner, streams: s, given: make([]bool, 1)}).giveAnswer(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -417,7 +417,7 @@ func TestChosenCellsOfHugeTables(t *testing.T) {
 func TestPlacesBesideAList(t *testing.T) {
 	list := []uint64{0, 1, 4, 5, 9}
 	for n, want := range []uint64{2, 3, 6, 7, 8, 10, 11} {
-		if got := beside(list, uint64(n)); got != want {
+		if got := nthNotIn(list, uint64(n)); got != want {
 			t.Errorf("number %d beside the list is %d, not %d", n, got, want)
 		}
 	}

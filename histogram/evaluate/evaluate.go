@@ -1,16 +1,15 @@
 // Package evaluate compares what a release publishes with the truth, for those who hold it.
 //
-// It owns the comparison: sums and means of how far published figures and microdata lie from the truth, and how many
-// rows of microdata break a rule of their spec. It asks a counter itself. What it returns is confidential, as it is
-// computed without noise.
+// It owns the comparison: sums and means of the distances of published figures and microdata from the truth, and how
+// many rows of microdata break a rule of their spec. It asks a counter itself. What it returns is confidential,
+// because it is computed without noise.
 //
-// It never opens a [histogram.Exact], and never lets an exact count out. It never counts before the ledger holds a
+// It never opens a [histogram.Exact], and never returns an exact count. It never counts before the ledger holds a
 // note of the comparison ([Compare]), and it publishes and writes nothing.
 package evaluate
 
-// This file holds the comparison of what a release publishes with the truth: the
-// only way in which exact counts are looked at without noise, and of them nothing
-// but sums and means leaves.
+// This file holds the comparison of what a release publishes with the truth. It is the only use of exact counts
+// without noise, and only sums and means of them are returned.
 
 import (
 	"context"
@@ -36,36 +35,35 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// Claims are what a release publishes of the tables that its plan asks of.
+// Claims are what a release publishes of the tables that its plan measures.
 type Claims struct {
 	Tables []Claim
 	Rows   []Rows
 }
 
-// Claim is the count of a published table, or a figure beside it.
+// Claim is the count of a published table, or a figure shown with it.
 type Claim struct {
-	Path string // of the table in the plan
+	Path string // path of the table in the plan
 	// Figure is the name of a figure of the table, "" for its count.
 	Figure string
 	// CountsUp says of each key whether the figures are running sums along it; nil for none.
 	CountsUp []bool
-	// Read gives the figures, once the truth is counted: tables are held one by one.
+	// Read returns the figures. It is called once the truth is counted, so that only one table is in memory at a time.
 	Read func() (Figures, error)
 }
 
-// Figures are those of a published table, one per cell in domain order; of a sparse table one for each of Cells, the
-// places of its rows in that order, ascending; of one of chosen cells the same in the order of their choice. Published
-// is nil of figures that are no integers: what is published of these is Unbiased, NaN where it is withheld, as an end
-// of an interval is where there is none.
+// Figures are the figures of a published table: one per cell in domain order. A sparse table has one for each of
+// Cells, the ascending indexes of its rows in that order; a table of chosen cells has the same in the order of their
+// choice. Published is nil for figures that are not integers: what is published of these is Unbiased, NaN for a
+// figure that is withheld, as is an end of an interval that does not exist.
 type Figures struct {
 	Cells               []uint64
 	Published           []int64
 	Unbiased, Low, High []float64
 }
 
-// Rows are microdata: codes over the levels of By, by column and then by row. Each
-// of Marginals is a set of places in By, and so is Whole, by which whole rows are
-// compared: those of none are not.
+// Rows are microdata: codes over the levels of By, by column and then by row. Each of Marginals is a set of indexes
+// in By, and so is Whole, the columns in which whole rows are compared; if it is empty, they are not.
 type Rows struct {
 	Table     string
 	By        []plan.Factor
@@ -74,67 +72,65 @@ type Rows struct {
 	Whole     []int
 }
 
-// Differences are what [Compare] tells, in the order of its claims. They are
-// computed from the confidential tables without noise, so they are confidential,
-// and show "confidential" however they are printed or marshalled whole.
+// Differences are the result of [Compare], in the order of its claims. They are computed from the confidential tables
+// without noise, so they are confidential, and show "confidential" however they are printed or marshalled whole.
 type Differences struct {
 	answer.Redacted
 	Tables    []Difference
-	Marginals [][]Distance // of each of the microdata
-	Joints    []*Joint     // the same; nil where whole rows are not compared
+	Marginals [][]Distance // by microdata
+	Joints    []*Joint     // by microdata; nil if whole rows are not compared
 }
 
-// Difference is how far a published table lies from the truth.
+// Difference is the distance of a published table from the truth.
 type Difference struct {
 	answer.Redacted
-	Rows    int64 // that the truth counts
+	Rows    int64 // rows in the truth
 	Cells   int64
-	L1      float64 // Σ|published − truth| over the cells; where they count up, of running sums, as all below
+	L1      float64 // Σ|published − truth| over the cells; of running sums if they count up, as everything below
 	Squares float64 // Σ(unbiased − truth)²
 	Covered int64   // cells with low ≤ truth ≤ high
-	// Of a figure beside the count, all is over the cells that have one and are published; Bounded of them have an
-	// interval, Withheld are others that are not published, and Undefined those that have none, as no row is there.
+	// For a figure shown with the count, everything is over the cells that have one and are published. Bounded of them
+	// have an interval. Withheld counts the cells whose figure is not published, and Undefined the cells without a
+	// figure because they have no row.
 	Bounded, Withheld, Undefined int64
-	// Of a sparse table Cells are those that are published, of which Squares and Covered are; L1 is over all, with 0 for
-	// one that is not published. Filled is how many cells have rows, Missed how many of these are not published, and False
-	// how many that are published have no rows.
+	// For a sparse table, Cells counts the published cells, and Squares and Covered are over these. L1 is over all
+	// cells, with 0 for a cell that is not published. Filled is how many cells have rows, Missed how many of these are
+	// not published, and False how many published cells have no rows.
 	Filled, Missed, False int64
-	// Of a table of chosen cells all but Rows is over these. Right is how many of them are among as many with the largest
-	// counts, and Shortfall by how much the count of a cell that was not chosen exceeds that of one that was, at most.
+	// For a table of chosen cells, everything except Rows is over these. Right is how many of them are among equally
+	// many with the largest counts. Shortfall is the largest amount by which the count of a cell that was not chosen
+	// exceeds the count of a chosen one.
 	Right     int64
 	Shortfall float64
 }
 
-// Distance is how far a marginal of microdata lies from the truth.
+// Distance is the distance of a marginal of microdata from the truth.
 type Distance struct {
 	answer.Redacted
-	Rows  int64 // that the truth counts
+	Rows  int64 // rows in the truth
 	Cells int64
 	L1    float64 // Σ|share of the microdata − share of the truth|, from 0 to 2
-	// Subsample is what L1 would be on average if the microdata were a random part
-	// of the true rows, of each size in [SubsampleShares].
+	// Subsample is the mean L1 if the microdata were a random subset of the true rows, of each size in
+	// [SubsampleShares].
 	Subsample []float64
-	// Association is of a marginal of two columns, else nil.
+	// Association is set for a marginal of two columns, else nil.
 	Association *Association
 }
 
-// leastPass is how many cells are counted in one reading of a table, at least,
-// where the machine has the memory.
+// leastPass is the least number of cells that are counted in one reading of a table, if the machine has the memory.
 const leastPass = 1 << 24
 
-// Compare counts a plan's confidential tables anew, by the plan's own rules, and
-// says how far what its release publishes lies from that. The note must be one of
-// the ledger for the release that was debited under this plan, and is taken: each
-// comparison needs its own. Units of more than max_rows rows are bounded by the
-// key of s, so the truth is that of another draw of their rows than the release's.
+// Compare counts a plan's confidential tables anew, by the plan's own rules, and returns the distance of what its
+// release publishes from that. The note must be the ledger's note for the release that was debited under this plan,
+// and is used up: each comparison needs its own. Units of more than max_rows rows are bounded by the key of s, so the
+// truth has another draw of their rows than the release.
 //
-// Guarantee: none. What it returns is computed without noise and must not be
-// published; no exact count is among it, but where a table has few cells it tells
-// of them. Nothing is read before the note is in the ledger.
-// Argument: docs/proofs/evaluate.md.
+// Guarantee: none. What it returns is computed without noise and must not be published. No exact count is returned,
+// but for a table of few cells the result reveals them. Nothing is read before the note is in the ledger. Argument:
+// docs/proofs/evaluate.md.
 //
-// Errors: those of [scan.Files.Count], and of the note. Tables are read as often as it takes to
-// count everything within the memory.
+// Errors: those of [scan.Files.Count], and of the note. Tables are read as often as it takes to count everything
+// within the memory.
 func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compiled, files scan.Files,
 	s *noise.RowStreams, claims Claims) (*Differences, error) {
 	own, err := planner.Verify(paid)
@@ -163,8 +159,8 @@ func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compile
 	}
 	pass := max(p.Size.Cells, min(leastPass, have/64))
 	for _, table := range p.Release().Tables {
-		for _, batch := range c.batches(table.Name, pass) {
-			if err := c.answer(ctx, files, s, batch); err != nil && !spared(batch, err) {
+		for _, batch := range c.batchesOf(table.Name, pass) {
+			if err := c.answerBatch(ctx, files, s, batch); err != nil && !leftOut(batch, err) {
 				return nil, err
 			}
 		}
@@ -172,25 +168,24 @@ func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compile
 	return c.out, nil
 }
 
-// comparison is a comparison under way.
+// comparison is a comparison in progress.
 type comparison struct {
 	plan      *plan.Plan
 	questions []question
 	out       *Differences
 }
 
-// question is one marginal of the truth and what is done with its counts; it may be
-// done at the same time as others.
+// question is one marginal of the truth and how it is compared. Questions may be compared concurrently.
 type question struct {
 	measurement plan.Measurement
 	compare     func(truth answer.Answer) error
-	// tooLarge, where not nil, is called where its counts do not fit the memory: it is answered by itself, and left out
-	// then.
+	// tooLarge, if not nil, is called if the question's counts do not fit into memory. Such a question is answered in a
+	// batch of its own, and left out if they do not fit.
 	tooLarge func()
 }
 
-// spared tells that a question does not fit the memory, and is one that is left out then.
-func spared(batch []question, err error) bool {
+// leftOut reports whether a question does not fit into memory and may be left out.
+func leftOut(batch []question, err error) bool {
 	var short *memory.Error
 	if batch[0].tooLarge == nil || !errors.As(err, &short) {
 		return false
@@ -235,15 +230,16 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 	return nil
 }
 
-// countOf asks for what a table counts: rows, weights or units, of as many rows of a unit as it allows.
+// countOf returns the question for what a table counts: rows, weights or units, with the table's bound on rows per
+// unit.
 func (c *comparison) countOf(t plan.Table) plan.Measurement {
 	m := plan.Measurement{ID: "table " + t.Path, Query: c.plan.Query(t), Cells: t.Cells, Selection: selection.All{}}
 	m.Query.PerUnit, m.Query.Counted = t.PerUnit, rowsOf(t)
 	return m
 }
 
-// against holds figures against the truth that they show, of which each integer stands for so much.
-func (f Figures) against(truth []int64, unit float64) (Difference, error) {
+// compareDense compares figures with the truth that they show. Each integer stands for unit.
+func (f Figures) compareDense(truth []int64, unit float64) (Difference, error) {
 	d := Difference{Cells: int64(len(truth))}
 	for _, n := range []int{len(f.Unbiased), len(f.Low), len(f.High)} {
 		if n != len(truth) {
@@ -269,15 +265,16 @@ func (f Figures) against(truth []int64, unit float64) (Difference, error) {
 	return d, nil
 }
 
-// againstSparse holds the figures of a sparse table against the truth, which is 0 of every cell that it does not list.
-func (f Figures) againstSparse(truth answer.Answer) (Difference, error) {
+// compareSparse compares the figures of a sparse table with the truth, which is 0 for every cell that it does not
+// list.
+func (f Figures) compareSparse(truth answer.Answer) (Difference, error) {
 	d := Difference{Cells: int64(len(f.Cells)), Rows: total(truth.Counts), Filled: int64(len(truth.Cells))}
 	for _, n := range []int{len(f.Published), len(f.Unbiased), len(f.Low), len(f.High)} {
 		if n != len(f.Cells) {
 			return d, errOtherCells
 		}
 	}
-	left := d.Rows // of cells that are not published
+	left := d.Rows // rows in cells that are not published
 	d.Missed = d.Filled
 	for i, cell := range f.Cells {
 		t := int64(0)
@@ -306,7 +303,7 @@ func (c *comparison) askRows(ctx context.Context, r Rows, out *[]Distance, joint
 	if err != nil {
 		return err
 	}
-	if err := r.fit(levels); err != nil {
+	if err := r.checkCodes(levels); err != nil {
 		return fmt.Errorf("microdata of %s: %w", r.Table, err)
 	}
 	table := c.plan.Release().Table(r.Table)
@@ -319,7 +316,7 @@ func (c *comparison) askRows(ctx context.Context, r Rows, out *[]Distance, joint
 			m.Cells *= int64(levels[place].Size())
 		}
 		c.questions = append(c.questions, question{measurement: m, compare: func(truth answer.Answer) error {
-			drawn := r.counts(levels, places)
+			drawn := r.marginalCounts(levels, places)
 			(*out)[i] = distanceOf(drawn, truth.Counts)
 			if len(places) == 2 {
 				ordered := !slices.ContainsFunc(places,
@@ -332,8 +329,8 @@ func (c *comparison) askRows(ctx context.Context, r Rows, out *[]Distance, joint
 	return c.askWhole(ctx, r, levels, joint)
 }
 
-// fit fails unless every column has as many codes, each of its level.
-func (r Rows) fit(levels []*domain.Level) error {
+// checkCodes returns an error unless all columns have equally many codes, each within its level.
+func (r Rows) checkCodes(levels []*domain.Level) error {
 	if len(r.Codes) != len(levels) {
 		return fmt.Errorf("they have %d columns, where the plan has %d", len(r.Codes), len(levels))
 	}
@@ -348,8 +345,8 @@ func (r Rows) fit(levels []*domain.Level) error {
 	return nil
 }
 
-// Counts is a marginal of the rows, row-major.
-func (r Rows) counts(levels []*domain.Level, places []int) []int64 {
+// marginalCounts returns a marginal of the rows, row-major.
+func (r Rows) marginalCounts(levels []*domain.Level, places []int) []int64 {
 	cells := 1
 	for _, place := range places {
 		cells *= levels[place].Size()
@@ -369,8 +366,8 @@ func (r Rows) counts(levels []*domain.Level, places []int) []int64 {
 	return counts
 }
 
-// distanceOf is how far the shares of counts lie from those of the truth. No rows at
-// all have no shares: all of them are 0.
+// distanceOf returns the distance of the shares of counts from the shares of the truth. Without any rows all shares
+// are 0.
 func distanceOf(drawn, truth []int64) Distance {
 	d := Distance{Cells: int64(len(truth)), Rows: total(truth)}
 	of := float64(max(total(drawn), 1))
@@ -378,7 +375,7 @@ func distanceOf(drawn, truth []int64) Distance {
 	for i, t := range truth {
 		d.L1 += math.Abs(float64(drawn[i])/of - float64(t)/whole)
 	}
-	d.Subsample = subsampled(truth)
+	d.Subsample = subsampleDistances(truth)
 	return d
 }
 
@@ -390,9 +387,9 @@ func total(counts []int64) int64 {
 	return sum
 }
 
-// batches parts the questions on a table so that none has more cells than a pass
-// may count, but for a single question.
-func (c *comparison) batches(table string, pass int64) [][]question {
+// batchesOf splits the questions about a table into batches. No batch has more cells than a pass may count, except
+// for a single question.
+func (c *comparison) batchesOf(table string, pass int64) [][]question {
 	var all [][]question
 	cells := pass + 1
 	for _, q := range c.questions {
@@ -404,15 +401,15 @@ func (c *comparison) batches(table string, pass int64) [][]question {
 			all, cells = append(all, nil), held
 		}
 		if q.tooLarge != nil {
-			cells = pass + 1 // by itself
+			cells = pass + 1 // in a batch of its own
 		}
 		all[len(all)-1] = append(all[len(all)-1], q)
 	}
 	return all
 }
 
-// asked has a batch of questions to one table answered, and compares the answers.
-func (c *comparison) answer(ctx context.Context, files scan.Files, s *noise.RowStreams, batch []question) error {
+// answerBatch has a batch of questions about one table answered, and compares the answers.
+func (c *comparison) answerBatch(ctx context.Context, files scan.Files, s *noise.RowStreams, batch []question) error {
 	asked := histogram.Questions{Plan: c.plan}
 	for _, q := range batch {
 		asked.Measurements = append(asked.Measurements, q.measurement)

@@ -261,7 +261,7 @@ func TestBatches(t *testing.T) {
 				Query: plan.Query{Table: "persons", Counted: counted.Rows{}}}})
 	}
 	var got []string
-	for _, batch := range c.batches("persons", 10) {
+	for _, batch := range c.batchesOf("persons", 10) {
 		var ids []string
 		for _, q := range batch {
 			ids = append(ids, q.measurement.ID)
@@ -271,7 +271,7 @@ func TestBatches(t *testing.T) {
 	if want := []string{"0 1 2", "3", "4 5", "6", "7"}; !slices.Equal(got, want) {
 		t.Errorf("batches %q, want %q", got, want)
 	}
-	if c.batches("others", 10) != nil {
+	if c.batchesOf("others", 10) != nil {
 		t.Error("another table is asked")
 	}
 }
@@ -302,7 +302,7 @@ func TestMeanDeviation(t *testing.T) {
 
 // Two cells of 50 rows and a sample of 10: E|X − 5| of that law, twice, over 10 rows.
 func TestSubsampled(t *testing.T) {
-	got := subsampled([]int64{50, 50})
+	got := subsampleDistances([]int64{50, 50})
 	if want := 2 * meanDeviation(100, 50, 10) / 10; !near(got[3], want) || SubsampleShares[3] != 0.1 {
 		t.Errorf("a tenth scores %v, want %v", got[3], want)
 	}
@@ -398,8 +398,8 @@ marginals:
 		{figureOf("pay", "size_distinct", 0, 2, 1, 0), 3, 3, 3, 0, 0, 0},
 		{figureOf("pay", "share", 0, 0.25, 0.5, 0), 2, 1, 2, 0, 1, 0.5},
 		{figureOf("sizes", "pay_mean", 0, 4, 0, 0, 5, 6, 0), 3, 2, 3, 0, 3, 1},
-		{figureOf("sizes", "within", 0.1, 0.75, 0, 0, 0.25, 0.5, 0), 4, 3, 4, 0, 2, 0.5}, // of a 3 and 1, of b 0 and ½
-		{figureOf("sizes", "across", 0.1, 1, 0, 0, 0.5, 1. / 3, 0.25), 6, 4, 6, 0, 0, 1./6 + 0.25}, // 3 0 0, 1 ½ 0
+		{figureOf("sizes", "within", 0.1, 0.75, 0, 0, 0.25, 0.5, 0), 4, 3, 4, 0, 2, 0.5},         // of a 3 and 1, of b 0 and ½
+		{figureOf("sizes", "across", 0.1, 1, 0, 0, 0.5, 1./3, 0.25), 6, 4, 6, 0, 0, 1./6 + 0.25}, // 3 0 0, 1 ½ 0
 	} {
 		got := compared(t, p.Plan(), dir, 1, Claims{Tables: []Claim{c.claim}}).Tables[0]
 		if got.Cells != c.cells || got.Covered != c.covered || got.Bounded != c.bounded || got.Withheld != c.withheld ||

@@ -1,6 +1,6 @@
 package evaluate
 
-// This file holds the comparison of figures beside a count: sums, means, ratios and quantiles of the true rows.
+// This file holds the comparison of figures shown with a count: sums, means, ratios and quantiles of the true rows.
 
 import (
 	"fmt"
@@ -12,18 +12,19 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// truth is a figure of the true rows of one cell: an interval where every value between two is one, as of quantiles. It
-// is NaN where there is none.
+// truth is a figure of the true rows of one cell. It is an interval if every value in it is such a figure, as for
+// quantiles, and NaN if there is none.
 type truth struct{ low, high float64 }
 
 func exactly(x float64) truth { return truth{x, x} }
 
-// truths are the exact answers that a figure rests on, by the IDs of their measurements, as they come in.
+// truths are the exact answers from which a figure is computed, by the IDs of their measurements. They are collected
+// as they are counted.
 type truths struct {
 	comparison *comparison
 	table      plan.Table
 	figure     plan.Figure
-	unit       float64 // of the table's count
+	unit       float64 // unit of the table's count
 	asked      map[string]plan.Measurement
 
 	mu  sync.Mutex
@@ -43,7 +44,7 @@ func (c *comparison) askFigure(claim Claim, t plan.Table, out *Difference) error
 		if at < 0 {
 			return fmt.Errorf("figure %s of table %s rests on %s, which the plan does not measure", claim.Figure, claim.Path, id)
 		}
-		x.asked[id] = ranked(c.plan.Measurements[at], x.figure, c.plan.Release())
+		x.asked[id] = asRanks(c.plan.Measurements[at], x.figure, c.plan.Release())
 	}
 	for id, m := range x.asked {
 		c.questions = append(c.questions, question{measurement: m, compare: func(counted answer.Answer) error {
@@ -54,7 +55,7 @@ func (c *comparison) askFigure(claim Claim, t plan.Table, out *Difference) error
 			}
 			figures, err := claim.Read()
 			if err == nil {
-				*out, err = x.compare(figures)
+				*out, err = x.compareFigure(figures)
 			}
 			if err != nil {
 				return fmt.Errorf("figure %s of table %s: %w", claim.Figure, claim.Path, err)
@@ -65,7 +66,7 @@ func (c *comparison) askFigure(claim Claim, t plan.Table, out *Difference) error
 	return nil
 }
 
-// partsOf are the measurements that a figure rests on, beside the count of its table.
+// partsOf returns the measurements from which a figure is computed, without the count of its table.
 func partsOf(f plan.Figure) (ids []string) {
 	add := func(id string) {
 		if id != "" && !slices.Contains(ids, id) {
@@ -86,8 +87,8 @@ func partsOf(f plan.Figure) (ids []string) {
 	return ids
 }
 
-// compare holds what is published of a figure against the truth.
-func (x *truths) compare(f Figures) (Difference, error) {
+// compareFigure compares what is published of a figure with the truth.
+func (x *truths) compareFigure(f Figures) (Difference, error) {
 	counts := x.got[""].Counts
 	d := Difference{Rows: total(counts)}
 	for _, n := range []int{len(f.Unbiased), len(f.Low), len(f.High)} {

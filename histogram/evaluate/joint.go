@@ -1,7 +1,7 @@
 package evaluate
 
-// This file holds the comparison of whole rows of microdata with the true ones: which unique rows are met, and how well
-// the two can be told apart.
+// This file holds the comparison of whole rows of microdata with the true rows: which unique rows are matched, and
+// how well the two kinds can be distinguished.
 
 import (
 	"bufio"
@@ -24,29 +24,30 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// Joint is what whole rows of microdata tell beside the true ones, in the columns of [Rows.Whole]. It is a yardstick
-// and an alarm; nothing of it says how well anybody is protected.
+// Joint compares whole rows of microdata with the true rows, in the columns of [Rows.Whole]. It is a yardstick and an
+// alarm; nothing in it says how well anybody is protected.
 type Joint struct {
 	answer.Redacted
-	// TooLarge says that the different rows of the truth do not fit the memory; then nothing else is here.
+	// TooLarge reports that the distinct rows of the truth do not fit into memory; then nothing else is set.
 	TooLarge bool
 	Unique   int64 // true rows that no other true row equals
-	Matched  int64 // of them, those that some row of the microdata equals
-	// Independent is how many of them as many rows would equal on average whose columns were drawn each by itself, by the
-	// shares of the microdata.
+	Matched  int64 // number of these that equal some row of the microdata
+	// Independent is the mean number of them that would be matched by equally many rows whose columns were drawn
+	// independently, by the shares of the microdata.
 	Independent float64
-	// Propensity is nil where the truth has no rows or none were drawn.
+	// Propensity is nil if the truth has no rows or none were drawn.
 	Propensity *Propensity
 }
 
-// askWhole asks for the whole rows of the truth, by themselves: how many of them are different is not known before.
+// askWhole asks for the whole rows of the truth in a batch of their own, because the number of distinct rows is not
+// known beforehand.
 func (c *comparison) askWhole(ctx context.Context, r Rows, levels []*domain.Level, out **Joint) error {
 	if len(r.Whole) == 0 {
 		return nil
 	}
 	table := c.plan.Release().Table(r.Table)
-	m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, whole rows", r.Table), Query: plan.Query{Table: r.Table, Counted: counted.Rows{}},
-		Cells: 1, Selection: selection.Top{}}
+	m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, whole rows", r.Table),
+		Query: plan.Query{Table: r.Table, Counted: counted.Rows{}}, Cells: 1, Selection: selection.Top{}}
 	var sizes []int
 	var order []bool
 	for _, place := range r.Whole {
@@ -64,14 +65,14 @@ func (c *comparison) askWhole(ctx context.Context, r Rows, levels []*domain.Leve
 	}
 	c.questions = append(c.questions, question{measurement: m, compare: func(truth answer.Answer) error {
 		var err error
-		*out, err = jointOf(ctx, r.whole(sizes), truth, sizes, order)
+		*out, err = jointOf(ctx, r.wholeCells(sizes), truth, sizes, order)
 		return err
 	}, tooLarge: func() { *out = &Joint{TooLarge: true} }})
 	return nil
 }
 
-// whole are the cells of the rows, row-major over the columns of Whole, in no order that says anything.
-func (r Rows) whole(sizes []int) []uint64 {
+// wholeCells returns the cells of the rows, row-major over the columns of Whole, sorted.
+func (r Rows) wholeCells(sizes []int) []uint64 {
 	rows := 0
 	if len(r.Codes) > 0 {
 		rows = len(r.Codes[0])
@@ -86,7 +87,7 @@ func (r Rows) whole(sizes []int) []uint64 {
 	return cells
 }
 
-// jointOf holds rows, as their cells in ascending order, against the true ones.
+// jointOf compares rows, given as their cells in ascending order, with the true ones.
 func jointOf(ctx context.Context, drawn []uint64, truth answer.Answer, sizes []int, order []bool) (*Joint, error) {
 	j := &Joint{}
 	shares := sharesOf(drawn, sizes)
@@ -106,13 +107,13 @@ func jointOf(ctx context.Context, drawn []uint64, truth answer.Answer, sizes []i
 	if len(drawn) == 0 || len(truth.Cells) == 0 {
 		return j, nil
 	}
-	lots := &lots{from: bufio.NewReader(rand.Reader)}
+	lots := &randomness{from: bufio.NewReader(rand.Reader)}
 	p, err := propensityOf(ctx, runtime.GOMAXPROCS(0), newPool(drawn, truth, sizes, order, lots), lots)
 	j.Propensity = p
 	return j, err
 }
 
-// sharesOf are the shares of every category of every column.
+// sharesOf returns the share of every category of every column.
 func sharesOf(cells []uint64, sizes []int) [][]float64 {
 	shares := make([][]float64, len(sizes))
 	for i, size := range sizes {
@@ -137,14 +138,14 @@ func eachCode(cell uint64, sizes []int, do func(column, code int)) {
 	}
 }
 
-// lots are random numbers of the machine, fresh for every comparison: what they decide goes into no release.
-type lots struct {
+// randomness is random numbers of the machine, fresh for every comparison. What they decide goes into no release.
+type randomness struct {
 	from *bufio.Reader
 	err  error
 }
 
-// below is uniform over 0 … n−1.
-func (l *lots) below(n int) int {
+// drawBelow returns a uniform number in 0 … n−1.
+func (l *randomness) drawBelow(n int) int {
 	var b [8]byte
 	for most := uint64(math.MaxUint64) - uint64(math.MaxUint64)%uint64(n); ; {
 		if _, err := io.ReadFull(l.from, b[:]); err != nil {
@@ -157,11 +158,11 @@ func (l *lots) below(n int) int {
 	}
 }
 
-// some are k of 0 … n−1, ascending, every set of them equally likely (Floyd); all of them where there are no more.
-func (l *lots) some(k, n int) []int {
+// drawSubset returns k of 0 … n−1, ascending, every set of them equally likely (Floyd), and all n if n ≤ k.
+func (l *randomness) drawSubset(k, n int) []int {
 	chosen := make(map[int]bool, min(k, n))
 	for i := max(n-k, 0); i < n; i++ {
-		if at := l.below(i + 1); k < n && !chosen[at] {
+		if at := l.drawBelow(i + 1); k < n && !chosen[at] {
 			chosen[at] = true
 		} else {
 			chosen[i] = true

@@ -151,7 +151,8 @@ func TestWholeRowsAreCountedByThemselves(t *testing.T) {
 	c := &comparison{plan: planOf(t)}
 	left := 0
 	ask := func(id string, tooLarge func()) {
-		m := plan.Measurement{ID: id, Cells: 1, Selection: selection.All{}, Query: plan.Query{Table: "persons", Counted: counted.Rows{}}}
+		m := plan.Measurement{ID: id, Cells: 1, Selection: selection.All{},
+			Query: plan.Query{Table: "persons", Counted: counted.Rows{}}}
 		c.questions = append(c.questions, question{measurement: m, tooLarge: tooLarge})
 	}
 	ask("1", nil)
@@ -159,7 +160,7 @@ func TestWholeRowsAreCountedByThemselves(t *testing.T) {
 	ask("3", nil)
 	ask("4", nil)
 	var got []string
-	for _, batch := range c.batches("persons", 100) {
+	for _, batch := range c.batchesOf("persons", 100) {
 		var ids []string
 		for _, q := range batch {
 			ids = append(ids, q.measurement.ID)
@@ -170,10 +171,10 @@ func TestWholeRowsAreCountedByThemselves(t *testing.T) {
 		t.Fatalf("batches %q, want %q", got, want)
 	}
 	short := fmt.Errorf("counting: %w", &memory.Error{Have: 1})
-	if batch := c.questions[:1]; spared(batch, short) {
+	if batch := c.questions[:1]; leftOut(batch, short) {
 		t.Error("a marginal is left out")
 	}
-	if batch := c.questions[1:2]; spared(batch, errors.New("another")) || left != 0 || !spared(batch, short) || left != 1 {
+	if batch := c.questions[1:2]; leftOut(batch, errors.New("another")) || left != 0 || !leftOut(batch, short) || left != 1 {
 		t.Error("whole rows are not left out where they do not fit, or are elsewhere")
 	}
 }
@@ -190,7 +191,7 @@ func poolOf(sizes []int, order []bool, truth, drawn map[uint64]int) *pool {
 			rows = append(rows, cell)
 		}
 	}
-	return newPool(rows, t, sizes, order, &lots{from: bufio.NewReader(rand.Reader)})
+	return newPool(rows, t, sizes, order, &randomness{from: bufio.NewReader(rand.Reader)})
 }
 
 // The propensity score of trees that are worked out by hand.
@@ -256,7 +257,7 @@ func TestTreeAsksTheBestQuestion(t *testing.T) {
 			rows[i] = int32(i)
 		}
 		var best split
-		p.improve(&best, 0, rows, p.count(rows))
+		p.improveSplit(&best, 0, rows, p.mixtureOfRows(rows))
 		if math.Abs(best.purity-want) > 1e-9*want {
 			t.Errorf("in order %v: %v, and the best set has %v", order, best.purity, want)
 		}
@@ -268,7 +269,7 @@ func TestTreeAsksTheBestQuestion(t *testing.T) {
 // true names is 1/4 here.
 func TestPropensityNull(t *testing.T) {
 	p := poolOf([]int{2}, []bool{true}, map[uint64]int{0: 2000}, map[uint64]int{1: 2000})
-	got, err := propensityOf(t.Context(), 2, p, &lots{from: bufio.NewReader(rand.Reader)})
+	got, err := propensityOf(t.Context(), 2, p, &randomness{from: bufio.NewReader(rand.Reader)})
 	if err != nil || !near(got.PMSE, 0.25) || got.TrueRows != 2000 || got.DrawnRows != 2000 || got.NullTrees != 10 {
 		t.Fatalf("%v: pMSE %v of %d and %d rows", err, got.PMSE, got.TrueRows, got.DrawnRows)
 	}
@@ -280,10 +281,10 @@ func TestPropensityNull(t *testing.T) {
 // Every set of two among four is drawn as often: of 6 000 draws χ² of five degrees of freedom is above 51 once in 10⁹
 // runs.
 func TestLotsDrawEverySetAlike(t *testing.T) {
-	lots := &lots{from: bufio.NewReader(rand.Reader)}
+	lots := &randomness{from: bufio.NewReader(rand.Reader)}
 	seen := map[string]float64{}
 	for range 6000 {
-		seen[fmt.Sprint(lots.some(2, 4))]++
+		seen[fmt.Sprint(lots.drawSubset(2, 4))]++
 	}
 	chi := 0.0
 	for _, n := range seen {
@@ -292,7 +293,7 @@ func TestLotsDrawEverySetAlike(t *testing.T) {
 	if len(seen) != 6 || chi > 51 || lots.err != nil {
 		t.Errorf("%v: χ² %v (%v)", seen, chi, lots.err)
 	}
-	if all := lots.some(5, 3); !slices.Equal(all, []int{0, 1, 2}) {
+	if all := lots.drawSubset(5, 3); !slices.Equal(all, []int{0, 1, 2}) {
 		t.Errorf("of three at most five: %v", all)
 	}
 }
@@ -300,7 +301,7 @@ func TestLotsDrawEverySetAlike(t *testing.T) {
 // A pool takes no more than so many rows of either kind, of all cells.
 func TestPoolIsBounded(t *testing.T) {
 	truth := answer.Answer{Cells: []uint64{1, 4}, Counts: []int64{propensityRows, propensityRows}}
-	p := newPool([]uint64{0, 5}, truth, []int{2, 3}, []bool{true, true}, &lots{from: bufio.NewReader(rand.Reader)})
+	p := newPool([]uint64{0, 5}, truth, []int{2, 3}, []bool{true, true}, &randomness{from: bufio.NewReader(rand.Reader)})
 	ones, fours := 0, 0
 	for row, drawn := range p.drawn {
 		switch {
@@ -330,11 +331,11 @@ func TestPropensityOfManyRows(t *testing.T) {
 	for row := range p.drawn {
 		p.drawn[row] = trueRow + uint64(row%2)
 	}
-	lots := &lots{from: bufio.NewReader(rand.Reader)}
+	lots := &randomness{from: bufio.NewReader(rand.Reader)}
 	for i := range columns {
 		codes := make([]int32, len(p.drawn))
 		for row := range codes {
-			codes[row] = int32(lots.below(2 + i%7))
+			codes[row] = int32(lots.drawBelow(2 + i%7))
 		}
 		p.codes, p.sizes, p.order = append(p.codes, codes), append(p.sizes, 2+i%7), append(p.order, i%2 == 0)
 	}

@@ -1,6 +1,6 @@
 package evaluate
 
-// This file holds the association of two columns of microdata beside that of the true rows.
+// This file holds the association of two columns of microdata, compared with the association in the true rows.
 
 import (
 	"math"
@@ -11,22 +11,23 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// The measures of association: Kendall's τ-b of two columns in order, from −1 to 1, and Cramér's V of others, from 0 to
-// 1.
+// The measures of association: Kendall's τ-b of two ordered columns, from −1 to 1, and Cramér's V of others, from 0
+// to 1.
 const (
 	KendallTauB = "kendall_tau_b"
 	CramersV    = "cramers_v"
 )
 
-// Association is how two columns of microdata go together, and how they do in the true rows. A column of one category
-// alone goes with nothing: then it is NaN.
+// Association is the association of two columns in the microdata and in the true rows. It is NaN if a column has rows
+// in one category only.
 type Association struct {
 	answer.Redacted
 	Measure      string
 	Truth, Drawn float64
 }
 
-// associationOf is that of two columns, of which the first has so many categories; inOrder says that both are in order.
+// associationOf returns the association of two columns, the first of which has `first` categories. inOrder says
+// whether both are ordered.
 func associationOf(drawn, truth []int64, first int, inOrder bool) *Association {
 	if inOrder {
 		return &Association{Measure: KendallTauB, Truth: kendallTauB(truth, first), Drawn: kendallTauB(drawn, first)}
@@ -34,8 +35,9 @@ func associationOf(drawn, truth []int64, first int, inOrder bool) *Association {
 	return &Association{Measure: CramersV, Truth: cramersV(truth, first), Drawn: cramersV(drawn, first)}
 }
 
-// inOrder tells that the categories of a column at a level follow each other as its values do: of numbers, dates and
-// times, unless the level groups values that are not neighbours. Nulls and unknowns that count as a category come last.
+// inOrder reports whether the categories of a column at a level have the order of its values: numbers, dates and
+// times, unless the level groups values that are not neighbours. Nulls and unknowns that count as a category come
+// last.
 func inOrder(c *spec.Column, l *domain.Level) bool {
 	switch c.Type {
 	case domain.Integer, domain.Decimal, domain.Date, domain.Timestamp:
@@ -50,8 +52,8 @@ func inOrder(c *spec.Column, l *domain.Level) bool {
 	return true
 }
 
-// margins are the sums of a table's rows and columns, and of all.
-func margins(counts []int64, first int) (rows, columns []float64, all float64) {
+// marginSums returns the sums of a table's rows and columns, and the total.
+func marginSums(counts []int64, first int) (rows, columns []float64, all float64) {
 	second := len(counts) / first
 	rows, columns = make([]float64, first), make([]float64, second)
 	for i, n := range counts {
@@ -62,10 +64,10 @@ func margins(counts []int64, first int) (rows, columns []float64, all float64) {
 	return rows, columns, all
 }
 
-// cramersV is √(χ²/(n·(min(r, c) − 1))) of a table of n rows, where r and c are how many categories of its two columns
-// have rows (Cramér 1946).
+// cramersV returns √(χ²/(n·(min(r, c) − 1))) of a table of n rows, where r and c are how many categories of its two
+// columns have rows (Cramér 1946).
 func cramersV(counts []int64, first int) float64 {
-	rows, columns, _ := margins(counts, first)
+	rows, columns, _ := marginSums(counts, first)
 	least := math.Min(filledIn(rows), filledIn(columns)) - 1
 	if least < 1 {
 		return math.NaN()
@@ -88,10 +90,10 @@ func filledIn(sums []float64) (n float64) {
 	return n
 }
 
-// kendallTauB is (P − Q)/√((T − A)(T − B)) of the T pairs of rows, of which P are in the same order in both columns, Q
-// in opposite orders, A alike in the first and B alike in the second (Kendall 1945).
+// kendallTauB returns (P − Q)/√((T − A)(T − B)) of the T pairs of rows, of which P are in the same order in both
+// columns, Q in opposite orders, A equal in the first and B equal in the second (Kendall 1945).
 func kendallTauB(counts []int64, first int) float64 {
-	rows, columns, n := margins(counts, first)
+	rows, columns, n := marginSums(counts, first)
 	pairs := func(n float64) float64 { return n * (n - 1) / 2 }
 	firstApart, secondApart := pairs(n), pairs(n)
 	for _, r := range rows {
@@ -103,8 +105,8 @@ func kendallTauB(counts []int64, first int) float64 {
 	if firstApart <= 0 || secondApart <= 0 {
 		return math.NaN()
 	}
-	// Row by row, against what the rows of categories before have in each of the second column's: those below it are in
-	// the same order, those above it in the opposite one.
+	// For each row, before has the counts of all earlier rows by the category of the second column: categories below its
+	// own are in the same order, and categories above it in the opposite order.
 	before := make([]float64, len(columns))
 	sum := 0.0
 	for i := range first {

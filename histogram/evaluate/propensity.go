@@ -1,6 +1,6 @@
 package evaluate
 
-// This file holds the propensity score: how well a decision tree tells rows of microdata from true ones.
+// This file holds the propensity score: how well a decision tree distinguishes rows of microdata from true rows.
 
 import (
 	"cmp"
@@ -12,37 +12,36 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 )
 
-// Propensity is the propensity score mean squared error of rows of microdata and true rows that were put together (Woo,
-// Reiter, Oganian & Karr 2009; Snoke, Raab, Nowok, Dibben & Slavkovic 2018): pMSE = Σ(p − c)²/N over the N rows of
-// both, where c is the part of the microdata among them, and p what a classification tree says of a row. It is 0 where
-// the tree tells nothing apart, and c(1 − c) where it tells everything.
+// Propensity is the propensity score mean squared error of rows of microdata and true rows that were put together
+// (Woo, Reiter, Oganian & Karr 2009; Snoke, Raab, Nowok, Dibben & Slavkovic 2018): pMSE = Σ(p − c)²/N over the N rows
+// of both, where c is the part of the microdata among them, and p what a classification tree says of a row. It is 0
+// if the tree distinguishes nothing, and c(1 − c) if it distinguishes everything.
 type Propensity struct {
 	answer.Redacted
-	TrueRows, DrawnRows int // that were put together
-	Leaves              int // of the tree
+	TrueRows, DrawnRows int // numbers of rows put together
+	Leaves              int // leaves of the tree
 	PMSE                float64
-	// Null is the mean of what trees of rows with the two names dealt out by lot have, and NullError its standard
+	// Null is the mean pMSE of trees of the same rows with their labels permuted at random, and NullError its standard
 	// deviation, over NullTrees of them: the null expectation of the literature, by permutation.
 	Null, NullError float64
 	NullTrees       int
 }
 
 const (
-	// propensityRows bounds the rows of either kind that are put together: more are sampled.
+	// propensityRows bounds the rows of either kind that are put together; larger numbers are sampled.
 	propensityRows = 50_000
-	// propensityDepth is of how many questions in a row the tree is, at most, and propensityLeaf how many rows a leaf of
-	// it has, at least.
+	// propensityDepth is the largest depth of the tree, and propensityLeaf the fewest rows of a leaf.
 	propensityDepth, propensityLeaf = 6, 20
-	// propensityNulls is how often the names are dealt out by lot.
+	// propensityNulls is how many times the labels are permuted.
 	propensityNulls = 10
 )
 
 // pool is rows of both kinds put together.
 type pool struct {
-	codes [][]int32 // by column and row: ranks among the categories that are there
-	sizes []int     // how many these are
-	order []bool    // which columns are in order
-	drawn []uint64  // trueRow or drawnRow, of each row: sums of these are counts of both
+	codes [][]int32 // by column and row: ranks among the categories that occur
+	sizes []int     // by column: number of categories that occur
+	order []bool    // by column: whether it is ordered
+	drawn []uint64  // by row: trueRow or drawnRow; sums of these are counts of both
 }
 
 // A row counts as one in the upper half of 64 bits, and as one in the lower half if it is of the microdata.
@@ -51,15 +50,15 @@ const (
 	drawnRow = trueRow + 1
 )
 
-// newPool puts rows together, given as cells; at most propensityRows of either kind, chosen by lot.
-func newPool(drawn []uint64, truth answer.Answer, sizes []int, order []bool, lots *lots) *pool {
+// newPool puts rows together, given as cells: at most propensityRows of either kind, chosen at random.
+func newPool(drawn []uint64, truth answer.Answer, sizes []int, order []bool, lots *randomness) *pool {
 	var cells []uint64
-	for _, i := range lots.some(propensityRows, len(drawn)) {
+	for _, i := range lots.drawSubset(propensityRows, len(drawn)) {
 		cells = append(cells, drawn[i])
 	}
 	p := &pool{order: order, drawn: slices.Repeat([]uint64{drawnRow}, len(cells))}
-	cell, before := 0, int64(0) // how many rows are in the cells before
-	for _, i := range lots.some(propensityRows, int(total(truth.Counts))) {
+	cell, before := 0, int64(0) // before is the number of rows in earlier cells
+	for _, i := range lots.drawSubset(propensityRows, int(total(truth.Counts))) {
 		for before+truth.Counts[cell] <= int64(i) {
 			before += truth.Counts[cell]
 			cell++
@@ -75,13 +74,13 @@ func newPool(drawn []uint64, truth answer.Answer, sizes []int, order []bool, lot
 		eachCode(cell, sizes, func(column, code int) { p.codes[column][row] = int32(code) })
 	}
 	for i, size := range sizes {
-		p.sizes = append(p.sizes, rank(p.codes[i], size))
+		p.sizes = append(p.sizes, toRanks(p.codes[i], size))
 	}
 	return p
 }
 
-// rank puts the ranks of codes, among those that are there, in their place, and returns how many these are.
-func rank(codes []int32, size int) int {
+// toRanks replaces codes by their ranks among the codes that occur, and returns how many occur.
+func toRanks(codes []int32, size int) int {
 	ranks := make([]int32, size)
 	for _, c := range codes {
 		ranks[c] = 1
@@ -99,9 +98,9 @@ func rank(codes []int32, size int) int {
 	return int(n)
 }
 
-// propensityOf grows a tree of a pool, and others of the same rows with the names dealt out by lot, on at most so many
+// propensityOf grows a tree of a pool, and trees of the same rows with permuted labels, on at most `workers`
 // goroutines.
-func propensityOf(ctx context.Context, workers int, p *pool, lots *lots) (*Propensity, error) {
+func propensityOf(ctx context.Context, workers int, p *pool, lots *randomness) (*Propensity, error) {
 	sum := uint64(0)
 	for _, one := range p.drawn {
 		sum += one
@@ -110,7 +109,7 @@ func propensityOf(ctx context.Context, workers int, p *pool, lots *lots) (*Prope
 	out := &Propensity{TrueRows: all.rows - all.drawn, DrawnRows: all.drawn, NullTrees: propensityNulls}
 	pools := []*pool{p}
 	for range propensityNulls {
-		pools = append(pools, p.dealt(lots))
+		pools = append(pools, p.permuted(lots))
 	}
 	if lots.err != nil {
 		return nil, lots.err
@@ -136,11 +135,11 @@ func propensityOf(ctx context.Context, workers int, p *pool, lots *lots) (*Prope
 	return out, nil
 }
 
-// dealt is the pool with the two names dealt out by lot: every way to do that is equally likely (Fisher & Yates).
-func (p *pool) dealt(lots *lots) *pool {
+// permuted returns the pool with its labels permuted, every permutation equally likely (Fisher & Yates).
+func (p *pool) permuted(lots *randomness) *pool {
 	drawn := slices.Clone(p.drawn)
 	for row := len(drawn) - 1; row > 0; row-- {
-		other := lots.below(row + 1)
+		other := lots.drawBelow(row + 1)
 		drawn[row], drawn[other] = drawn[other], drawn[row]
 	}
 	return &pool{p.codes, p.sizes, p.order, drawn}
@@ -152,26 +151,27 @@ func (p *pool) pMSE() (pMSE float64, leaves int) {
 	for i := range rows {
 		rows[i] = int32(i)
 	}
-	all := p.count(rows)
-	p.grow(rows, 0, func(leaf mixture) {
-		off := leaf.share() - all.share()
+	all := p.mixtureOfRows(rows)
+	p.growTree(rows, 0, func(leaf mixture) {
+		off := leaf.drawnShare() - all.drawnShare()
 		pMSE += off * off * float64(leaf.rows) / float64(all.rows)
 		leaves++
 	})
 	return pMSE, leaves
 }
 
-// mixture is how many rows there are, and how many of them are of the microdata.
+// mixture is a number of rows, and how many of them are microdata.
 type mixture struct{ rows, drawn int }
 
-func (m mixture) share() float64 { return float64(m.drawn) / float64(m.rows) }
+func (m mixture) drawnShare() float64 { return float64(m.drawn) / float64(m.rows) }
 
-// purity is drawn²/rows: summed over the parts of a set of rows it is the larger the smaller their Gini impurity is.
-func (m mixture) purity() float64 { return m.share() * float64(m.drawn) }
+// purity returns drawn²/rows. Its sum over the parts of a set of rows is the larger the smaller their Gini impurity
+// is.
+func (m mixture) purity() float64 { return m.drawnShare() * float64(m.drawn) }
 
 func mixtureOf(sum uint64) mixture { return mixture{int(sum >> 32), int(sum & (trueRow - 1))} }
 
-func (p *pool) count(rows []int32) mixture {
+func (p *pool) mixtureOfRows(rows []int32) mixture {
 	sum := uint64(0)
 	for _, row := range rows {
 		sum += p.drawn[row]
@@ -179,21 +179,21 @@ func (p *pool) count(rows []int32) mixture {
 	return mixtureOf(sum)
 }
 
-// split is a question that parts rows in two: whether the category of a column is one of some.
+// split is a question that divides rows in two: whether the category of a column is in a set.
 type split struct {
 	column int
 	yes    []bool // by rank
 	purity float64
 }
 
-// grow parts rows until no question lowers the impurity, a part would be too small or the tree too deep, and calls leaf
-// for every part that is left. It reorders the rows.
-func (p *pool) grow(rows []int32, depth int, leaf func(mixture)) {
-	all := p.count(rows)
-	best := split{purity: all.purity() + 1e-9} // what is no more than rounding is no gain
+// growTree splits rows until no question lowers the impurity, a part would be too small or the tree too deep, and
+// calls leaf for every remaining part. It reorders the rows.
+func (p *pool) growTree(rows []int32, depth int, leaf func(mixture)) {
+	all := p.mixtureOfRows(rows)
+	best := split{purity: all.purity() + 1e-9} // a gain within rounding error does not count
 	if depth < propensityDepth {
 		for column := range p.codes {
-			p.improve(&best, column, rows, all)
+			p.improveSplit(&best, column, rows, all)
 		}
 	}
 	if best.yes == nil {
@@ -207,14 +207,14 @@ func (p *pool) grow(rows []int32, depth int, leaf func(mixture)) {
 			n++
 		}
 	}
-	p.grow(rows[:n], depth+1, leaf)
-	p.grow(rows[n:], depth+1, leaf)
+	p.growTree(rows[:n], depth+1, leaf)
+	p.growTree(rows[n:], depth+1, leaf)
 }
 
-// improve puts the best question about a column in the place of the best so far, where it is better. Of categories in
-// no order those with a smaller part of microdata come first: the best question is then one of where to cut, as of
-// categories in order (Breiman et al., theorem 4.5).
-func (p *pool) improve(best *split, column int, rows []int32, all mixture) {
+// improveSplit replaces the best question by the best one about a column, if that is better. Unordered categories are
+// sorted by their share of microdata: the best question is then a cut, as for ordered categories (Breiman et al.,
+// theorem 4.5).
+func (p *pool) improveSplit(best *split, column int, rows []int32, all mixture) {
 	sums, codes := make([]uint64, p.sizes[column]), p.codes[column]
 	for _, row := range rows {
 		sums[codes[row]] += p.drawn[row]
@@ -227,7 +227,8 @@ func (p *pool) improve(best *split, column int, rows []int32, all mixture) {
 		}
 	}
 	if !p.order[column] {
-		slices.SortStableFunc(there, func(a, b int) int { return cmp.Compare(counts[a].share(), counts[b].share()) })
+		slices.SortStableFunc(there,
+			func(a, b int) int { return cmp.Compare(counts[a].drawnShare(), counts[b].drawnShare()) })
 	}
 	var low mixture
 	cut := -1

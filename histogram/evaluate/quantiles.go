@@ -11,8 +11,8 @@ import (
 
 // This file holds the quantiles of the true rows.
 
-// quantile is where the quantiles of the true rows lie: from the least place up to which there are as many rows as the
-// share says, to the least up to which there are more.
+// quantile returns the interval of the quantiles of the true rows: from the least value up to which there are as many
+// rows as the share says, to the least up to which there are more.
 func (x *truths) quantile() (func(cell int) truth, error) {
 	q, pairs := x.asked[x.figure.Part].Query.Counted.(counted.Quantiles), x.got[x.figure.Part]
 	l := x.comparison.plan.Release().Table(x.table.From).Column(q.Column).Lattice

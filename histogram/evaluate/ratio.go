@@ -12,26 +12,26 @@ import (
 
 // This file holds the ratios of the true rows.
 
-// ratio is one term over the other.
+// ratio returns one term divided by the other.
 func (x *truths) ratio() (func(cell int) truth, error) {
-	of, err := x.term(*x.figure.Of)
+	of, err := x.termTruth(*x.figure.Of)
 	if err != nil {
 		return nil, err
 	}
-	over, err := x.term(*x.figure.Over)
+	over, err := x.termTruth(*x.figure.Over)
 	return func(cell int) truth { return exactly(quotient(of(cell), over(cell))) }, err
 }
 
-// term is a term of a ratio, of the true rows of each cell of the table.
-func (x *truths) term(t plan.Term) (func(cell int) float64, error) {
+// termTruth returns a term of a ratio, of the true rows of each cell of the table.
+func (x *truths) termTruth(t plan.Term) (func(cell int) float64, error) {
 	counts := x.got[t.Counts].Counts
-	within, err := x.within(t)
+	within, err := x.cellsWithin(t)
 	if err != nil {
 		return nil, err
 	}
 	scales := func(int) scale { return scale{} }
 	if t.Sums != "" {
-		if scales, err = x.scales(x.asked[t.Sums]); err != nil {
+		if scales, err = x.scalesOf(x.asked[t.Sums]); err != nil {
 			return nil, err
 		}
 	}
@@ -52,9 +52,8 @@ func (x *truths) term(t plan.Term) (func(cell int) float64, error) {
 	}, nil
 }
 
-// within says of each cell of a term's parts, among those that one cell of the table has there, whether the term takes
-// it.
-func (x *truths) within(t plan.Term) ([]bool, error) {
+// cellsWithin returns, for each cell of a term's parts within one cell of the table, whether the term includes it.
+func (x *truths) cellsWithin(t plan.Term) ([]bool, error) {
 	table := x.comparison.plan.Release().Table(x.table.From)
 	within := []bool{true}
 	for _, c := range t.Where {

@@ -1,6 +1,6 @@
 package evaluate
 
-// This file holds the rules of a spec that rows of microdata are held against. Nothing confidential is read for it.
+// This file holds the rules of a spec with which rows of microdata are compared. It reads nothing confidential.
 
 import (
 	"fmt"
@@ -25,17 +25,17 @@ import (
 type Violation struct {
 	Rule string
 	Rows int64
-	// Untold says why it cannot be told of microdata, "" where it can; then Rows is 0.
+	// Untold says why the microdata cannot tell, "" if they can. If it is set, Rows is 0.
 	Untold string
 }
 
-// Violations holds all columns of microdata, the derived ones too, against every rule that the spec has for their
-// table: what is impossible, which column another decides, and which rows count at all.
+// Violations compares all columns of microdata, including derived ones, with every rule that the spec has for their
+// table: what is impossible, which column determines another, and which rows count at all.
 func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) {
 	r := p.Release()
 	levels, err := plan.Query{Table: rows.Table, Factors: rows.By}.Levels(r)
 	if err == nil {
-		err = rows.fit(levels)
+		err = rows.checkCodes(levels)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("microdata of %s: %w", rows.Table, err)
@@ -47,7 +47,7 @@ func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) 
 			continue
 		}
 		one := Violation{Rule: "no row has " + words[i].Rule}
-		if one.Rows, one.Untold, err = rows.impossible(r, i, levels); err != nil {
+		if one.Rows, one.Untold, err = rows.countImpossible(r, i, levels); err != nil {
 			return nil, err
 		}
 		all = append(all, one)
@@ -67,7 +67,7 @@ func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) 
 	}
 	if w := r.Table(rows.Table).Where; w != nil {
 		one := Violation{Rule: "every row has " + strings.TrimSpace(w.Expression.Text())}
-		if one.Rows, one.Untold, err = rows.outside(r.Table(rows.Table), levels); err != nil {
+		if one.Rows, one.Untold, err = rows.countOutside(r.Table(rows.Table), levels); err != nil {
 			return nil, err
 		}
 		all = append(all, one)
@@ -75,8 +75,8 @@ func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) 
 	return all, nil
 }
 
-// impossible is how many rows meet all conditions of an entry.
-func (r Rows) impossible(release *spec.Release, entry int, levels []*domain.Level) (broken int64, untold string,
+// countImpossible returns how many rows meet all conditions of an entry.
+func (r Rows) countImpossible(release *spec.Release, entry int, levels []*domain.Level) (broken int64, untold string,
 	err error) {
 	table, e := release.Table(r.Table), release.Impossible[entry]
 	alone := *release
@@ -114,9 +114,9 @@ func (r Rows) impossible(release *spec.Release, entry int, levels []*domain.Leve
 	return broken, "", nil
 }
 
-// outside is how many rows the predicate of the table is not true of. It reads the source, so that every column of it
-// that the predicate names must be one of the microdata as it is.
-func (r Rows) outside(table *spec.Table, levels []*domain.Level) (broken int64, untold string, err error) {
+// countOutside returns for how many rows the predicate of the table is not true. The predicate reads the source, so
+// every source column that it names must be in the microdata unchanged.
+func (r Rows) countOutside(table *spec.Table, levels []*domain.Level) (broken int64, untold string, err error) {
 	predicate := table.Where.Column()
 	made, err := encoding.Computing(table, predicate)
 	if err != nil {
@@ -133,7 +133,7 @@ func (r Rows) outside(table *spec.Table, levels []*domain.Level) (broken int64, 
 		}
 		places = append(places, at)
 	}
-	seen := map[string]int{} // combinations of categories, by which place they have below
+	seen := map[string]int{} // combinations of categories, with their indexes in counts
 	var counts []int64
 	texts := make([]*array.StringBuilder, len(places))
 	for i := range texts {

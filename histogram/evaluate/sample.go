@@ -1,7 +1,6 @@
 package evaluate
 
-// This file holds what a random part of the true rows would score: the yardstick
-// beside which a distance of microdata can be read.
+// This file holds the expected score of a random subset of the true rows, a yardstick for the distance of microdata.
 
 import (
 	"maps"
@@ -9,12 +8,12 @@ import (
 	"slices"
 )
 
-// SubsampleShares are the parts of the true rows whose expected distance is told.
+// SubsampleShares are the sizes, as shares of the true rows, of the subsets whose expected distance is reported.
 var SubsampleShares = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
 
-// subsampled is the expected Σ|share − true share| of a simple random sample
-// without replacement of each size in SubsampleShares.
-func subsampled(truth []int64) []float64 {
+// subsampleDistances returns the expected Σ|share − true share| of a simple random sample without replacement of each
+// size in SubsampleShares.
+func subsampleDistances(truth []int64) []float64 {
 	cells := map[int64]int64{} // by how many rows they have
 	for _, t := range truth {
 		cells[t]++
@@ -30,9 +29,9 @@ func subsampled(truth []int64) []float64 {
 	return out
 }
 
-// meanDeviation is E|X − E X| of the number X of marked among drawn of rows: with
-// ν = ⌊E X⌋ + 1 it is 2ν(rows − marked − drawn + ν)/rows · P(X = ν), as
-// (x − E X)P(x) is the difference of neighbouring terms x(rows − marked − drawn + x)/rows · P(x).
+// meanDeviation returns E|X − E X| of the number X of marked among drawn of rows: with ν = ⌊E X⌋ + 1 it is 2ν(rows −
+// marked − drawn + ν)/rows · P(X = ν), as (x − E X)P(x) is the difference of neighbouring terms x(rows − marked −
+// drawn + x)/rows · P(x).
 func meanDeviation(rows, marked, drawn int64) float64 {
 	if rows == 0 || marked == 0 || drawn == 0 {
 		return 0
@@ -46,7 +45,7 @@ func meanDeviation(rows, marked, drawn int64) float64 {
 	return 2 * float64(v) * float64(left) / float64(rows) * p
 }
 
-// logChoose is the logarithm of the binomial coefficient.
+// logChoose returns the logarithm of the binomial coefficient.
 func logChoose(n, k int64) float64 {
 	a, _ := math.Lgamma(float64(n) + 1)
 	b, _ := math.Lgamma(float64(k) + 1)

@@ -9,24 +9,24 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// This file holds the comparison of tables by which of their cells they show.
+// This file holds the comparison of tables by which of their cells they publish.
 
 // shownTable is a table whose count is compared.
 type shownTable struct {
 	plan.Table
 	levels []*domain.Level
-	up     []bool  // of each key, whether counts are added up along it; nil for none
-	unit   float64 // of the count
+	up     []bool  // by key, whether counts are added up along it; nil for none
+	unit   float64 // unit of the count
 }
 
-// shownCells is what is asked of the truth for a table that shows some of its cells or all, and how its figures are held
-// against that.
+// shownCells is the truth that is needed for a table that publishes some or all of its cells, and how its figures are
+// compared with it.
 type shownCells struct {
 	asks    func(t plan.Table) selection.Selection
 	against func(t shownTable, f Figures, truth answer.Answer) (Difference, error)
 }
 
-// shownBy lists that by which of its cells a table shows. Of groups that nobody listed none are compared.
+// shownBy lists this by the selection of a table. Groups whose categories are not listed are not compared.
 var shownBy = [selection.Kinds]shownCells{
 	selection.KindAll:    {asksAll, shownTable.againstAll},
 	selection.KindAbove:  {asksAbove, shownTable.againstAbove},
@@ -47,20 +47,20 @@ func (t shownTable) againstAll(f Figures, truth answer.Answer) (Difference, erro
 			countUp(shown, t.levels, key)
 		}
 	}
-	d, err := f.against(shown, t.unit)
+	d, err := f.compareDense(shown, t.unit)
 	d.Rows = total(truth.Counts)
 	return d, err
 }
 
 func (t shownTable) againstAbove(f Figures, truth answer.Answer) (Difference, error) {
-	return f.againstSparse(truth)
+	return f.compareSparse(truth)
 }
 
 func (t shownTable) againstTop(f Figures, truth answer.Answer) (Difference, error) {
-	return f.againstTop(truth, t.unit)
+	return f.compareTop(truth, t.unit)
 }
 
-// countUp adds to each count, row-major over the levels, those of all categories before its own of one key.
+// countUp adds to each count, row-major over the levels, the counts of all earlier categories of one key.
 func countUp(counts []int64, levels []*domain.Level, key int) {
 	stride := 1
 	for _, l := range levels[key+1:] {

@@ -8,7 +8,7 @@ import (
 	"github.com/dprelease/dprelease/plan/counted"
 )
 
-// This file holds the figures that rest on sums of values.
+// This file holds the figures that are computed from sums of values.
 
 // moments are the sums of the true rows of a cell.
 type moments struct {
@@ -19,7 +19,7 @@ type moments struct {
 // ofMoments returns the truth of figures of moments, in the unit of the table's count.
 func ofMoments(figure func(m moments, unit float64) float64) func(x *truths) (func(cell int) truth, error) {
 	return func(x *truths) (func(cell int) truth, error) {
-		s, err := x.scales(x.asked[x.figure.Sums])
+		s, err := x.scalesOf(x.asked[x.figure.Sums])
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +42,7 @@ func varianceOf(m moments, _ float64) float64 {
 
 func deviationOf(m moments, unit float64) float64 { return math.Sqrt(varianceOf(m, unit)) }
 
-// quotient is NaN where nothing is divided by.
+// quotient returns a/b, NaN for b = 0.
 func quotient(a, b float64) float64 {
 	if b == 0 {
 		return math.NaN()
@@ -53,8 +53,8 @@ func quotient(a, b float64) float64 {
 // scale is how sums are read: each integer is factor units of the column from the centre.
 type scale struct{ factor, centre float64 }
 
-// scales are those of a measurement's cells: one, or where its value goes by strata, one for each category of these.
-func (x *truths) scales(m plan.Measurement) (func(cell int) scale, error) {
+// scalesOf returns the scales of a measurement's cells: one, or one for each stratum if its value depends on strata.
+func (x *truths) scalesOf(m plan.Measurement) (func(cell int) scale, error) {
 	v, release := m.Query.Counted.(counted.Values), x.comparison.plan.Release()
 	step, _ := release.Table(m.Query.Table).Column(v.Column).Lattice.Step.Float64()
 	of := func(minus, by int64) scale {

@@ -1,6 +1,6 @@
 package evaluate
 
-// This file holds what the truth says of cells that were chosen.
+// This file holds the comparison of chosen cells with the truth.
 
 import (
 	"math"
@@ -9,9 +9,9 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 )
 
-// againstTop holds the figures of chosen cells, in any order, against the truth, which is 0 of every cell that it does
-// not list, and of which each integer stands for so much. All is over the chosen cells, but for Rows.
-func (f Figures) againstTop(truth answer.Answer, unit float64) (Difference, error) {
+// compareTop compares the figures of chosen cells, in any order, with the truth, which is 0 for every cell that it
+// does not list. Each integer stands for unit. Everything except Rows is over the chosen cells.
+func (f Figures) compareTop(truth answer.Answer, unit float64) (Difference, error) {
 	d := Difference{Cells: int64(len(f.Cells)), Rows: total(truth.Counts)}
 	for _, n := range []int{len(f.Published), len(f.Unbiased), len(f.Low), len(f.High)} {
 		if n != len(f.Cells) {
@@ -19,7 +19,7 @@ func (f Figures) againstTop(truth answer.Answer, unit float64) (Difference, erro
 		}
 	}
 	chosen := make([]int64, len(f.Cells))
-	left := slices.Clone(truth.Counts) // of those that were not chosen
+	left := slices.Clone(truth.Counts) // counts of cells that were not chosen
 	for i, cell := range f.Cells {
 		if at, filled := slices.BinarySearch(truth.Cells, cell); filled {
 			chosen[i], left[at] = truth.Counts[at], 0
@@ -35,14 +35,14 @@ func (f Figures) againstTop(truth answer.Answer, unit float64) (Difference, erro
 	if len(chosen) == 0 {
 		return d, nil
 	}
-	best := int64(0) // of those that were left out
+	best := int64(0) // largest count that was not chosen
 	for _, count := range left {
 		best = max(best, count)
 	}
 	d.Shortfall = max(0, float64(best-slices.Min(chosen))*unit)
 	all := append(left, chosen...)
 	slices.Sort(all)
-	least := int64(0) // that one of the largest has, of which there are as many as were chosen
+	least := int64(0) // the least of the largest counts, as many as were chosen
 	if len(all) >= len(chosen) {
 		least = all[len(all)-len(chosen)]
 	}

@@ -1,6 +1,6 @@
 package scan
 
-// This file holds the allowance: how many of a unit's rows a query counts, where that is less than its table keeps.
+// This file holds the allowance: how many of a unit's rows a query counts, if that is fewer than its table keeps.
 
 import (
 	"errors"
@@ -11,27 +11,27 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// allowance is a bound on the rows of one unit that queries count, of those that the bound of their table keeps. Which
-// of them stay is chosen under a key of its own, by the definition.
+// allowance is a bound on the rows of one unit that queries count, among the rows that the bound of their table
+// keeps. The rows that stay are chosen under a key of their own, which the definition selects.
 type allowance struct {
 	definition string
 	caps       bounding.Caps
-	groups     []int // attributes of the task, whose cells are the groups
-	hears      hearing
+	groups     []int // indexes of the task's attributes whose cells are the groups
+	eligible   eligibleRows
 }
 
-// hearing says which rows an allowance chooses among.
-type hearing int
+// eligibleRows is the set of rows among which an allowance chooses.
+type eligibleRows int
 
 const (
-	keptRows    hearing = iota // those that the bound of the table keeps
-	countedRows                // those that are not left out
-	leftRows                   // those that are
+	keptRows    eligibleRows = iota // rows that the bound of the table keeps
+	countedRows                     // rows that are not left out
+	leftOutRows                     // rows that are left out
 )
 
-// bounded is the place of the allowance of a query that counts the rows of a unit under its own bound, among the task's;
-// 0 is the bound of the table alone.
-func (t *task) bounded(asked plan.Query, q *query) (int, error) {
+// allowanceOfQuery returns the index, among the task's allowances, of the allowance of a query with its own bound on
+// the rows of a unit. Index 0 is the bound of the table alone.
+func (t *task) allowanceOfQuery(asked plan.Query, q *query) (int, error) {
 	u := asked.PerUnit
 	if u.Groups < 0 || u.RowsPerGroup < 0 || u.Total < 0 {
 		return 0, errors.New("bounds a unit by less than nothing")
@@ -42,15 +42,17 @@ func (t *task) bounded(asked plan.Query, q *query) (int, error) {
 			groups = append(groups, q.attributes[i])
 		}
 	}
-	return t.capped(bounding.Caps{Rows: capOf(u.Total), Groups: capOf(u.Groups), PerGroup: capOf(u.RowsPerGroup)}, groups)
+	return t.allowanceOfCaps(
+		bounding.Caps{Rows: capOf(u.Total), Groups: capOf(u.Groups), PerGroup: capOf(u.RowsPerGroup)}, groups)
 }
 
-// mostRows is how many rows of a unit the bound of the table keeps.
-func (t *task) mostRows() uint64 { return uint64(max(t.table.Unit.MaxRows, 0)) }
+// maxRows returns how many rows of a unit the bound of the table keeps.
+func (t *task) maxRows() uint64 { return uint64(max(t.table.Unit.MaxRows, 0)) }
 
-// capped is the place of an allowance of these caps among the task's; 0 where they are no tighter than the table's bound.
-func (t *task) capped(c bounding.Caps, groups []int) (int, error) {
-	if min(c.Rows, c.Groups, c.PerGroup) >= t.mostRows() {
+// allowanceOfCaps returns the index of an allowance with these caps among the task's allowances. It is 0 if the caps
+// are no tighter than the table's bound.
+func (t *task) allowanceOfCaps(c bounding.Caps, groups []int) (int, error) {
+	if min(c.Rows, c.Groups, c.PerGroup) >= t.maxRows() {
 		return 0, nil
 	}
 	if !c.Grouped() {
@@ -61,11 +63,11 @@ func (t *task) capped(c bounding.Caps, groups []int) (int, error) {
 	for _, g := range groups {
 		a.definition += fmt.Sprintf(" %q", t.nameOf(t.attributes[g]))
 	}
-	return t.allow(a), nil
+	return t.addAllowance(a), nil
 }
 
-// allow is the place of an allowance among the task's, which it is added to where it is not there.
-func (t *task) allow(a allowance) int {
+// addAllowance returns the index of an allowance among the task's allowances, and adds the allowance if it is new.
+func (t *task) addAllowance(a allowance) int {
 	if i := slices.IndexFunc(t.allowances, func(x allowance) bool { return x.definition == a.definition }); i >= 0 {
 		return i
 	}
@@ -73,7 +75,7 @@ func (t *task) allow(a allowance) int {
 	return len(t.allowances) - 1
 }
 
-// capOf is a cap as a spec has it, 0 for none.
+// capOf returns a cap as bounding takes it. In a spec, 0 means no cap.
 func capOf(most int64) uint64 {
 	if most == 0 {
 		return bounding.NoCap
@@ -81,7 +83,7 @@ func capOf(most int64) uint64 {
 	return uint64(most)
 }
 
-// nameOf is the column and the level of an attribute, or that it is the column's values.
+// nameOf returns the column of an attribute and its level, or "#" if the attribute is the values of the column.
 func (t *task) nameOf(a attribute) [2]string {
 	if a.level == nil {
 		return [2]string{t.columns[a.column].column.Name, "#"}

@@ -1,6 +1,6 @@
 package scan
 
-// This file holds the choice of the rows that stay for each allowance, in one more reading.
+// This file holds the choice of the rows that stay for each allowance, which takes one more reading.
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/dprelease/dprelease/internal/tabulate"
 )
 
-// passes is how often the files are read.
-func (t *tally) passes() int64 {
+// passCount returns how many times the files are read.
+func (t *tally) passCount() int64 {
 	if t.table.Unit.Row {
 		return 1
 	}
@@ -28,20 +28,20 @@ func (t *tally) passes() int64 {
 	return n
 }
 
-// allowancesMemory is the most that the boundings of all allowances hold: what is more goes to disk.
+// allowancesMemory is the most memory that the boundings of all allowances hold; the rest goes to disk.
 const allowancesMemory = 4 * bounding.MostMemory
 
-// choose reads the ids once more, with what tells the groups of rows, and says which of the rows that the table's own
-// bound has kept (or of others, for diagnostics) stay for each allowance. own is what the pass before has kept; it is
-// the first of what is returned.
+// chooseRows reads the ids once more, with the columns that define the groups of rows. It decides which of the rows
+// that the table's own bound has kept (or of other rows, for diagnostics) stay for each allowance. own is what the
+// pass before has kept; it is the first entry of retained.
 //
-// Guarantee: for each allowance, which rows of a unit stay is a function of key, definition, id and the unit's own rows
-// in reading order, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most
+// Guarantee: for each allowance, which rows of a unit stay is a function of key, definition, id and the unit's own
+// rows in reading order, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most
 // caps.perGroup in each. Neighbours: both relations. Argument: docs/proofs/bounding.md.
-func (t *tally) choose(ctx context.Context, dir string, s *noise.RowStreams, before *pass, own *bounding.Kept,
+func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams, before *pass, own *bounding.Kept,
 	limit int64) (p *pass, stay []*bounding.Kept, err error) {
-	p = &pass{tally: t, ids: true, before: before, readers: t.grouping()}
-	bounds := make([]*bounding.Bounding, len(t.allowances)) // but of the first
+	p = &pass{tally: t, ids: true, before: before, readers: t.groupReaders()}
+	bounds := make([]*bounding.Bounding, len(t.allowances)) // by allowance, nil for the first
 	defer func() {
 		for _, b := range bounds {
 			if b != nil {
@@ -64,8 +64,8 @@ func (t *tally) choose(ctx context.Context, dir string, s *noise.RowStreams, bef
 		}
 		return nil
 	}
-	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
-		return workers[worker].add(piece, first, c, c.stay(own, piece, first, nil), out)
+	p.handle = func(worker, piece int, first int64, c *chunk, out []uint64) error {
+		return workers[worker].addChunk(piece, first, c, c.retainedRows(own, piece, first, nil), out)
 	}
 	if err = p.run(ctx, dir); err != nil {
 		return p, nil, err
@@ -84,24 +84,25 @@ func (t *tally) choose(ctx context.Context, dir string, s *noise.RowStreams, bef
 	return p, stay, err
 }
 
-// grouping are the readers of the columns that tell groups and, where it matters, of those that can have rows left out.
-func (t *tally) grouping() []int {
+// groupReaders returns the readers of the columns that define groups and, for an allowance that chooses among more
+// than the kept rows, the readers of the columns that can have rows left out.
+func (t *tally) groupReaders() []int {
 	var readers []int
 	if t.where >= 0 { // a row that is outside needs no id
 		readers = append(readers, t.where)
 	}
 	for _, a := range t.allowances {
-		if a.hears != keptRows {
-			for _, r := range t.leaving() {
-				place(&readers, r)
+		if a.eligible != keptRows {
+			for _, r := range t.leavingReaders() {
+				indexOrAppend(&readers, r)
 			}
 		}
 		for _, g := range a.groups {
 			column := t.attributes[g].column
-			place(&readers, column)
+			indexOrAppend(&readers, column)
 			for _, c := range t.clamps {
 				if c.column == column {
-					place(&readers, c.by)
+					indexOrAppend(&readers, c.by)
 				}
 			}
 		}
@@ -109,26 +110,27 @@ func (t *tally) grouping() []int {
 	return readers
 }
 
-// allowanceWorker is what one goroutine adds rows by to the boundings of all allowances.
+// allowanceWorker adds the rows of one goroutine to the boundings of all allowances.
 type allowanceWorker struct {
-	tally   *tally
-	bounds  []*bounding.Worker // of each allowance but the first
-	clamped clamped
-	groups  []uint64
-	unheard []uint64
+	tally      *tally
+	bounds     []*bounding.Worker // by allowance, without the first
+	clamped    clampedCodes
+	groups     []uint64
+	ineligible []uint64
 }
 
 func newAllowanceWorker(t *tally, bounds []*bounding.Bounding) *allowanceWorker {
-	w := &allowanceWorker{tally: t, clamped: clamped{clamps: t.clamps}}
+	w := &allowanceWorker{tally: t, clamped: clampedCodes{clamps: t.clamps}}
 	for _, b := range bounds[1:] {
 		w.bounds = append(w.bounds, b.Worker())
 	}
 	return w
 }
 
-// Add takes the rows of a chunk, of which some are kept by the bound of the table and some are left out (nil: none).
-func (w *allowanceWorker) add(piece int, first int64, c *chunk, kept, out []uint64) error {
-	columns := w.clamped.of(c.codes, c.rows)
+// addChunk adds the rows of a chunk. kept marks the rows that the bound of the table keeps, and out the rows that are
+// left out (nil: none).
+func (w *allowanceWorker) addChunk(piece int, first int64, c *chunk, kept, out []uint64) error {
+	columns := w.clamped.columnsOf(c.codes, c.rows)
 	for i, a := range w.tally.allowances[1:] {
 		var groups []uint64
 		if a.caps.Grouped() {
@@ -136,56 +138,56 @@ func (w *allowanceWorker) add(piece int, first int64, c *chunk, kept, out []uint
 			clear(w.groups)
 			groups = w.groups
 			for _, g := range a.groups {
-				parted(w.tally.axis(w.tally.attributes[g]), columns, groups)
+				refineGroups(w.tally.axisOf(w.tally.attributes[g]), columns, groups)
 			}
 		}
-		unheard := out
-		if a.hears != countedRows {
-			unheard = cleared(&w.unheard, c.rows)
-			for i := range unheard {
+		ineligible := out
+		if a.eligible != countedRows {
+			ineligible = clearedBits(&w.ineligible, c.rows)
+			for i := range ineligible {
 				switch {
-				case a.hears == keptRows:
-					unheard[i] = ^kept[i]
+				case a.eligible == keptRows:
+					ineligible[i] = ^kept[i]
 				case out != nil && c.outside != nil:
-					unheard[i] = ^out[i] | c.outside[i]
+					ineligible[i] = ^out[i] | c.outside[i]
 				case out != nil:
-					unheard[i] = ^out[i]
+					ineligible[i] = ^out[i]
 				default:
-					unheard[i] = ^uint64(0)
+					ineligible[i] = ^uint64(0)
 				}
 			}
-			noUnits(c.ids, unheard)
+			markWithoutUnit(c.ids, ineligible)
 		}
-		if err := w.bounds[i].Add(piece, first, c.ids, groups, unheard); err != nil {
+		if err := w.bounds[i].Add(piece, first, c.ids, groups, ineligible); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// noUnits sets the bits of rows that are of no unit: they are left out, and bounded by nobody's bound.
-func noUnits(ids arrow.Array, unheard []uint64) {
+// markWithoutUnit sets the bits of rows without a unit. They are left out, and no unit's bound applies to them.
+func markWithoutUnit(ids arrow.Array, ineligible []uint64) {
 	for i := 0; ids.NullN() > 0 && i < ids.Len(); i++ {
 		if ids.IsNull(i) {
-			unheard[i/64] |= 1 << (i % 64)
+			ineligible[i/64] |= 1 << (i % 64)
 		}
 	}
 }
 
-// parted parts groups by the codes of one more axis.
-func parted(a tabulate.Axis, columns []tabulate.Codes, groups []uint64) {
+// refineGroups splits groups by the codes of one more axis.
+func refineGroups(a tabulate.Axis, columns []tabulate.Codes, groups []uint64) {
 	switch c := columns[a.Column]; {
 	case c.Narrow != nil:
-		partBy(c.Narrow, a, groups)
+		refineGroupsBy(c.Narrow, a, groups)
 	case c.Middle != nil:
-		partBy(c.Middle, a, groups)
+		refineGroupsBy(c.Middle, a, groups)
 	default:
-		partBy(c.Wide, a, groups)
+		refineGroupsBy(c.Wide, a, groups)
 	}
 }
 
-// partBy is parted for codes of one width. Rows that are left out may have any.
-func partBy[T uint8 | uint16 | uint32](codes []T, a tabulate.Axis, groups []uint64) {
+// refineGroupsBy is refineGroups for codes of one width. Rows that are left out may have any code.
+func refineGroupsBy[T uint8 | uint16 | uint32](codes []T, a tabulate.Axis, groups []uint64) {
 	codes = codes[:len(groups)]
 	for i, c := range codes {
 		code := uint64(c)

@@ -1,6 +1,7 @@
 package scan
 
-// This file holds the clamp: values that have a range for each stratum are put within that of their row's.
+// This file holds the clamp. Values of a column with a range for each stratum are clamped to the range of their row's
+// stratum.
 
 import (
 	"errors"
@@ -13,17 +14,17 @@ import (
 
 // clamp is a column of numbers whose range depends on the category of another column.
 type clamp struct {
-	column, by int      // among the task's columns
-	low, high  []uint32 // of each base code of by, the range of codes
+	column, by int      // indexes of the task's columns
+	low, high  []uint32 // range of codes by base code of `by`
 }
 
-// number is the place of a column among the task's, as numbers. It fails where a column has none, or where not every
-// category has a range.
-func (t *task) number(c *spec.Column) (int, error) {
+// numberColumn returns the index of a column, read as numbers, among the task's columns. It returns an error if the
+// column has no numbers, or if a category has no range.
+func (t *task) numberColumn(c *spec.Column) (int, error) {
 	if c == nil || c.Lattice == nil {
 		return 0, errors.New("the column has no values that could be added up or ranked")
 	}
-	at := place(&t.columns, wanted{c, true})
+	at := indexOrAppend(&t.columns, wantedColumn{c, true})
 	l := c.Lattice
 	if l.By == "" || slices.ContainsFunc(t.clamps, func(x clamp) bool { return x.column == at }) {
 		return at, nil
@@ -32,7 +33,7 @@ func (t *task) number(c *spec.Column) (int, error) {
 	if by == nil || by.Domain == nil || by.Domain.Size() != len(l.Strata) {
 		return 0, fmt.Errorf("%s: its ranges are not one for each category of %s", c.Name, l.By)
 	}
-	x := clamp{column: at, by: t.column(by)}
+	x := clamp{column: at, by: t.categoryColumn(by)}
 	for _, s := range l.Strata {
 		if s.First < l.First || s.Last > l.Last || s.First > s.Last {
 			return 0, fmt.Errorf("%s: the range of a category of %s is not within that of all", c.Name, l.By)
@@ -43,20 +44,21 @@ func (t *task) number(c *spec.Column) (int, error) {
 	return at, nil
 }
 
-// clamped are the codes of a chunk as they are counted: those that were read but, of columns with strata, clamped. For
+// clampedCodes is the codes of a chunk as they are counted: as read, but clamped for columns with strata. It is for
 // one goroutine.
-type clamped struct {
-	clamps  []clamp
-	columns []tabulate.Codes
-	codes   [][]uint32 // of each clamp
+type clampedCodes struct {
+	clamps         []clamp
+	clampedColumns []tabulate.Codes
+	codes          [][]uint32 // by clamp
 }
 
-// of returns the columns of rows, valid until the next call. Columns that were not read stay without codes.
-func (x *clamped) of(codes []tabulate.Codes, rows int) []tabulate.Codes {
+// columnsOf returns the columns of rows. They are valid until the next call. Columns that were not read stay without
+// codes.
+func (x *clampedCodes) columnsOf(codes []tabulate.Codes, rows int) []tabulate.Codes {
 	if len(x.clamps) == 0 {
 		return codes
 	}
-	x.columns = append(x.columns[:0], codes...)
+	x.clampedColumns = append(x.clampedColumns[:0], codes...)
 	if x.codes == nil {
 		x.codes = make([][]uint32, len(x.clamps))
 	}
@@ -65,7 +67,7 @@ func (x *clamped) of(codes []tabulate.Codes, rows int) []tabulate.Codes {
 			continue
 		}
 		x.codes[i] = slices.Grow(x.codes[i][:0], rows)[:rows]
-		widen(codes[c.column], x.codes[i])
+		widenCodes(codes[c.column], x.codes[i])
 		switch by := codes[c.by]; {
 		case by.Narrow != nil:
 			clampBy(by.Narrow, c.low, c.high, x.codes[i])
@@ -74,12 +76,12 @@ func (x *clamped) of(codes []tabulate.Codes, rows int) []tabulate.Codes {
 		default:
 			clampBy(by.Wide, c.low, c.high, x.codes[i])
 		}
-		x.columns[c.column] = tabulate.Codes{Wide: x.codes[i]}
+		x.clampedColumns[c.column] = tabulate.Codes{Wide: x.codes[i]}
 	}
-	return x.columns
+	return x.clampedColumns
 }
 
-// clampBy puts codes within the range of their row's stratum. The strata of rows that are left out are marks.
+// clampBy clamps codes to the range of their row's stratum. Rows that are left out have a mark as their stratum.
 func clampBy[T uint8 | uint16 | uint32](by []T, low, high, codes []uint32) {
 	by, high = by[:len(codes)], high[:len(low)]
 	for i, s := range by {
@@ -89,8 +91,8 @@ func clampBy[T uint8 | uint16 | uint32](by []T, low, high, codes []uint32) {
 	}
 }
 
-// widen writes codes of any width.
-func widen(c tabulate.Codes, out []uint32) {
+// widenCodes writes codes of any width as 32-bit codes.
+func widenCodes(c tabulate.Codes, out []uint32) {
 	switch {
 	case c.Narrow != nil:
 		for i, x := range c.Narrow[:len(out)] {

@@ -179,16 +179,16 @@ func BenchmarkExpressions(b *testing.B) {
 				b.Fatal(err)
 			}
 			t := &tally{task: task{table: r.Tables[0]}, where: -1}
-			e, err := wanted{column: r.Tables[0].Columns[0]}.encoder(r.Tables[0])
+			e, err := wantedColumn{column: r.Tables[0].Columns[0]}.newEncoder(r.Tables[0])
 			if err != nil {
 				b.Fatal(err)
 			}
 			t.readers = []*encoding.Encoder{e}
-			x := t.intake([]int{0}, false)
+			x := t.columnsOfPass([]int{0}, false)
 			chunk := &chunk{codes: make([]tabulate.Codes, 1), largest: make([]uint32, 1), wide: make([][]uint32, 1)}
 			read := 0
 			for b.Loop() {
-				read = readAll(b, dir, r.Tables[0].Source, x, func(batch *source.Batch) { chunk.load(batch, t.readers, x) })
+				read = readAll(b, dir, r.Tables[0].Source, x, func(batch *source.Batch) { chunk.loadBatch(batch, t.readers, x) })
 			}
 			if read != rows {
 				b.Fatalf("%d rows", read)
@@ -199,7 +199,7 @@ func BenchmarkExpressions(b *testing.B) {
 }
 
 // readAll reads the pieces of a table one after another.
-func readAll(b *testing.B, dir string, s spec.TableSource, x *intake, visit func(*source.Batch)) (rows int) {
+func readAll(b *testing.B, dir string, s spec.TableSource, x *passColumns, visit func(*source.Batch)) (rows int) {
 	b.Helper()
 	files, err := source.Open(b.Context(), dir, s, x.columns)
 	if err != nil {

@@ -1,8 +1,7 @@
 package scan
 
-// This file holds the breach of a table's contract: a value that its column may
-// not hold, or a rule of completeness that its files do not meet, told without
-// the value, the code or the number.
+// This file holds the breach of a table's contract: a value that its column may not hold, or a rule of completeness
+// that its files do not meet. A breach is reported without the value, the code or the number.
 
 import (
 	"fmt"
@@ -17,41 +16,40 @@ import (
 const (
 	// breachLimit is how many breaches are collected before reading stops.
 	breachLimit = 100
-	// columnLimit is how many of one column and kind are collected, so that one
-	// bad column does not hide another.
+	// columnLimit is how many breaches of one column and kind are collected, so that one bad column does not hide
+	// another.
 	columnLimit = 20
 )
 
-// Kinds of breach beside those of misfits.
+// Kinds of breach in addition to those of misfits.
 const (
 	kindNullID = "null id"
 	kindRows   = "expect rows"
 	kindEvery  = "expect every"
-	// kindNone is of a table all of whose rows are left out.
+	// kindNone is the breach of a table all of whose rows are left out.
 	kindNone = "no row counts"
-	// kindImpossible is a row that no row can be like.
+	// kindImpossible is the breach of a row that `impossible` rules out.
 	kindImpossible = "impossible"
 )
 
-// breach is one value that breaks its table's contract, or one that is missing
-// from it. File, Row (from 1; 0 where it is of no row) and Value are for the
-// operator's own file of mode 0600 alone. Column is an attribute where Kind is
-// kindEvery, several where it is kindImpossible, and "" where it is kindRows or kindNone.
+// breach is one value that breaks its table's contract, or one that is missing from the table. File, Row (from 1; 0
+// if the breach is of no row) and Value are only for the operator's own file of mode 0600. Column is an attribute if
+// Kind is kindEvery, several attributes if it is kindImpossible, and "" if it is kindRows or kindNone.
 type breach struct {
 	Table, Column, Kind, File string
 	Row                       int64
 	Value                     string
 	ofWhere                   bool // Column stands for the condition of the table
-	everywhere                bool // every value of the column is of Kind
+	everywhere                bool // Kind holds for every value of the column
 }
 
 // Format shows table, column and kind under every verb.
 func (b breach) Format(s fmt.State, _ rune) {
-	fmt.Fprintf(s, "%s: %s", b.place(), b.Kind)
+	fmt.Fprintf(s, "%s: %s", b.tableAndColumn(), b.Kind)
 }
 
-// place is the table, and the column where the breach is of one.
-func (b breach) place() string {
+// tableAndColumn returns the table, and the column if the breach is of one.
+func (b breach) tableAndColumn() string {
 	if b.Column == "" {
 		return b.Table
 	}
@@ -61,9 +59,9 @@ func (b breach) place() string {
 // MarshalJSON shows what Format shows.
 func (b breach) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%q", fmt.Sprint(b)), nil }
 
-// ContractError says that a table does not meet its contract. Nothing has been
-// debited when it is found. Table, Column and Kind are those of the first breach
-// in reading order, values before rules of completeness. It never tells a value, a row or a count.
+// ContractError reports that a table does not meet its contract. Nothing has been debited when it is found. Table,
+// Column and Kind are those of the first breach in reading order, values before rules of completeness. It never shows
+// a value, a row or a count.
 type ContractError struct {
 	Table, Column, Kind string
 	// breaches is a function because package fmt, under verbs that are not for
@@ -71,15 +69,14 @@ type ContractError struct {
 	breaches func() []breach
 }
 
-// newContractError tells breaches, of which there is at least one.
+// newContractError returns the error for one or more breaches.
 func newContractError(breaches []breach) *ContractError {
 	first := breaches[0]
 	return &ContractError{Table: first.Table, Column: first.Column, Kind: first.Kind,
 		breaches: func() []breach { return breaches }}
 }
 
-// Error is a sentence with what to do for each column and kind of breach found,
-// in reading order.
+// Error returns a sentence with what to do for each column and kind of breach found, in reading order.
 func (e *ContractError) Error() string {
 	var lines []string
 	seen := map[[2]string]bool{}
@@ -92,19 +89,19 @@ func (e *ContractError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Incomplete reports whether nothing but completeness is breached: files that are still being delivered are like that.
+// Incomplete reports whether only rules of completeness are breached, as in files that are still being delivered.
 func (e *ContractError) Incomplete() bool {
 	return !slices.ContainsFunc(e.breaches(), func(b breach) bool { return b.Kind != kindRows && b.Kind != kindEvery })
 }
 
-// writtenAs says, by kind of breach, how values are written that a column of the spec reads from texts.
+// writtenAs says, by kind of breach, how to write values that a column of the spec reads from texts.
 var writtenAs = map[string]string{
 	domain.NotANumber.String():          "numbers are written with a decimal point, as 1234.5, and dates with the year first, as 2026-01-31",
 	"not a " + string(domain.Date):      "dates are written as 2026-01-31, year first",
 	"not a " + string(domain.Timestamp): "timestamps are written as 2026-01-31T23:59:59",
 }
 
-// sentence says what a breach is and what to do, without the value.
+// sentence returns what the breach is and what to do, without the value.
 func (b breach) sentence() string {
 	what, remedy := "a value is "+b.Kind,
 		"correct the data, add the value to the domain, or set unknown: drop or unknown: {as: CATEGORY}"
@@ -114,7 +111,7 @@ func (b breach) sentence() string {
 		if written := writtenAs[b.Kind]; written != "" {
 			remedy = written + ": " + remedy
 		}
-		return fmt.Sprintf("%s: %s; %s", b.place(), what, remedy)
+		return fmt.Sprintf("%s: %s; %s", b.tableAndColumn(), what, remedy)
 	}
 	switch b.Kind {
 	case encoding.KindNull:
@@ -141,12 +138,11 @@ func (b breach) sentence() string {
 			remedy = written + ": correct the data, or set unknown: drop or unknown: {as: CATEGORY}"
 		}
 	}
-	return fmt.Sprintf("%s: %s; %s", b.place(), what, remedy)
+	return fmt.Sprintf("%s: %s; %s", b.tableAndColumn(), what, remedy)
 }
 
-// collect adds breaches of a record to those found before, as many of each
-// column and kind as are kept.
-func collect(found, more []breach) []breach {
+// appendBreaches appends the breaches of a record to those found before, up to the limit for each column and kind.
+func appendBreaches(found, more []breach) []breach {
 	kept := map[[2]string]int{}
 	for _, b := range found {
 		kept[[2]string{b.Column, b.Kind}]++
@@ -160,14 +156,13 @@ func collect(found, more []breach) []breach {
 	return found
 }
 
-// Format keeps every verb of package fmt to what Error says.
+// Format makes every verb of package fmt print the sentences of Error and nothing else.
 func (e *ContractError) Format(s fmt.State, _ rune) { io.WriteString(s, e.Error()) }
 
-// WriteDiagnostics writes the breaches found: at most the first 100 values in
-// reading order, then the number of rows and the first codes that are missing,
-// where all rows were read and `expect` is not met. A line has table, column,
-// kind, file, row from 1 and value, tab-separated with Go-quoted texts. The text
-// is confidential.
+// WriteDiagnostics writes the breaches found: at most the first 100 values in reading order and then, if all rows
+// were read and `expect` is not met, the number of rows and the first codes that are missing. A line has table,
+// column, kind, file, row from 1 and value, tab-separated, with file and value as quoted Go strings. The text is
+// confidential.
 func (e *ContractError) WriteDiagnostics(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# the first %d of each column and kind at the most; row 1 is the first after the header, row 0 is none\n", columnLimit)

@@ -92,7 +92,7 @@ func TestIDTypes(t *testing.T) {
 		if err == nil {
 			_, err = b.Finish(t.Context())
 		}
-		err = read.named(err)
+		err = read.nameFile(err)
 		var e *source.Error
 		if !errors.As(err, &e) || e.Kind != source.WrongType || e.Column != "id" || e.File != "f" {
 			t.Errorf("%s: got %v", name, err)

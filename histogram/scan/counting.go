@@ -1,6 +1,7 @@
 package scan
 
-// This file holds the counting: what all queries of a table add up at once, once it is known which rows stay.
+// This file holds the table counter: it counts the rows of a table for all its queries at once, once it is known
+// which rows stay.
 
 import (
 	"context"
@@ -10,25 +11,25 @@ import (
 	"github.com/dprelease/dprelease/internal/tabulate"
 )
 
-// counting counts the rows of a table for all its queries.
-type counting struct {
+// tableCounter counts the rows of a table for all its queries.
+type tableCounter struct {
 	task    *task
 	limit   int64
 	batches []*batch
 }
 
-// batch is queries whose rows add the same value, and of whose units the same rows are counted: a counter counts them
+// batch is queries whose rows add the same value and that count the same rows of each unit. One counter counts them
 // together.
 type batch struct {
-	value, allowance int // among the task's
+	value, allowance int // indexes among the task's values and allowances
 	queries          []*query
 	counter          *tabulate.Counter
 }
 
-// counting plans how all queries are counted. rows is about how many there will be, 0 where that is not known, limit
-// the memory that tables may take, and workers how many goroutines add rows at the most.
-func (t *task) counting(rows, limit int64, workers int) (*counting, error) {
-	c := &counting{task: t, limit: limit}
+// newTableCounter plans how all queries are counted. rows is about how many rows there will be, 0 if that is not
+// known; limit is the memory that tables may take; workers is the largest number of goroutines that add rows.
+func (t *task) newTableCounter(rows, limit int64, workers int) (*tableCounter, error) {
+	c := &tableCounter{task: t, limit: limit}
 	for _, q := range t.tabulated {
 		i := slices.IndexFunc(c.batches, func(b *batch) bool { return b.value == q.value && b.allowance == q.allowance })
 		if i < 0 {
@@ -41,16 +42,16 @@ func (t *task) counting(rows, limit int64, workers int) (*counting, error) {
 	for _, b := range c.batches {
 		r := tabulate.Request{Rows: max(rows, 0), Workers: workers, Memory: limit / int64(len(c.batches)),
 			Summed: b.value > 0}
-		var used []int // of the task's attributes
+		var used []int // indexes of the task's attributes
 		for _, q := range b.queries {
 			ask := tabulate.Ask{Occupied: q.sparse}
 			for _, a := range q.attributes {
-				ask.Axes = append(ask.Axes, place(&used, a))
+				ask.Axes = append(ask.Axes, indexOrAppend(&used, a))
 			}
 			r.Asks = append(r.Asks, ask)
 		}
 		for _, a := range used {
-			r.Axes = append(r.Axes, t.axis(t.attributes[a]))
+			r.Axes = append(r.Axes, t.axisOf(t.attributes[a]))
 		}
 		var err error
 		if b.counter, err = tabulate.New(r); err != nil {
@@ -60,27 +61,27 @@ func (t *task) counting(rows, limit int64, workers int) (*counting, error) {
 	return c, nil
 }
 
-// countingWorker is what one goroutine counts rows by.
-type countingWorker struct {
-	*counting
-	workers []*tabulate.Worker // of each batch
-	clamped clamped
-	added   []int64 // what each row adds
+// tableWorker counts the rows of one goroutine.
+type tableWorker struct {
+	*tableCounter
+	workers []*tabulate.Worker // by batch
+	clamped clampedCodes
+	added   []int64 // what each row adds to its cell
 }
 
-// worker returns a worker for one more goroutine.
-func (c *counting) worker() *countingWorker {
-	w := &countingWorker{counting: c, clamped: clamped{clamps: c.task.clamps}}
+// newWorker returns a worker for one more goroutine.
+func (c *tableCounter) newWorker() *tableWorker {
+	w := &tableWorker{tableCounter: c, clamped: clampedCodes{clamps: c.task.clamps}}
 	for _, b := range c.batches {
 		w.workers = append(w.workers, b.counter.Worker())
 	}
 	return w
 }
 
-// Add counts rows, given as the codes of the task's columns. stay says which of them are counted by an allowance, a
-// bit per row and nil for all; what it returns is valid until it is called again.
-func (w *countingWorker) add(codes []tabulate.Codes, rows int, stay func(allowance int) []uint64) error {
-	columns := w.clamped.of(codes, rows)
+// addRows counts rows, given as the codes of the task's columns. stay returns which of them an allowance counts: a
+// bit per row, nil for all rows. Its result is valid until the next call of stay.
+func (w *tableWorker) addRows(codes []tabulate.Codes, rows int, stay func(allowance int) []uint64) error {
+	columns := w.clamped.columnsOf(codes, rows)
 	var keep []uint64
 	for i, b := range w.batches {
 		if i == 0 || b.allowance != w.batches[i-1].allowance {
@@ -90,27 +91,27 @@ func (w *countingWorker) add(codes []tabulate.Codes, rows int, stay func(allowan
 		if v := w.task.values[b.value]; v != nil {
 			w.added = slices.Grow(w.added[:0], rows)[:rows]
 			added = w.added
-			v.of(columns, added)
+			v.writeValues(columns, added)
 		}
 		if err := w.workers[i].Add(columns, rows, keep, added); err != nil {
-			return within(w.limit, err)
+			return describeShortage(w.limit, err)
 		}
 	}
 	return nil
 }
 
-// finish gives the queries what was counted.
+// finishQueries gives each query its counts.
 //
-// Errors: errLargeSum where a sum has more than 61 bits; *[memory.Error]; those of the context.
-func (c *counting) finish(ctx context.Context) error {
+// Errors: errLargeSum if a sum has more than 61 bits; *[memory.Error]; those of the context.
+func (c *tableCounter) finishQueries(ctx context.Context) error {
 	for _, b := range c.batches {
 		tables, err := b.counter.Finish(ctx)
 		if err != nil {
-			return within(c.limit, err)
+			return describeShortage(c.limit, err)
 		}
 		b.counter = nil
 		for i, q := range b.queries {
-			if err := q.take(tables[i], c.task); err != nil {
+			if err := q.setAnswer(tables[i], c.task); err != nil {
 				return err
 			}
 		}
@@ -118,28 +119,29 @@ func (c *counting) finish(ctx context.Context) error {
 	return nil
 }
 
-// take keeps what was counted for a query.
-func (q *query) take(t tabulate.Table, of *task) error {
-	// Rows that count as 1 are too few for that: only sums are looked at.
-	if t.High != nil || of.values[q.value] != nil && slices.ContainsFunc(t.Counts, large) {
+// setAnswer sets the answer of a query from its table of counts.
+func (q *query) setAnswer(t tabulate.Table, of *task) error {
+	// Only sums can be that large: there are too few rows if each counts as 1.
+	if t.High != nil || of.values[q.value] != nil && slices.ContainsFunc(t.Counts, exceedsBits) {
 		return errLargeSum
 	}
 	q.Answer = answer.Answer{Cells: t.Cells, Counts: t.Counts, Narrow: t.Narrow}
 	switch {
-	case q.occupied:
-		q.Counts, q.Cells = occupied(t.Cells, of.cellsOf(q.attributes[:len(q.attributes)-1]),
-			of.axis(of.attributes[q.attributes[len(q.attributes)-1]]).Size), nil
+	case q.countsOccupied:
+		q.Counts, q.Cells = countOccupied(t.Cells, of.cellsOf(q.attributes[:len(q.attributes)-1]),
+			of.axisOf(of.attributes[q.attributes[len(q.attributes)-1]]).Size), nil
 	case t.Cells != nil && of.values[q.value] != nil:
-		q.Cells, q.Counts = filled(t.Cells, t.Counts)
+		q.Cells, q.Counts = withoutZeros(t.Cells, t.Counts)
 	}
 	return nil
 }
 
-// large tells that a sum has more than 61 bits.
-func large(sum int64) bool { return sum > answer.Most || sum < -answer.Most }
+// exceedsBits reports whether a sum has more than 61 bits.
+func exceedsBits(sum int64) bool { return sum > answer.Most || sum < -answer.Most }
 
-// filled are the cells whose counts are not 0: with weights there are others, all of whose rows weigh nothing.
-func filled(cells []uint64, counts []int64) ([]uint64, []int64) {
+// withoutZeros returns the cells whose counts are not 0. With weights a cell may have rows and a count of 0, because
+// all of its rows weigh 0.
+func withoutZeros(cells []uint64, counts []int64) ([]uint64, []int64) {
 	n := 0
 	for i, count := range counts {
 		if count != 0 {

@@ -8,42 +8,43 @@ import (
 	"github.com/dprelease/dprelease/plan/counted"
 )
 
-// diagnosed is the allowance whose rows a diagnostic counts, of which those that the table's bound keeps are taken off.
+// diagnosticAllowance returns the index of the allowance whose rows a diagnostic counts. The rows that the table's
+// bound keeps are subtracted from that count.
 //
-// With n_u rows of a unit that are not left out, k = max_rows and m ≤ k of them counted, where each row is a unit or
-// not,
+// Let n_u be the number of rows of a unit u that are not left out, k = max_rows, and m ≤ k the number of those rows
+// that are counted, whether or not each row is a unit. The diagnostics are
 //
-//	units over   Σ min(n_u, k+1) − Σ min(n_u, k)    is 1 for each unit of more than k
-//	rows over    Σ min(n_u, 2k) − Σ min(n_u, k)     is min(n_u − k, k) for each of these
-//	left out     Σ min(d_u, k)                      of d_u rows that are left out, of those that are of a unit
+//	units over   Σ min(n_u, k+1) − Σ min(n_u, k)    1 for each unit with more than k rows
+//	rows over    Σ min(n_u, 2k) − Σ min(n_u, k)     min(n_u − k, k) for each of these units
+//	left out     Σ min(d_u, k)                      d_u is the number of rows of u that are left out
 //
-// Guarantee: each is a sum over units of integers from 0 to 1, k and k that are functions of the unit's own rows alone,
-// so that no neighbour moves it further. Neighbours: both relations. Argument: docs/proofs/values.md.
-func (t *task) diagnosed(_ plan.Query, q *query) (int, error) {
+// Guarantee: each is a sum over units of integers from 0 to 1, k and k that are functions of the unit's own rows
+// alone, so its sensitivity is at most 1, k and k. Neighbours: both relations. Argument: docs/proofs/values.md.
+func (t *task) diagnosticAllowance(_ plan.Query, q *query) (int, error) {
 	most := uint64(max(t.table.Unit.MaxRows, 0))
-	a := allowance{caps: bounding.Uncapped(), hears: countedRows, definition: string(q.diagnostic)}
+	a := allowance{caps: bounding.Uncapped(), eligible: countedRows, definition: string(q.diagnostic)}
 	switch q.diagnostic {
 	case counted.UnitsOver:
 		a.caps.Rows = most + 1
 	case counted.RowsOver:
 		a.caps.Rows = 2 * most
 	case counted.RowsLeftOut:
-		a.caps.Rows, a.hears = most, leftRows
+		a.caps.Rows, a.eligible = most, leftOutRows
 	}
-	return t.allow(a), nil
+	return t.addAllowance(a), nil
 }
 
-// refineDiagnostic notes what is left out that a query counts.
+// refineDiagnostic records which diagnostic a query asks for.
 func refineDiagnostic(_ *task, q *query, what counted.Counted, _ uint64) error {
 	q.diagnostic = what.(counted.Diagnostic)
 	return nil
 }
 
-// diagnosis notes that which rows stay answers a query.
-func (t *task) diagnosis(q *query) { t.diagnoses = append(t.diagnoses, q) }
+// queueDiagnostic records a query that is answered by which rows stay, without counting cells.
+func (t *task) queueDiagnostic(q *query) { t.diagnoses = append(t.diagnoses, q) }
 
-// diagnose answers the diagnostics by the rows that stay for each allowance.
-func (t *task) diagnose(stay []*bounding.Kept) {
+// answerDiagnostics answers the diagnostics from the rows that stay for each allowance.
+func (t *task) answerDiagnostics(stay []*bounding.Kept) {
 	for _, q := range t.diagnoses {
 		q.Counts = []int64{stay[q.allowance].Rows()}
 		if q.diagnostic != counted.RowsLeftOut {
@@ -52,8 +53,9 @@ func (t *task) diagnose(stay []*bounding.Kept) {
 	}
 }
 
-// diagnoseRows answers them where each row is a unit of its own, of which so many are left out, and none is over.
-func (t *task) diagnoseRows(left int64) {
+// answerRowDiagnostics answers the diagnostics of a table in which each row is a unit. left is how many rows are left
+// out; no unit exceeds the bound.
+func (t *task) answerRowDiagnostics(left int64) {
 	for _, q := range t.diagnoses {
 		switch q.diagnostic {
 		case counted.RowsLeftOut:

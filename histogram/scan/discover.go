@@ -1,7 +1,7 @@
 package scan
 
-// This file holds groups that nobody listed: the values that a table has of a column, and which groups of them a
-// selection lets through.
+// This file holds the discovery of categories that are not listed: the values that a table has in a column, and the
+// groups of them that a selection may release.
 
 import (
 	"context"
@@ -28,26 +28,26 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// keyBytes is what a value takes beside its text: in the set of those that were met, in the domain that is made of
+// keyBytes is the memory for a value in addition to its text: in the set of values, in the domain that is made of
 // them, and in the table of their codes.
 const keyBytes = 160
 
-// keys are the values of a column that were met and can be categories, told apart exactly. As a [source.Coder] they
-// meet the values of its column; every code is 0. For concurrent use.
-type keys struct {
+// keySet is the set of values of a column that occur and can be categories, compared exactly. As a [source.Coder] it
+// collects the values of its column; every code is 0. Goroutines may use it concurrently.
+type keySet struct {
 	column  *spec.Column
-	compute encoding.Compute // makes the values of others, nil where they are read as they are
+	compute encoding.Compute // computes the values from other columns, nil for a column that is read as it is
 	seed    maphash.Seed
 	shards  [64]struct {
 		mu    sync.Mutex
 		texts map[string]struct{}
 	}
-	bytes *atomic.Int64 // that all columns take
-	wrong atomic.Bool   // values are of a type that has no texts
+	bytes     *atomic.Int64 // memory for the values of all columns
+	wrongType atomic.Bool   // the values are of a type without texts
 }
 
-func newKeys(table *spec.Table, c *spec.Column, bytes *atomic.Int64) (*keys, error) {
-	k := &keys{column: c, seed: maphash.MakeSeed(), bytes: bytes}
+func newKeys(table *spec.Table, c *spec.Column, bytes *atomic.Int64) (*keySet, error) {
+	k := &keySet{column: c, seed: maphash.MakeSeed(), bytes: bytes}
 	var err error
 	if k.compute, err = encoding.Computing(table, c); err != nil {
 		return nil, err
@@ -58,17 +58,17 @@ func newKeys(table *spec.Table, c *spec.Column, bytes *atomic.Int64) (*keys, err
 	return k, nil
 }
 
-// Width is the bytes of a code.
-func (k *keys) Width() int { return 1 }
+// Width returns the number of bytes of a code.
+func (k *keySet) Width() int { return 1 }
 
-// Codes meets the values of the one column that the keys' own is read from or made of.
-func (k *keys) Codes(values arrow.Array, codes []uint32) {
+// Codes collects the values of the single column from which the key set's own column is read or computed.
+func (k *keySet) Codes(values arrow.Array, codes []uint32) {
 	clear(codes)
-	k.meetAll([]arrow.Array{values})
+	k.addAll([]arrow.Array{values})
 }
 
-// meetAll meets the values that are made of inputs.
-func (k *keys) meetAll(inputs []arrow.Array) {
+// addAll collects the values that are read or computed from inputs.
+func (k *keySet) addAll(inputs []arrow.Array) {
 	values, misfits := inputs[0], []domain.Fit(nil)
 	if k.compute != nil {
 		values, misfits = k.compute(inputs)
@@ -82,32 +82,32 @@ func (k *keys) meetAll(inputs []arrow.Array) {
 	case *array.Dictionary:
 		entries, ok := a.Dictionary().(*array.String)
 		if !ok {
-			k.wrong.Store(true)
+			k.wrongType.Store(true)
 			return
 		}
 		text = func(i int) string { return entries.Value(a.GetValueIndex(i)) }
 	case *array.Int64:
 		text = func(i int) string { return strconv.FormatInt(a.Value(i), 10) }
-	case *array.Decimal128: // as unsigned integers of 64 bits are read, too
+	case *array.Decimal128: // also the type in which unsigned 64-bit integers are read
 		if a.DataType().(*arrow.Decimal128Type).Scale != 0 {
-			k.wrong.Store(true)
+			k.wrongType.Store(true)
 			return
 		}
 		text = func(i int) string { return a.Value(i).BigInt().String() }
 	default:
 		if values.NullN() < values.Len() {
-			k.wrong.Store(true)
+			k.wrongType.Store(true)
 		}
 		return
 	}
 	for i := range values.Len() {
 		if !values.IsNull(i) && (misfits == nil || misfits[i] == domain.Fits) {
-			k.meet(text(i))
+			k.addText(text(i))
 		}
 	}
 }
 
-func (k *keys) meet(text string) {
+func (k *keySet) addText(text string) {
 	if !k.column.Domain.CanBeKey(text) {
 		return
 	}
@@ -120,8 +120,8 @@ func (k *keys) meet(text string) {
 	}
 }
 
-// sorted are the values that were met, in ascending order.
-func (k *keys) sorted() []string {
+// sortedTexts returns the collected values in ascending order, and empties the set.
+func (k *keySet) sortedTexts() []string {
 	var all []string
 	for i := range k.shards {
 		for text := range k.shards[i].texts {
@@ -133,8 +133,8 @@ func (k *keys) sorted() []string {
 	return all
 }
 
-// discovering are the columns of a table whose categories are not listed, and which measurements ask for.
-func discovering(table *spec.Table, all []plan.Measurement) (columns []*spec.Column) {
+// discoveredColumns returns the columns of a table whose categories are not listed and by which measurements group.
+func discoveredColumns(table *spec.Table, all []plan.Measurement) (columns []*spec.Column) {
 	for _, m := range all {
 		groups, ok := m.Selection.(selection.Groups)
 		if m.Query.Table != table.Name || !ok {
@@ -150,7 +150,7 @@ func discovering(table *spec.Table, all []plan.Measurement) (columns []*spec.Col
 	return columns
 }
 
-// withKeys is a table whose columns have these values as categories.
+// withKeys returns a copy of the table in which the columns have these values as categories.
 func withKeys(table *spec.Table, columns []*spec.Column, found func(i int) []string) *spec.Table {
 	own := *table
 	own.Columns = slices.Clone(table.Columns)
@@ -164,24 +164,25 @@ func withKeys(table *spec.Table, columns []*spec.Column, found func(i int) []str
 	return &own
 }
 
-// discover reads the columns of a table whose categories are not listed, once, and returns the table with what they
-// have as categories, in ascending order. It is the table itself where measurements ask for no such column. held is
-// what the values take of the memory, of which half may be spent on them.
+// discover reads the columns of a table whose categories are not listed, once, and returns the table with the values
+// found as categories, in ascending order. It returns the table itself if no measurement groups by such a column.
+// held is the memory that the values take; they may take half of limit.
 //
-// Whatever is counted by these categories is the same as if they had been listed: one that no row has, such as an entry
-// of a dictionary, has no group. Their order among each other does not depend on what other values there are.
+// Counts by these categories are the same as if the categories had been listed: a category without rows, such as an
+// unused entry of a dictionary, has no group. The order of two categories does not depend on which other values there
+// are.
 //
 // Errors: *[source.Error]; *[memory.Error]; those of the context.
 func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, dir string, workers int,
 	limit int64) (found *spec.Table, held int64, err error) {
-	columns := discovering(table, all)
+	columns := discoveredColumns(table, all)
 	if len(columns) == 0 {
 		return table, 0, nil
 	}
 	var bytes atomic.Int64
-	sets := make([]*keys, len(columns))
+	sets := make([]*keySet, len(columns))
 	var wanted []source.Column
-	inputs := make([][]int, len(columns)) // of those that are made of several, their places among the wanted
+	inputs := make([][]int, len(columns)) // indexes in wanted, for columns computed from several others
 	for i, c := range columns {
 		if sets[i], err = newKeys(table, c, &bytes); err != nil {
 			return nil, 0, err
@@ -227,7 +228,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 					for j, at := range places {
 						arrays[j] = b.Columns[at]
 					}
-					sets[i].meetAll(arrays)
+					sets[i].addAll(arrays)
 				}
 				if bytes.Load() > limit/2 {
 					return &memory.Error{Have: limit}
@@ -246,7 +247,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 		return nil, 0, err
 	}
 	for i, set := range sets {
-		if set.wrong.Load() {
+		if set.wrongType.Load() {
 			return nil, 0, &source.Error{Kind: source.WrongType, Column: columns[i].Name,
 				Message: "has values that are neither texts nor integers, and of such none is discovered: list them, or write them as one of the two"}
 		}
@@ -254,15 +255,15 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 	if bytes.Load() > limit/2 {
 		return nil, 0, &memory.Error{Have: limit}
 	}
-	return withKeys(table, columns, func(i int) []string { return sets[i].sorted() }), bytes.Load(), nil
+	return withKeys(table, columns, func(i int) []string { return sets[i].sortedTexts() }), bytes.Load(), nil
 }
 
-// madeUpWords is how many values a column has in a rehearsal whose categories are not listed.
+// madeUpWords is how many categories an unlisted column has in a rehearsal.
 const madeUpWords = 100
 
-// discoverMadeUp is discover for rows that are made up.
+// discoverMadeUp is discover for made-up rows.
 func discoverMadeUp(table *spec.Table, all []plan.Measurement) *spec.Table {
-	columns := discovering(table, all)
+	columns := discoveredColumns(table, all)
 	if len(columns) == 0 {
 		return table
 	}
@@ -281,8 +282,8 @@ func discoverMadeUp(table *spec.Table, all []plan.Measurement) *spec.Table {
 	})
 }
 
-// Groups are the groups of a query, nil where its cells are listed.
-func (t *tally) grouped(m plan.Measurement, q *query) *answer.Groups {
+// groupsOf returns the groups of a query, nil if its cells are listed.
+func (t *tally) groupsOf(m plan.Measurement, q *query) *answer.Groups {
 	if m.Selection.Kind() != selection.KindGroups {
 		return nil
 	}

@@ -99,7 +99,7 @@ func groupsOf(t testing.TB, p *plan.Plan, rows string, bounded bool) []string {
 				q.allowance = 0
 			}
 		}
-		return tally.scan(context.Background(), dir, s.Rows(), 1<<28)
+		return tally.countFiles(context.Background(), dir, s.Rows(), 1<<28)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -183,8 +183,8 @@ func TestKeysOfLargeIntegers(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.Codes(values, make([]uint32, values.Len()))
-		if got := k.sorted(); !slices.Equal(got, want) || k.wrong.Load() != (want == nil) {
-			t.Errorf("of scale %d: met %q, refused %v, want %q", scale, got, k.wrong.Load(), want)
+		if got := k.sortedTexts(); !slices.Equal(got, want) || k.wrongType.Load() != (want == nil) {
+			t.Errorf("of scale %d: met %q, refused %v, want %q", scale, got, k.wrongType.Load(), want)
 		}
 		if want == nil {
 			continue

@@ -1,7 +1,7 @@
 package scan
 
-// This file holds the distribution: from how many rows each cell has at each place of a column to the integers that are
-// measured.
+// This file holds the distribution: it turns the number of rows at each lattice index of a column, by cell, into the
+// integers that are measured.
 
 import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
@@ -11,14 +11,14 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// distributed turns the counts of pairs of a cell and a place, of those that have rows, into the answers of a
-// measurement of a distribution: of each cell the counts of its bins or, by a strategy, Total times its count and the
-// strategy's integers.
+// distributionAnswers turns the counts of the occupied pairs of a cell and a lattice index into the answers of a
+// measurement of a distribution. The answers of a cell are the counts of its bins or, with a strategy, Total times
+// its count and the strategy's integers.
 //
 // Guarantee: the answers of a cell are one integer matrix, which the plan fixes, times the counts of its bins: a row
 // adds, as often as it counts, the column of its bin to its own cell and to no other. Neighbours: both relations.
 // Argument: docs/proofs/distribution.md.
-func distributed(r *spec.Release, m plan.Measurement, pairs answer.Answer) (answer.Answer, error) {
+func distributionAnswers(r *spec.Release, m plan.Measurement, pairs answer.Answer) (answer.Answer, error) {
 	d := m.Query.Counted.(counted.Bins)
 	l := r.Table(m.Query.Table).Column(d.Column).Lattice
 	column, axis, err := d.Strategy(l)
@@ -48,7 +48,7 @@ func distributed(r *spec.Release, m plan.Measurement, pairs answer.Answer) (answ
 			return answer.Answer{}, err
 		}
 		for _, x := range integers {
-			if large(x) {
+			if exceedsBits(x) {
 				return answer.Answer{}, errLargeSum
 			}
 		}

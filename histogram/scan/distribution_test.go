@@ -81,7 +81,7 @@ func farthest(t *testing.T, p *plan.Plan, m plan.Measurement, replace bool, most
 	const places = 60
 	moves := make([][]int64, 2*places) // of two rows at each place of each cell
 	for at := range moves {
-		got, err := distributed(p.Release(), m, answer.Answer{Cells: []uint64{uint64(at)}, Counts: []int64{2 * most}})
+		got, err := distributionAnswers(p.Release(), m, answer.Answer{Cells: []uint64{uint64(at)}, Counts: []int64{2 * most}})
 		if err != nil {
 			t.Fatal(err)
 		}

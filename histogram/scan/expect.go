@@ -1,7 +1,6 @@
 package scan
 
-// This file holds the expectation: whether a table has the rows that it should have, as it is found out while they are
-// read.
+// This file holds the expectation: whether a table has the rows that it should have, determined while they are read.
 
 import (
 	"fmt"
@@ -16,32 +15,32 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// expectation is what is expected of the rows of a table that count, and what was met of them so far. A row counts for
-// it if the table's predicate is true of it and nothing leaves it out; whether its unit has too many rows, or is drawn
-// for a sample, makes no difference. It is shared by goroutines.
+// expectation is what a table's `expect` asks of its counted rows, and what was found of it so far. For it a row
+// counts if the table's predicate is true of the row and nothing leaves it out. Whether its unit has too many rows,
+// or is drawn for a sample, makes no difference. Goroutines share it.
 type expectation struct {
 	table   *spec.Table
-	total   bool           // no value may stop a run: nothing is expected
+	total   bool           // no value may stop a run: expectations are not checked
 	rows    *spec.RowRange // nil: any number
 	watches []*watch
 
-	inside atomic.Int64   // rows of which the predicate is true
-	met    atomic.Int64   // rows that count
-	leftBy []atomic.Int64 // rows that each encoder of the tally leaves out
+	inside  atomic.Int64   // rows for which the predicate is true
+	counted atomic.Int64   // rows that count
+	leftBy  []atomic.Int64 // rows that each encoder of the tally leaves out
 }
 
-// watch notes which categories of an attribute occur.
+// watch records which categories of an attribute occur.
 type watch struct {
 	attribute spec.Attribute
-	reader    int // the place of its column among the tally's readers
+	reader    int // index of its column among the tally's readers
 	level     *domain.Level
-	codes     int             // base codes of the column
-	seen      []atomic.Uint32 // a bit per category; set from the start where it need not occur
+	codes     int             // number of base codes of the column
+	seen      []atomic.Uint32 // a bit per category; set from the start for a category that need not occur
 	left      atomic.Int64    // bits that are not set
 }
 
-// newExpectation makes the expectation of a table whose rows so many encoders may leave out. reader gives the place of
-// a column among those that are encoded.
+// newExpectation returns the expectation of a table of which `encoders` encoders may leave rows out. reader returns
+// the index of a column among the readers.
 func newExpectation(table *spec.Table, total bool, encoders int, reader func(*spec.Column) (int, error)) (*expectation,
 	error) {
 	x := &expectation{table: table, total: total, leftBy: make([]atomic.Int64, encoders)}
@@ -65,8 +64,8 @@ func newExpectation(table *spec.Table, total bool, encoders int, reader func(*sp
 	return x, nil
 }
 
-// newWatch waits for every category that a declared base cell belongs to. Those
-// of a range that hold unknown and null values alone need not occur.
+// newWatch watches for every category that has a declared base cell. A category of a range that holds only unknown
+// and null values need not occur.
 func newWatch(a spec.Attribute, reader int, d *domain.Domain, level *domain.Level) *watch {
 	w := &watch{attribute: a, reader: reader, level: level, codes: d.Size(),
 		seen: make([]atomic.Uint32, (level.Size()+31)/32)}
@@ -74,7 +73,7 @@ func newWatch(a spec.Attribute, reader int, d *domain.Domain, level *domain.Leve
 		w.seen[i].Store(math.MaxUint32)
 	}
 	for base := range uint32(d.Declared()) {
-		if word, bit := w.at(base); word.Load()&bit != 0 {
+		if word, bit := w.bitOf(base); word.Load()&bit != 0 {
 			word.And(^bit)
 			w.left.Add(1)
 		}
@@ -82,74 +81,75 @@ func newWatch(a spec.Attribute, reader int, d *domain.Domain, level *domain.Leve
 	return w
 }
 
-// at is where the category of a base code is noted.
-func (w *watch) at(code uint32) (word *atomic.Uint32, bit uint32) {
+// bitOf returns the bit of the category of a base code.
+func (w *watch) bitOf(code uint32) (word *atomic.Uint32, bit uint32) {
 	if w.level.Of != nil {
 		code = w.level.Of[code]
 	}
 	return &w.seen[code/32], 1 << (code % 32)
 }
 
-// begin forgets what an earlier reading has met, which was cut short.
-func (x *expectation) begin() {
+// reset forgets what an earlier reading, which was cut short, has found.
+func (x *expectation) reset() {
 	x.inside.Store(0)
-	x.met.Store(0)
+	x.counted.Store(0)
 	for i := range x.leftBy {
 		x.leftBy[i].Store(0)
 	}
 }
 
-// note takes the rows of a chunk that was judged, with the codes of every encoder, and which of them are left out.
-func (x *expectation) note(c *chunk, encoders []*encoding.Encoder, where int, out []uint64) {
-	x.inside.Add(int64(c.rows) - ones(c.outside))
-	x.met.Add(int64(c.rows) - ones(out))
+// noteChunk records the rows of a judged chunk, with the codes of every encoder. out marks the rows that are left
+// out.
+func (x *expectation) noteChunk(c *chunk, encoders []*encoding.Encoder, where int, out []uint64) {
+	x.inside.Add(int64(c.rows) - countBits(c.outside))
+	x.counted.Add(int64(c.rows) - countBits(out))
 	for i, e := range encoders {
 		if i == where || c.codes[i].Len() == 0 || c.largest[i] < e.Marks {
 			continue
 		}
-		left := cleared(&c.hits, c.rows)
-		marks(c.codes[i], e.Marks, c.rows, left)
-		x.leftBy[i].Add(ones(c.inside(left)))
+		left := clearedBits(&c.hits, c.rows)
+		markLeftOut(c.codes[i], e.Marks, c.rows, left)
+		x.leftBy[i].Add(countBits(c.withoutOutside(left)))
 	}
 	for _, w := range x.watches {
-		w.note(c.codes[w.reader], c.rows, out)
+		w.noteCodes(c.codes[w.reader], c.rows, out)
 	}
 }
 
-// note takes the codes of rows but for those that are left out. Once all bits are set, which in complete files is soon,
-// it costs nothing.
-func (w *watch) note(codes tabulate.Codes, rows int, out []uint64) {
+// noteCodes records the codes of the rows that are not left out. Once all bits are set, which is soon in complete
+// files, it costs nothing.
+func (w *watch) noteCodes(codes tabulate.Codes, rows int, out []uint64) {
 	switch {
 	case w.left.Load() == 0:
 	case codes.Narrow != nil:
-		notice(w, codes.Narrow[:rows], out)
+		noteBaseCodes(w, codes.Narrow[:rows], out)
 	case codes.Middle != nil:
-		notice(w, codes.Middle[:rows], out)
+		noteBaseCodes(w, codes.Middle[:rows], out)
 	default:
-		notice(w, codes.Wide[:rows], out)
+		noteBaseCodes(w, codes.Wide[:rows], out)
 	}
 }
 
-// notice sets the bits of base codes, of which marks have none.
-func notice[T uint8 | uint16 | uint32](w *watch, codes []T, out []uint64) {
+// noteBaseCodes sets the bits of base codes. Marks have none.
+func noteBaseCodes[T uint8 | uint16 | uint32](w *watch, codes []T, out []uint64) {
 	for i, c := range codes {
 		if uint64(c) >= uint64(w.codes) || out != nil && out[i/64]>>(i%64)&1 == 1 {
 			continue
 		}
-		if word, bit := w.at(uint32(c)); word.Load()&bit == 0 && word.Or(bit)&bit == 0 {
+		if word, bit := w.bitOf(uint32(c)); word.Load()&bit == 0 && word.Or(bit)&bit == 0 {
 			w.left.Add(-1)
 		}
 	}
 }
 
-// breaches are the rules that fail once all rows are read by some readers, of which the first are the encoders and the
-// one at where, if it is not negative, that of the predicate: one for each column of which no value could be read, one
-// for the number of rows, and one for each of the first codes that are missing of each attribute.
+// breaches returns the rules that fail, once all rows were read: one breach for each column of which no value could
+// be read, one for the number of rows, and one for each of the first missing codes of each attribute. The encoders
+// are the first of readers, and the reader at index where, if that is not negative, is the one of the predicate.
 func (x *expectation) breaches(readers []*encoding.Encoder, where int) []breach {
 	if x.total {
 		return nil
 	}
-	found, met := x.unread(readers, where), x.met.Load()
+	found, met := x.unreadColumns(readers, where), x.counted.Load()
 	if x.rows != nil && (met < x.rows.Least || met > x.rows.Most) {
 		found = append(found, breach{Table: x.table.Name, Kind: kindRows,
 			Value: fmt.Sprintf("%s; expected %d to %d", x.account(readers), x.rows.Least, x.rows.Most)})
@@ -167,19 +167,19 @@ func (x *expectation) breaches(readers []*encoding.Encoder, where int) []breach 
 	return found
 }
 
-// empty is the error, once all rows are read, where there are rows of which the predicate is true and none of them
-// counts: the release would be paid for, and say nothing. It is a [ContractError].
-func (x *expectation) empty(readers []*encoding.Encoder) error {
-	if x.total || x.met.Load() > 0 || x.inside.Load() == 0 {
+// checkNotEmpty returns a [ContractError], once all rows were read, if the predicate is true for some rows and none
+// of them counts: such a release would be paid for and publish nothing.
+func (x *expectation) checkNotEmpty(readers []*encoding.Encoder) error {
+	if x.total || x.counted.Load() > 0 || x.inside.Load() == 0 {
 		return nil
 	}
 	return newContractError([]breach{{Table: x.table.Name, Kind: kindNone, Value: x.account(readers)}})
 }
 
-// unread are the columns with a policy for unknown values that have values, of which not one could be read as the
-// column's type: it is the column that is mistaken, and not its values. Where the predicate is true of no row it is
-// asked of the predicate alone: what the rows hold breaks nothing.
-func (x *expectation) unread(readers []*encoding.Encoder, where int) (found []breach) {
+// unreadColumns returns a breach for each column with a policy for unknown values that has values none of which could
+// be read as the column's type: then the column is wrong rather than its values. If the predicate is true for no row,
+// only the predicate's own column is checked: what the rows hold breaks nothing.
+func (x *expectation) unreadColumns(readers []*encoding.Encoder, where int) (found []breach) {
 	for i, e := range readers {
 		if x.inside.Load() == 0 && i != where || e.Column.Unknown.Action == spec.Refuse || !e.Unread() ||
 			slices.ContainsFunc(found, func(b breach) bool { return b.Column == e.Column.Name }) {
@@ -191,10 +191,10 @@ func (x *expectation) unread(readers []*encoding.Encoder, where int) (found []br
 	return found
 }
 
-// account says of how many rows so many count, and how many each column leaves out. It is confidential.
+// account returns how many rows there are, how many count, and how many each column leaves out. It is confidential.
 func (x *expectation) account(readers []*encoding.Encoder) string {
-	text := fmt.Sprintf("%d rows", x.met.Load())
-	if inside := x.inside.Load(); inside > x.met.Load() {
+	text := fmt.Sprintf("%d rows", x.counted.Load())
+	if inside := x.inside.Load(); inside > x.counted.Load() {
 		text += fmt.Sprintf(" of %d", inside)
 	}
 	for i := range x.leftBy {

@@ -1,6 +1,6 @@
 package scan
 
-// This file holds Files and MadeUp: who counts the rows of files, and rows that are made up.
+// This file holds Files and MadeUp, the counters of rows in files and of made-up rows.
 
 import (
 	"context"
@@ -18,20 +18,20 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Files counts the tables of a release in files below a folder, each table read once or, where its units have ids,
-// twice: first the ids, to bound how many rows of each unit are counted. Columns are read as codes, and all questions
-// to a table are counted at once by package tabulate. What is counted does not depend on the options.
+// Files counts the tables of a release in files below a folder. Each table is read once or, if its units have ids,
+// twice: first the ids, to bound how many rows of each unit are counted. Columns are read as codes, and package
+// tabulate counts all questions to a table at once. The counts do not depend on the options.
 type Files struct {
-	Dir     string // that relative paths of sources start from
+	Dir     string // folder from which relative paths of sources start
 	Options Options
 }
 
 // Count answers questions.
 //
-// Errors: *[memory.Error] before any file is opened where the counts do not fit, and once files are read where what must
-// be held of the rows does not; *[source.Error] for a file that cannot be read; *[ContractError] for values that break
-// their column's contract and for files that are not what their table expects. None of them holds a value, a code or a
-// number of rows.
+// Errors: *[memory.Error] before any file is opened if the counts do not fit, and after files are read if what must
+// be held of the rows does not; *[source.Error] for a file that cannot be read; *[ContractError] for values that
+// break their column's contract and for files that are not what their table expects. None of them holds a value, a
+// code or a number of rows.
 func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answer.Answers, error) {
 	stamp, err := q.Stamp(s)
 	if err != nil {
@@ -44,31 +44,31 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 	progress, left := progress.NewReporter(f.Options.Progress), have-takes
 	held := map[string]int64{} // by table
 	found := func(table *spec.Table) (out *spec.Table, err error) {
-		out, held[table.Name], err = discover(ctx, table, q.Plan.Measurements, f.Dir, f.Options.workers(), left)
+		out, held[table.Name], err = discover(ctx, table, q.Plan.Measurements, f.Dir, f.Options.workerCount(), left)
 		return out, err
 	}
-	counts, err := countFound(q, f.Options.workers(), found, func(t *tally) error {
+	counts, err := countFound(q, f.Options.workerCount(), found, func(t *tally) error {
 		limit := left
-		for _, one := range t.family() {
+		for _, one := range t.linkedTallies() {
 			one.progress = progress
 			limit -= held[one.table.Name]
 		}
-		if err := besides(t.scan(ctx, f.Dir, s, limit), left); err != nil {
+		if err := hideShortage(t.countFiles(ctx, f.Dir, s, limit), left); err != nil {
 			return err
 		}
-		return t.expect.empty(t.readers)
+		return t.expect.checkNotEmpty(t.readers)
 	})
 	return answer.New(counts, false, stamp), err
 }
 
-// MadeUp counts rows drawn uniformly from the declared domains, each a unit of its own: a rehearsal reads no file, and
-// expects nothing.
+// MadeUp counts rows drawn uniformly from the declared domains, each a unit of its own. It is for a rehearsal, reads
+// no file and checks no expectation.
 type MadeUp struct {
-	Rows    int64 // of each table; of a table whose rows belong to those of another there are as many as these say
+	Rows    int64 // of each table; the rows of a parent table determine how many a child table has
 	Options Options
 }
 
-// Count answers questions of made-up rows. Its errors are *[memory.Error] and those of ctx.
+// Count answers questions about made-up rows. Its errors are *[memory.Error] and those of ctx.
 func (f MadeUp) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answer.Answers, error) {
 	if f.Rows < 0 {
 		return answer.Answers{}, fmt.Errorf("a rehearsal has 0 rows or more, not %d", f.Rows)
@@ -83,7 +83,7 @@ func (f MadeUp) Count(ctx context.Context, q histogram.Questions, s *noise.RowSt
 	}
 	progress, left := progress.NewReporter(f.Options.Progress), have-takes
 	found := func(table *spec.Table) (*spec.Table, error) { return discoverMadeUp(table, q.Plan.Measurements), nil }
-	counts, err := countFound(q, f.Options.workers(), found, func(t *tally) error {
+	counts, err := countFound(q, f.Options.workerCount(), found, func(t *tally) error {
 		t.progress = progress
 		if t.link != nil {
 			if err := t.link.makeUp(f.Rows, s.MadeUp(t.link.parent.table.Name+".linked"), left); err != nil {
@@ -95,11 +95,11 @@ func (f MadeUp) Count(ctx context.Context, q histogram.Questions, s *noise.RowSt
 	return answer.New(counts, true, stamp), err
 }
 
-// finding is how the categories that nobody listed come into a table.
-type finding func(table *spec.Table) (*spec.Table, error)
+// finder returns a table with the categories that were not listed.
+type finder func(table *spec.Table) (*spec.Table, error)
 
-// countFound answers questions, all to a table at once.
-func countFound(q histogram.Questions, workers int, found finding, fill func(*tally) error) ([]answer.Answer, error) {
+// countFound answers questions, all questions to a table at once.
+func countFound(q histogram.Questions, workers int, found finder, fill func(*tally) error) ([]answer.Answer, error) {
 	r, all := q.Plan.Release(), q.Measurements
 	var read []plan.Query
 	for _, t := range q.Plan.Tables {
@@ -117,7 +117,7 @@ func countFound(q histogram.Questions, workers int, found finding, fill func(*ta
 		if !asked[table.Name] {
 			continue
 		}
-		tallies, err := linkedTallies(r, family(r, table), func(table *spec.Table) (*tally, error) {
+		tallies, err := newLinkedTallies(r, linkedTables(r, table), func(table *spec.Table) (*tally, error) {
 			table, err := found(table)
 			if err != nil {
 				return nil, err
@@ -135,7 +135,7 @@ func countFound(q histogram.Questions, workers int, found finding, fill func(*ta
 			if err := fill(t); err != nil {
 				return nil, err
 			}
-			t.answer(all, counts)
+			t.writeAnswers(all, counts)
 		}
 	}
 	for i, m := range all {
@@ -150,30 +150,30 @@ func countFound(q histogram.Questions, workers int, found finding, fill func(*ta
 	return counts, nil
 }
 
-// asked writes what was counted for the measurements of the tally's table to their places.
-func (t *tally) answer(all []plan.Measurement, counts []answer.Answer) {
+// writeAnswers writes the answers of the measurements of the tally's table to their indexes in counts.
+func (t *tally) writeAnswers(all []plan.Measurement, counts []answer.Answer) {
 	next := 0
 	for i, m := range all {
 		if m.Query.Table == t.table.Name {
 			counts[i] = t.queries[next].Answer
-			counts[i].Groups = t.grouped(m, t.queries[next])
+			counts[i].Groups = t.groupsOf(m, t.queries[next])
 			next++
 		}
 	}
 }
 
-// makeUp counts rows drawn uniformly, column by column within a chunk, but for those that are impossible.
+// makeUp counts rows drawn uniformly, column by column within a chunk, without the rows that are impossible.
 func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limit int64) error {
-	next := func() uint32 { return 0 } // the parent row of the next row
+	next := func() uint32 { return 0 } // returns the parent row of the next row
 	if t.link != nil {
-		rows, next = t.madeUpRows(rows)
+		rows, next = t.drawnRows(rows)
 	}
-	counted, err := t.counting(rows, limit, t.workers)
+	counted, err := t.newTableCounter(rows, limit, t.workers)
 	if err != nil {
 		return err
 	}
 	t.progress.Reading(t.table.Name, 1, 1, rows)
-	worker := counted.worker()
+	worker := counted.newWorker()
 	var of []uint32
 	measured := t.madeUpSample(stream)
 	codes, columns := make([][]uint32, len(t.encoders)), make([]tabulate.Codes, len(t.encoders))
@@ -189,7 +189,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 		}
 		for column, e := range t.encoders {
 			codes[column] = slices.Grow(codes[column][:0], drawn)[:drawn]
-			known := t.madeUp(column)
+			known := t.drawnColumn(column)
 			for i := range drawn {
 				if known != nil {
 					codes[column][i] = known[of[i]]
@@ -201,16 +201,16 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 		}
 		keep := make([]uint64, (drawn+63)/64)
 		for i := range drawn {
-			if measured() && !slices.ContainsFunc(t.rules, func(r rule) bool { return r.meets(codes, i) }) {
+			if measured() && !slices.ContainsFunc(t.rules, func(r rule) bool { return r.isMetBy(codes, i) }) {
 				keep[i/64] |= 1 << (i % 64)
 			}
 		}
-		// Each is a unit of its own, and within every bound.
-		if err := worker.add(columns, drawn, func(int) []uint64 { return keep }); err != nil {
+		// Each row is a unit of its own, and within every bound.
+		if err := worker.addRows(columns, drawn, func(int) []uint64 { return keep }); err != nil {
 			return err
 		}
 		t.progress.Add(drawn)
 	}
-	t.diagnoseRows(0)
-	return counted.finish(ctx)
+	t.answerRowDiagnostics(0)
+	return counted.finishQueries(ctx)
 }

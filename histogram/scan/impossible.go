@@ -1,6 +1,6 @@
 package scan
 
-// This file holds the rules for rows that cannot be: those that meet all conditions of an entry of `impossible`.
+// This file holds the rules for impossible rows: those that meet all conditions of an entry of `impossible`.
 
 import (
 	"slices"
@@ -15,13 +15,13 @@ import (
 // rule is one entry of `impossible`: a predicate of a row alone.
 type rule struct {
 	drop    bool
-	names   string   // of its attributes
-	columns []int    // of each condition, its column among the tally's
-	within  [][]bool // of each condition, whether each base code meets it
+	names   string   // names of its attributes
+	columns []int    // by condition, the index of its column among the tally's
+	meets   [][]bool // by condition, whether each base code meets it
 }
 
-// rulesOf are the entries that are of the tally's table. Their columns are read as those that a table shows are,
-// whether or not any does: which rows stay is the same for all tables.
+// rulesOf returns the entries for the tally's table. Their columns are read like those of a published table, whether
+// or not any published table has them, so that the same rows stay for all tables.
 func rulesOf(t *tally, r *spec.Release) []rule {
 	var rules []rule
 	for _, entry := range r.Impossible {
@@ -32,8 +32,8 @@ func rulesOf(t *tally, r *spec.Release) []rule {
 		var names []string
 		for _, c := range entry.Where {
 			counted := attributes.Counted(t.table, c.Attribute)
-			out.columns = append(out.columns, t.column(t.table.Column(counted.Column)))
-			out.within = append(out.within, impossible.Meets(t.table, c))
+			out.columns = append(out.columns, t.categoryColumn(t.table.Column(counted.Column)))
+			out.meets = append(out.meets, impossible.Meets(t.table, c))
 			names = append(names, c.Attribute.String())
 		}
 		out.names = strings.Join(names, " × ")
@@ -42,32 +42,32 @@ func rulesOf(t *tally, r *spec.Release) []rule {
 	return rules
 }
 
-// meets tells that a row meets all conditions. A row that a mark says is left out, or breaks the contract of a column,
-// does not.
-func (r rule) meets(codes [][]uint32, row int) bool {
+// isMetBy reports whether a row meets all conditions. A row with a mark, one that is left out or breaks the contract
+// of a column, does not.
+func (r rule) isMetBy(codes [][]uint32, row int) bool {
 	for i, column := range r.columns {
-		if c := codes[column][row]; encoding.IsMark(c) || !r.within[i][c] {
+		if c := codes[column][row]; encoding.IsMark(c) || !r.meets[i][c] {
 			return false
 		}
 	}
 	return true
 }
 
-// ruleOut applies the entries to the rows of a chunk: rows that meet one that drops are added to those that are left
-// out, and one that meets another breaks the contract. Values that count as a category have been resolved, and rows
-// that a column leaves out, for whatever column, are not judged. Entries that do not drop are looked at only with
-// whole, and none of columns that a later reading leaves aside: the one before has left their rows out.
+// ruleOut applies the entries to the rows of a chunk. A row that meets an entry that drops rows is left out, and a
+// row that meets any other entry breaks the contract. Values that count as a category have been resolved, and rows
+// that any column leaves out are not judged. Entries that do not drop rows are checked only if whole is set. Entries
+// whose columns this reading does not read are skipped: an earlier reading has left their rows out.
 //
-// Guarantee: whether a row stays depends on its own values alone, so that two tables that differ in one unit differ in
-// that unit's rows alone once rows are left out, and bounding, which comes after, sees no others. Neighbours: both
+// Guarantee: whether a row stays depends on its own values alone, so that two tables that differ in one unit differ
+// in that unit's rows alone once rows are left out, and bounding, which comes after, sees no others. Neighbours: both
 // relations. Argument: docs/proofs/impossible.md.
 func (t *tally) ruleOut(c *chunk, left []uint64, whole bool) (some, wrong bool) {
 	var out []uint64
 	for _, rule := range t.rules {
-		if !rule.drop && !whole || !rule.read(c) {
+		if !rule.drop && !whole || !rule.isRead(c) {
 			continue
 		}
-		hits := rule.hits(c)
+		hits := rule.matchingRows(c)
 		any := uint64(0)
 		for i := range hits {
 			hits[i] &^= left[i]
@@ -92,32 +92,32 @@ func (t *tally) ruleOut(c *chunk, left []uint64, whole bool) (some, wrong bool) 
 	return out != nil, wrong
 }
 
-// read reports whether all columns of the entry were read.
-func (r rule) read(c *chunk) bool {
+// isRead reports whether all columns of the entry were read.
+func (r rule) isRead(c *chunk) bool {
 	return !slices.ContainsFunc(r.columns, func(column int) bool { return c.codes[column].Len() == 0 })
 }
 
-// hits are the rows of a chunk that meet all conditions, a bit per row.
-func (r rule) hits(c *chunk) []uint64 {
-	hits := cleared(&c.hits, c.rows)
+// matchingRows returns the rows of a chunk that meet all conditions, a bit per row.
+func (r rule) matchingRows(c *chunk) []uint64 {
+	hits := clearedBits(&c.hits, c.rows)
 	for i := range c.rows {
 		hits[i/64] |= 1 << (i % 64)
 	}
 	for i, column := range r.columns {
 		switch codes := c.codes[column]; {
 		case codes.Narrow != nil:
-			meet(codes.Narrow[:c.rows], r.within[i], hits)
+			keepMatching(codes.Narrow[:c.rows], r.meets[i], hits)
 		case codes.Middle != nil:
-			meet(codes.Middle[:c.rows], r.within[i], hits)
+			keepMatching(codes.Middle[:c.rows], r.meets[i], hits)
 		default:
-			meet(codes.Wide[:c.rows], r.within[i], hits)
+			keepMatching(codes.Wide[:c.rows], r.meets[i], hits)
 		}
 	}
 	return hits
 }
 
-// meet clears the bits of rows whose code is not within, as marks never are.
-func meet[T uint8 | uint16 | uint32](codes []T, within []bool, hits []uint64) {
+// keepMatching clears the bits of rows whose code does not meet a condition. Marks never do.
+func keepMatching[T uint8 | uint16 | uint32](codes []T, within []bool, hits []uint64) {
 	for i, c := range codes {
 		if int(c) >= len(within) || !within[c] {
 			hits[i/64] &^= 1 << (i % 64)
@@ -125,8 +125,9 @@ func meet[T uint8 | uint16 | uint32](codes []T, within []bool, hits []uint64) {
 	}
 }
 
-// impossible are the breaches of rows that meet an entry that drops none, given the codes of a raw record by column.
-func (t *tally) impossible(codes [][]uint32, rows int, file string, first int64) []breach {
+// impossibleBreaches returns the breaches of rows that meet an entry that does not drop rows, from the codes of a raw
+// record by column.
+func (t *tally) impossibleBreaches(codes [][]uint32, rows int, file string, first int64) []breach {
 	if !slices.ContainsFunc(t.rules, func(r rule) bool { return !r.drop }) {
 		return nil
 	}
@@ -139,17 +140,17 @@ func (t *tally) impossible(codes [][]uint32, rows int, file string, first int64)
 	var found []breach
 	for i := range rows {
 		for _, rule := range t.rules {
-			if !left[i] && !rule.drop && rule.meets(codes, i) && len(found) < breachLimit {
+			if !left[i] && !rule.drop && rule.isMetBy(codes, i) && len(found) < breachLimit {
 				found = append(found, breach{Table: t.table.Name, Column: rule.names, Kind: kindImpossible,
-					File: file, Row: first + int64(i) + 1, Value: t.categories(rule, codes, i)})
+					File: file, Row: first + int64(i) + 1, Value: t.categoriesOf(rule, codes, i)})
 			}
 		}
 	}
 	return found
 }
 
-// categories are those of a row that a rule speaks of, for the operator's own file.
-func (t *tally) categories(r rule, codes [][]uint32, row int) string {
+// categoriesOf returns the categories of a row in the columns of a rule, for the operator's own file.
+func (t *tally) categoriesOf(r rule, codes [][]uint32, row int) string {
 	var texts []string
 	for _, column := range r.columns {
 		texts = append(texts, t.encoders[column].Label(codes[column][row]))

@@ -1,6 +1,6 @@
 package scan
 
-// This file holds the intake: which columns of the source a pass reads, and whose they are.
+// This file holds the columns of the source that a pass reads, and the readers that they are for.
 
 import (
 	"slices"
@@ -11,17 +11,16 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// intake is the columns of the source that a pass reads. A reader that is read from one of them, or made of one, has it
-// as codes; those that are made of several share these as values.
-type intake struct {
-	columns []source.Column
-	readers []int   // of the tally's
-	places  [][]int // of each of them, its columns among the columns
-	ids     int     // that of the units, −1 where it is not read
+// passColumns is the columns of the source that a pass reads. A reader of a single column has that column as codes.
+// Readers that compute their values from several columns share these as values.
+type passColumns struct {
+	columns       []source.Column
+	readers       []int   // indexes of the tally's readers
+	sourceIndexes [][]int // by reader, the indexes of its inputs in columns
+	ids           int     // index of the column of the units' ids, −1 if it is not read
 }
 
-// declaredType is the type that a column of the source has by the spec, "" where the column is made of it by an
-// expression.
+// declaredType returns the type that a source column has by the spec, and "" for a column computed by an expression.
 func declaredType(c *spec.Column) domain.Type {
 	if c.From == "" {
 		return ""
@@ -29,8 +28,8 @@ func declaredType(c *spec.Column) domain.Type {
 	return c.Type
 }
 
-// values is the place of a column that is read as its values are.
-func (x *intake) values(name string) int {
+// valueColumn returns the index of a column that is read as values, and adds the column if it is new.
+func (x *passColumns) valueColumn(name string) int {
 	if at := slices.IndexFunc(x.columns, func(c source.Column) bool { return c.Coder == nil && c.Name == name }); at >= 0 {
 		return at
 	}
@@ -38,10 +37,10 @@ func (x *intake) values(name string) int {
 	return len(x.columns) - 1
 }
 
-// of are the columns of reader i of the intake's.
-func (x *intake) of(i int, columns []arrow.Array) []arrow.Array {
-	own := make([]arrow.Array, len(x.places[i]))
-	for j, at := range x.places[i] {
+// inputsOf returns the input columns of reader i of the pass.
+func (x *passColumns) inputsOf(i int, columns []arrow.Array) []arrow.Array {
+	own := make([]arrow.Array, len(x.sourceIndexes[i]))
+	for j, at := range x.sourceIndexes[i] {
 		own[j] = columns[at]
 	}
 	return own

@@ -1,7 +1,7 @@
 package scan
 
-// This file holds the link: the one row that each unit has in a parent table, as its rows in child tables find it, and
-// how many of these the unit has.
+// This file holds the link between tables: the single row that each unit has in a parent table, as the unit's rows in
+// child tables find it, and how many of those the unit has.
 
 import (
 	"context"
@@ -19,62 +19,62 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// link holds of every unit that has a counted row in the parent table the codes of that row, and how many of its rows
-// in each child table are counted. It is filled before any row of them is counted: by the ids and columns of the
-// parent's rows that bounding keeps, and then by the ids of each child's rows.
+// link holds, for every unit that has a counted row in the parent table, the codes of that row and how many of the
+// unit's rows in each child table are counted. It is filled before any row of these tables is counted: from the ids
+// and columns of the parent's rows that bounding keeps, and then from the ids of each child's rows.
 //
 // Guarantee: what is held of a unit, and so the linked columns of each of its rows and whether such a row is left out
 // for want of a parent row, is a function of the key, of its id and of its own rows in all of these tables, and of
 // nothing else. A number of rows is at most the max_rows of their table. Neighbours: both relations. Argument:
 // docs/proofs/linked.md.
 //
-// Ids are told apart by their exact values, never by a hash. Memory: unitBytes for each unit, its id where that is
-// text, and its codes; beyond the limit it is a *[memory.Error].
+// Ids are distinguished by their exact values, never by a hash. Memory: unitBytes for each unit, its id if that is
+// text, and its codes; more than the limit is a *[memory.Error].
 type link struct {
 	parent   *tally
 	children []*tally
-	columns  []linkedColumn // of the parent's rows, as children have them
-	stride   int            // bytes of the codes of a unit
+	columns  []linkedColumn // columns of the parent's rows that children have
+	stride   int            // number of bytes of the codes of a unit
 
-	kinds  atomic.Int32 // type of the ids, NULL where there is no row
-	filled bool         // with the parent's rows
-	shards [linkShards]linkShard
-	seed   maphash.Seed
-	limit  int64
-	held   atomic.Int64 // bytes
+	idTypes    atomic.Int32 // type of the ids, NULL if there are no rows
+	parentRead bool         // the parent's rows were read
+	shards     [linkShards]linkShard
+	seed       maphash.Seed
+	limit      int64
+	held       atomic.Int64 // bytes
 
-	kept map[*tally]linkedRows // nil before anything is read
+	readings map[*tally]linkedReading // by tally, nil before anything is read
 
-	made, madeSizes [][]uint32 // of rows that are made up, by column and by child; nil where rows are read
+	drawnCodes, drawnSizes [][]uint32 // codes and sizes of made-up rows, by column and by child; nil if rows are read
 }
 
-// linkedColumn is a column of the parent's tally, and where its codes are among those of a unit.
+// linkedColumn is a column of the parent's tally, and the position of its code among the codes of a unit.
 type linkedColumn struct{ column, at, width int }
 
-// linkedRows are what was found out of the rows of a tally before they are counted.
-type linkedRows struct {
-	last *pass
-	stay []*bounding.Kept
+// linkedReading is what was found of the rows of a tally before they are counted.
+type linkedReading struct {
+	last     *pass
+	retained []*bounding.Kept
 }
 
-// linkShard holds some of the units, by a hash of their ids.
+// linkShard holds the units whose ids hash to it.
 type linkShard struct {
-	mu    sync.Mutex
-	words map[int64]uint32  // place of a unit, by its id
-	texts map[string]uint32 // the same, by longer ids
-	codes []byte            // by unit, stride bytes each
-	sizes []uint32          // by unit, one for each child
+	mu     sync.Mutex
+	byWord map[int64]uint32  // index of a unit, by its id
+	byText map[string]uint32 // index of a unit, by an id that does not fit into a word
+	codes  []byte            // by unit, stride bytes each
+	sizes  []uint32          // by unit, one for each child
 }
 
 const (
 	linkShards = 64
-	// unitBytes is about what a unit takes beside its codes: its entry in a map that grows.
+	// unitBytes is about what a unit takes in addition to its codes: its entry in a growing map.
 	unitBytes = 56
 )
 
-// family are the tables whose rows are linked to those of a table, in the release's order: the table alone where none
-// are.
-func family(r *spec.Release, table *spec.Table) []*spec.Table {
+// linkedTables returns the tables whose rows are linked to those of a table, in the release's order. It returns the
+// table alone if there are none.
+func linkedTables(r *spec.Release, table *spec.Table) []*spec.Table {
 	parent := ""
 	for _, s := range r.Synthetic {
 		if s.Parent != "" && (s.Table == table.Name || s.Parent == table.Name) {
@@ -96,8 +96,9 @@ func family(r *spec.Release, table *spec.Table) []*spec.Table {
 	return all
 }
 
-// linkedTallies makes the tallies of a family, and links them.
-func linkedTallies(r *spec.Release, tables []*spec.Table, tallyOf func(*spec.Table) (*tally, error)) ([]*tally, error) {
+// newLinkedTallies makes the tallies of linked tables, and links them.
+func newLinkedTallies(r *spec.Release, tables []*spec.Table,
+	tallyOf func(*spec.Table) (*tally, error)) ([]*tally, error) {
 	var all []*tally
 	for _, table := range tables {
 		t, err := tallyOf(table)
@@ -119,18 +120,18 @@ func linkedTallies(r *spec.Release, tables []*spec.Table, tallyOf func(*spec.Tab
 		}
 	}
 	for _, name := range parentColumns(r, l.parent.table.Name) {
-		at := l.parent.column(l.parent.table.Column(name))
+		at := l.parent.categoryColumn(l.parent.table.Column(name))
 		width := l.parent.encoders[at].Width()
 		l.columns = append(l.columns, linkedColumn{column: at, at: l.stride, width: width})
 		l.stride += width
 	}
 	for i := range l.shards {
-		l.shards[i].words, l.shards[i].texts = map[int64]uint32{}, map[string]uint32{}
+		l.shards[i].byWord, l.shards[i].byText = map[int64]uint32{}, map[string]uint32{}
 	}
 	return all, nil
 }
 
-// parentColumns are the columns of a parent's rows that its children's rows have.
+// parentColumns returns the columns of a parent's rows that the rows of its children have.
 func parentColumns(r *spec.Release, parent string) (names []string) {
 	for _, s := range r.Synthetic {
 		if s.Parent != parent {
@@ -146,46 +147,48 @@ func parentColumns(r *spec.Release, parent string) (names []string) {
 	return names
 }
 
-// Read fills the link, once, and keeps what is found out of the rows of all its tables on the way.
-func (l *link) read(ctx context.Context, dir string, s *noise.RowStreams, limit int64) error {
-	if l.kept != nil {
+// readAll fills the link, once, and keeps what it finds of the rows of all linked tables on the way.
+func (l *link) readAll(ctx context.Context, dir string, s *noise.RowStreams, limit int64) error {
+	if l.readings != nil {
 		return nil
 	}
-	l.limit, l.kept = limit, map[*tally]linkedRows{}
+	l.limit, l.readings = limit, map[*tally]linkedReading{}
 	for _, t := range append([]*tally{l.parent}, l.children...) {
-		p, stay, err := t.settled(ctx, dir, s, limit-l.held.Load())
+		p, stay, err := t.chooseOrExamine(ctx, dir, s, limit-l.held.Load())
 		if err != nil {
 			return err
 		}
-		l.kept[t] = linkedRows{p, stay}
+		l.readings[t] = linkedReading{p, stay}
 	}
 	return nil
 }
 
-// fill takes the parent's rows that stay. p is the reading before, and the last reading is returned.
-func (l *link) fill(ctx context.Context, dir string, before *pass, own *bounding.Kept) (*pass, error) {
+// readParent adds the parent's rows that stay to the link. before is the previous reading, and readParent returns its
+// own.
+func (l *link) readParent(ctx context.Context, dir string, before *pass, own *bounding.Kept) (*pass, error) {
 	t := l.parent
 	p := &pass{tally: t, ids: true, before: before}
-	if t.where >= 0 { // a row that is outside needs no id
+	if t.where >= 0 { // rows that are outside need no id
 		p.readers = append(p.readers, t.where)
 	}
 	for _, c := range l.columns {
-		place(&p.readers, c.column)
+		indexOrAppend(&p.readers, c.column)
 	}
-	p.take = func(_, piece int, first int64, c *chunk, _ []uint64) error {
-		return l.add(c, c.stay(own, piece, first, nil))
+	p.handle = func(_, piece int, first int64, c *chunk, _ []uint64) error {
+		return l.addParentRows(c, c.retainedRows(own, piece, first, nil))
 	}
 	if err := p.run(ctx, dir); err != nil {
 		return p, err
 	}
-	l.filled = true
+	l.parentRead = true
 	return p, nil
 }
 
-// Add takes up rows of the parent, each the only one of its unit.
-func (l *link) add(c *chunk, keep []uint64) error {
+// addParentRows adds rows of the parent, each the only row of its unit.
+func (l *link) addParentRows(c *chunk, keep []uint64) error {
 	if c.rows > 0 {
-		l.kinds.Store(int32(bounding.KindOf(c.ids))) // of all, whichever rows count: bounding refuses several
+		// The type of all ids, whichever rows count: bounding refuses mixed types.
+		l.idTypes.Store(int32(bounding.KindOf(c.ids)))
 	}
 	words, exact := bounding.Words(c.ids, &c.days)
 	var text func(int) string
@@ -212,9 +215,9 @@ func (l *link) add(c *chunk, keep []uint64) error {
 		}
 		at.mu.Lock()
 		if exact {
-			at.words[words[i]] = uint32(len(at.sizes) / len(l.children))
+			at.byWord[words[i]] = uint32(len(at.sizes) / len(l.children))
 		} else {
-			at.texts[strings.Clone(text(i))] = uint32(len(at.sizes) / len(l.children))
+			at.byText[strings.Clone(text(i))] = uint32(len(at.sizes) / len(l.children))
 		}
 		at.codes = append(at.codes, codes...)
 		at.sizes = append(at.sizes, make([]uint32, len(l.children))...)
@@ -231,14 +234,14 @@ func (l *link) shardOfText(id string) *linkShard {
 	return &l.shards[maphash.String(l.seed, id)%linkShards]
 }
 
-// kind is the type of the ids.
-func (l *link) kind() arrow.Type { return arrow.Type(l.kinds.Load()) }
+// idType returns the type of the ids.
+func (l *link) idType() arrow.Type { return arrow.Type(l.idTypes.Load()) }
 
-// find says where the units of a chunk's rows are held.
-func (l *link) find(c *chunk) {
+// findUnits sets the slots of a chunk's rows to the slots of their units.
+func (l *link) findUnits(c *chunk) {
 	c.slots = slices.Grow(c.slots[:0], c.rows)[:c.rows]
 	clear(c.slots)
-	if kind := bounding.KindOf(c.ids); kind == arrow.NULL || kind != l.kind() {
+	if kind := bounding.KindOf(c.ids); kind == arrow.NULL || kind != l.idType() {
 		return
 	}
 	words, exact := bounding.Words(c.ids, &c.days)
@@ -256,30 +259,30 @@ func (l *link) find(c *chunk) {
 		var ok bool
 		if exact {
 			shard = int(uint64(words[i]) * 0x9e3779b97f4a7c15 >> 58)
-			at, ok = l.shards[shard].words[words[i]]
+			at, ok = l.shards[shard].byWord[words[i]]
 		} else {
 			shard = int(maphash.String(l.seed, text(i)) % linkShards)
-			at, ok = l.shards[shard].texts[text(i)]
+			at, ok = l.shards[shard].byText[text(i)]
 		}
 		if ok {
-			c.slots[i] = 1 + slot(shard) + linkShards*slot(at)
+			c.slots[i] = 1 + unitSlot(shard) + linkShards*unitSlot(at)
 		}
 	}
 }
 
-// of is the shard of a unit that is held, and its place there.
-func (l *link) of(s slot) (*linkShard, int) {
+// unitAt returns the shard of a unit that the link holds, and the unit's index in the shard.
+func (l *link) unitAt(s unitSlot) (*linkShard, int) {
 	return &l.shards[(s-1)%linkShards], int((s - 1) / linkShards)
 }
 
-// count adds the rows of a child that are not left out to those of their units, of which each has at most most: as many
-// as bounding keeps.
-func (l *link) count(child int, slots []slot, out []uint64, most uint32) {
+// countChildRows adds the rows of a child that are not left out to the row counts of their units. A unit's count is
+// at most `most`, the number of rows that bounding keeps.
+func (l *link) countChildRows(child int, slots []unitSlot, out []uint64, most uint32) {
 	for i, s := range slots {
 		if s == 0 || out != nil && out[i>>6]>>(i&63)&1 == 1 {
 			continue
 		}
-		shard, at := l.of(s)
+		shard, at := l.unitAt(s)
 		size := &shard.sizes[at*len(l.children)+child]
 		for n := atomic.LoadUint32(size); n < most && !atomic.CompareAndSwapUint32(size, n, n+1); {
 			n = atomic.LoadUint32(size)
@@ -287,29 +290,29 @@ func (l *link) count(child int, slots []slot, out []uint64, most uint32) {
 	}
 }
 
-// sizes are how many rows of a child the units of rows have, 0 where a unit is not held.
-func (l *link) sizes(child int, slots []slot, to []uint32) {
+// childCounts writes how many rows of a child the units of rows have, 0 for a unit that the link does not hold.
+func (l *link) childCounts(child int, slots []unitSlot, to []uint32) {
 	for i, s := range slots {
 		to[i] = 0
 		if s != 0 {
-			shard, at := l.of(s)
+			shard, at := l.unitAt(s)
 			to[i] = shard.sizes[at*len(l.children)+child]
 		}
 	}
 }
 
-// codes are those of a column of the units' parent rows, 0 where a unit is not held.
-func (l *link) codes(c linkedColumn, slots []slot, to []uint32) {
+// parentCodes writes the codes of a column of the units' parent rows, 0 for a unit that the link does not hold.
+func (l *link) parentCodes(c linkedColumn, slots []unitSlot, to []uint32) {
 	for i, s := range slots {
 		to[i] = 0
 		if s != 0 {
-			shard, at := l.of(s)
+			shard, at := l.unitAt(s)
 			to[i] = getCode(shard.codes[at*l.stride+c.at:], c.width)
 		}
 	}
 }
 
-// putCode writes a code in so many bytes.
+// putCode writes a code in width bytes.
 func putCode(to []byte, width int, code uint32) {
 	switch width {
 	case 1:
@@ -321,7 +324,7 @@ func putCode(to []byte, width int, code uint32) {
 	}
 }
 
-// getCode reads what putCode has written.
+// getCode reads a code that putCode has written.
 func getCode(from []byte, width int) uint32 {
 	switch width {
 	case 1:

@@ -128,7 +128,8 @@ func TestAuditOfLinkedNeighbours(t *testing.T) {
 		a.asked[i] = questions(t, p)
 	}
 	if worst := a.excess(t, inputs, units); worst != want {
-		t.Errorf("beyond the charge by %d where a unit comes or goes and by %d where it is replaced: expected 0, which is all of it", worst[0], worst[1])
+		t.Errorf("beyond the charge by %d where a unit comes or goes and by %d where it is replaced: expected 0, which is all of it",
+			worst[0], worst[1])
 	}
 	a.parentRowsFound(t)
 	a.spoil = sizesOfAll(4)

@@ -264,14 +264,14 @@ func countIn(t *testing.T, p *plan.Plan, asked []plan.Measurement, dir string, s
 	s := streams(p, 3)
 	var spoilt *link
 	counts, err := countAll(p, asked, 1, func(tally *tally) error {
-		if err := tally.link.read(t.Context(), dir, s.Rows(), 1<<28); err != nil {
+		if err := tally.link.readAll(t.Context(), dir, s.Rows(), 1<<28); err != nil {
 			return err
 		}
 		if spoil != nil && spoilt != tally.link {
 			spoilt = tally.link
 			spoil(spoilt)
 		}
-		return tally.scan(t.Context(), dir, s.Rows(), 1<<28)
+		return tally.countFiles(t.Context(), dir, s.Rows(), 1<<28)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -342,11 +342,11 @@ func TestMistakesInLinksAreNoticed(t *testing.T) {
 	for name, spoil := range map[string]func(*link){
 		"the parent row of another unit": func(l *link) {
 			owner := "90"
-			if _, there := l.shardOfText("77").texts["77"]; there {
+			if _, there := l.shardOfText("77").byText["77"]; there {
 				owner = "77"
 			}
 			shard := l.shardOfText(owner)
-			from := int(shard.texts[owner]) * l.stride // other households may share the shard
+			from := int(shard.byText[owner]) * l.stride // other households may share the shard
 			codes := slices.Clone(shard.codes[from : from+l.stride])
 			for i := range l.shards {
 				for to := l.shards[i].codes; len(to) > 0; to = to[l.stride:] {
@@ -395,10 +395,10 @@ func sizesOfAll(modulus uint32) func(*link) {
 func TestSizesStopAtTheBound(t *testing.T) {
 	l := &link{children: make([]*tally, 2)}
 	l.shards[3].sizes = make([]uint32, 4)
-	rows := []slot{1 + 3, 0, 1 + 3, 1 + 3, 1 + 3, 1 + 3 + linkShards}
-	l.count(1, rows, nil, 3)
-	l.count(0, rows, []uint64{0b1}, 3)
-	l.count(0, rows, []uint64{0b011111}, 3)
+	rows := []unitSlot{1 + 3, 0, 1 + 3, 1 + 3, 1 + 3, 1 + 3 + linkShards}
+	l.countChildRows(1, rows, nil, 3)
+	l.countChildRows(0, rows, []uint64{0b1}, 3)
+	l.countChildRows(0, rows, []uint64{0b011111}, 3)
 	if want := []uint32{3, 3, 2, 1}; !slices.Equal(l.shards[3].sizes, want) {
 		t.Errorf("sizes are %v, want %v", l.shards[3].sizes, want)
 	}

@@ -1,6 +1,6 @@
 package scan
 
-// This file holds the rows of linked tables: what each has from other rows of its unit.
+// This file holds the rows of linked tables: what each row has from other rows of its unit.
 
 import (
 	"slices"
@@ -12,62 +12,62 @@ import (
 	"github.com/dprelease/dprelease/internal/tabulate"
 )
 
-// family are the tallies whose rows are linked to a tally's, itself among them.
-func (t *tally) family() []*tally {
+// linkedTallies returns the tallies whose rows are linked to the tally's rows, including the tally itself.
+func (t *tally) linkedTallies() []*tally {
 	if t.link == nil {
 		return []*tally{t}
 	}
 	return append([]*tally{t.link.parent}, t.link.children...)
 }
 
-// child is the place of a tally among those of the children of its link, −1 where it is none.
-func (t *tally) child() int {
+// childIndex returns the index of a tally among the children of its link, −1 if it is not a child.
+func (t *tally) childIndex() int {
 	if t.link == nil {
 		return -1
 	}
 	return slices.Index(t.link.children, t)
 }
 
-// isParent tells that rows of other tables find theirs here.
+// isParent reports whether rows of other tables find their parent row in this table.
 func (t *tally) isParent() bool { return t.link != nil && t.link.parent == t }
 
-// relate finds the units of a chunk's rows where the link is filled, and gives those of the readers that are linked
-// columns their codes.
-func (t *tally) relate(c *chunk, readers []int) {
+// loadLinked finds the units of a chunk's rows, if the link is filled, and sets the codes of the readers of linked
+// columns.
+func (t *tally) loadLinked(c *chunk, readers []int) {
 	c.slots = c.slots[:0]
-	if t.link == nil || !t.link.filled || c.ids == nil {
+	if t.link == nil || !t.link.parentRead || c.ids == nil {
 		return
 	}
-	t.link.find(c)
+	t.link.findUnits(c)
 	for _, r := range readers {
 		of := t.readers[r].Column.Link
 		if of == nil {
 			continue
 		}
 		c.wide[r] = slices.Grow(c.wide[r][:0], c.rows)[:c.rows]
-		child := t.child()
-		if child < 0 { // the parent's own column: how many rows of that table
+		child := t.childIndex()
+		if child < 0 { // the parent's own column: the number of rows in that child table
 			child = slices.IndexFunc(t.link.children, func(x *tally) bool { return x.table.Name == of.Table })
 		}
 		if at := t.link.columnOf(of.Column); at < 0 {
-			t.link.sizes(child, c.slots, c.wide[r])
+			t.link.childCounts(child, c.slots, c.wide[r])
 		} else {
-			t.link.codes(t.link.columns[at], c.slots, c.wide[r])
+			t.link.parentCodes(t.link.columns[at], c.slots, c.wide[r])
 		}
 		c.codes[r], c.largest[r] = tabulate.Codes{Wide: c.wide[r]}, uint32(t.readers[r].Size-1)
 	}
 }
 
-// columnOf is the place of a column of the parent among those of the link; −1 for a number of rows.
+// columnOf returns the index of a parent column among the columns of the link, −1 for a number of rows.
 func (l *link) columnOf(name string) int {
 	return slices.IndexFunc(l.columns,
 		func(c linkedColumn) bool { return l.parent.encoders[c.column].Column.Name == name })
 }
 
-// orphans sets the bits of a child's rows whose unit has no row in the parent that is counted, and tells whether there
+// markOrphans sets the bits of a child's rows whose unit has no counted row in the parent, and reports whether there
 // are any.
-func (t *tally) orphans(c *chunk, left []uint64) (some bool) {
-	if t.child() < 0 {
+func (t *tally) markOrphans(c *chunk, left []uint64) (some bool) {
+	if t.childIndex() < 0 {
 		return false
 	}
 	for i, s := range c.slots {
@@ -79,27 +79,27 @@ func (t *tally) orphans(c *chunk, left []uint64) (some bool) {
 	return some
 }
 
-// idsOfParent says of ids that they cannot be those of a parent's rows.
+// idsOfParent says that ids cannot be ids of a parent's rows.
 const idsOfParent = "have another type here than in the table whose rows these belong to (in a CSV file they are text); write them the same way in both"
 
-// countSizes adds a child's rows that are not left out to the sizes of their units.
+// countSizes adds a child's rows that are not left out to the row counts of their units.
 func (t *tally) countSizes(piece int, c *chunk, out []uint64) error {
-	child := t.child()
+	child := t.childIndex()
 	if child < 0 {
 		return nil
 	}
-	if kind := bounding.KindOf(c.ids); c.rows > 0 && kind != arrow.NULL && t.link.kind() != arrow.NULL &&
-		kind != t.link.kind() {
+	if kind := bounding.KindOf(c.ids); c.rows > 0 && kind != arrow.NULL && t.link.idType() != arrow.NULL &&
+		kind != t.link.idType() {
 		return &bounding.IDError{Piece: piece, Message: idsOfParent}
 	}
-	t.link.count(child, c.slots, out, uint32(t.table.Unit.MaxRows))
+	t.link.countChildRows(child, c.slots, out, uint32(t.table.Unit.MaxRows))
 	return nil
 }
 
-// makeUp draws rows of the parent uniformly, once: their columns that children have, and how many rows of each child
+// makeUp draws rows of the parent uniformly, once: the columns that children have, and how many rows of each child
 // they have.
 func (l *link) makeUp(rows int64, stream *noise.Bits, limit int64) error {
-	if l.made != nil {
+	if l.drawnCodes != nil {
 		return nil
 	}
 	if need := 4 * rows * int64(len(l.columns)+len(l.children)); need > limit {
@@ -112,22 +112,22 @@ func (l *link) makeUp(rows int64, stream *noise.Bits, limit int64) error {
 		}
 		return codes
 	}
-	l.made = [][]uint32{}
+	l.drawnCodes = [][]uint32{}
 	for _, c := range l.columns {
-		l.made = append(l.made, draw(l.parent.encoders[c.column].Size))
+		l.drawnCodes = append(l.drawnCodes, draw(l.parent.encoders[c.column].Size))
 	}
 	for _, child := range l.children {
-		l.madeSizes = append(l.madeSizes, draw(int(child.table.Unit.MaxRows)+1))
+		l.drawnSizes = append(l.drawnSizes, draw(int(child.table.Unit.MaxRows)+1))
 	}
 	return nil
 }
 
-// madeUpRows is how many rows a tally has where so many of the parent are made up, and the place of the parent row of
-// each, in turn: of the parent itself, of each row its own.
-func (t *tally) madeUpRows(rows int64) (n int64, next func() uint32) {
+// drawnRows returns how many rows a tally has if the parent has the given number of made-up rows, and a function that
+// returns the parent row of each of them in turn. Each row of the parent is its own parent row.
+func (t *tally) drawnRows(rows int64) (n int64, next func() uint32) {
 	sizes := slices.Repeat([]uint32{1}, int(rows))
-	if child := t.child(); child >= 0 {
-		sizes = t.link.madeSizes[child]
+	if child := t.childIndex(); child >= 0 {
+		sizes = t.link.drawnSizes[child]
 	}
 	for _, size := range sizes {
 		n += int64(size)
@@ -142,8 +142,8 @@ func (t *tally) madeUpRows(rows int64) (n int64, next func() uint32) {
 	}
 }
 
-// madeUp are the codes of a column by rows of the parent, where these have been made up; nil for another column.
-func (t *tally) madeUp(column int) []uint32 {
+// drawnColumn returns the codes of a column by parent row, if they were drawn with the parent's rows, and nil if not.
+func (t *tally) drawnColumn(column int) []uint32 {
 	if t.link == nil {
 		return nil
 	}
@@ -151,16 +151,16 @@ func (t *tally) madeUp(column int) []uint32 {
 	switch {
 	case of == nil && t.isParent():
 		if at := slices.IndexFunc(t.link.columns, func(c linkedColumn) bool { return c.column == column }); at >= 0 {
-			return t.link.made[at]
+			return t.link.drawnCodes[at]
 		}
 		return nil
 	case of == nil:
 		return nil
 	case t.isParent():
-		return t.link.madeSizes[slices.IndexFunc(t.link.children, func(x *tally) bool { return x.table.Name == of.Table })]
+		return t.link.drawnSizes[slices.IndexFunc(t.link.children, func(x *tally) bool { return x.table.Name == of.Table })]
 	}
 	if at := t.link.columnOf(of.Column); at >= 0 {
-		return t.link.made[at]
+		return t.link.drawnCodes[at]
 	}
-	return t.link.madeSizes[t.child()]
+	return t.link.drawnSizes[t.childIndex()]
 }

@@ -267,7 +267,7 @@ func countRows(t testing.TB, p *plan.Plan, dir string, rows []lossRow) []map[str
 	}
 	asked := histogram.Questions{Plan: p, Measurements: p.Measurements}
 	counts, err := countFound(asked, 1, found, func(tally *tally) error {
-		return tally.scan(t.Context(), dir, s.Rows(), 1<<28)
+		return tally.countFiles(t.Context(), dir, s.Rows(), 1<<28)
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, p.Source.Text)

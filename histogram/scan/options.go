@@ -1,6 +1,6 @@
 package scan
 
-// This file holds what the machine decides.
+// This file holds Options, which depend on the machine.
 
 import (
 	"runtime"
@@ -8,15 +8,15 @@ import (
 	"github.com/dprelease/dprelease/internal/progress"
 )
 
-// Options are what a machine decides; none of them changes a count.
+// Options depend on the machine; none of them changes a count.
 type Options struct {
-	MemoryLimit int64 // bytes; 0: half of what the machine has, or what of that is free
-	Workers     int   // goroutines; 0, and the most: GOMAXPROCS
-	// Progress, where not nil, is told a few times a second how far the reading is.
+	MemoryLimit int64 // bytes; 0: half of the machine's memory, or less if less is free
+	Workers     int   // goroutines, at most GOMAXPROCS; 0: GOMAXPROCS
+	// Progress, if not nil, is called a few times a second with how far the reading is.
 	Progress func(progress.Progress)
 }
 
-func (o Options) workers() int {
+func (o Options) workerCount() int {
 	most := runtime.GOMAXPROCS(0)
 	if o.Workers <= 0 {
 		return most

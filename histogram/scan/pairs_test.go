@@ -445,7 +445,7 @@ func (a *audit) count(t testing.TB, dir string, change func(*tally)) [][]int64 {
 		if change != nil {
 			change(tally)
 		}
-		return tally.scan(t.Context(), dir, s.Rows(), 1<<28)
+		return tally.countFiles(t.Context(), dir, s.Rows(), 1<<28)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package scan
 
-// This file holds the pass: one reading of all files of a table, piece by piece and
-// several pieces at once.
+// This file holds the pass: one reading of all files of a table, piece by piece and several pieces at once.
 
 import (
 	"cmp"
@@ -22,61 +21,62 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// pass reads the files of a table. Each worker takes the next piece in reading order,
-// judges its rows batch by batch, and hands them to take. A piece with a row that breaks
-// the contract is read again as values, to say what breaks it.
+// pass reads the files of a table. Each worker takes the next piece in reading order, judges its rows batch by batch,
+// and passes them to handle. A piece with a row that breaks the contract is read again as values, to say what breaks
+// it.
 type pass struct {
 	tally   *tally
-	readers []int // of the tally's, whose columns are read
-	ids     bool  // and the ids of units
-	whole   bool  // all that the contract says is judged; else breaches are noticed alone
-	decides bool  // whether each row counts is known in it: what is expected of them is noted
+	readers []int // indexes of the tally's readers whose columns are read
+	ids     bool  // the ids of units are read
+	full    bool  // the whole contract is judged and breaches are reported; else breaches are only detected
+	decides bool  // this pass determines whether each row counts, and records it for the expectation
 	until   int   // pieces to read, 0: all
-	before  *pass // that read the same files
+	before  *pass // the previous pass over the same files
 
-	// before a row is read; rows: −1 where not known
+	// begin is called before a row is read; rows is −1 if the number of rows is not known
 	begin func(rows int64) error
-	take  func(worker, piece int, first int64, c *chunk, out []uint64) error // rows of a batch, and which are left out
-	// a breach was met: nothing is counted any more
+	// handle gets the rows of a batch; out marks the rows that are left out
+	handle func(worker, piece int, first int64, c *chunk, out []uint64) error
+	// bad is set by the first breach: nothing is counted from then on
 	bad atomic.Bool
 
-	intake *intake
+	columns *passColumns
 
-	mu      sync.Mutex
-	rows    *source.Reader
-	ended   bool // no piece is taken any more
-	read    []reading
-	settled int // pieces whose reading is known, and that of all before them
+	mu       sync.Mutex
+	rows     *source.Reader
+	ended    bool // no more pieces are taken
+	read     []reading
+	advanced int // number of pieces, from the first, that are taken up in order
 
-	breaches []breach // of settled pieces
-	err      error    // of the first piece that has one
-	inFile   int64    // rows of the last settled file
+	breaches []breach // breaches of the pieces taken up
+	err      error    // error of the first piece that has one
+	inFile   int64    // rows taken up of the current file
 	complete bool     // all pieces were read
 }
 
-// Reading is what came of one piece.
+// reading is the result of reading one piece.
 type reading struct {
 	file     string
-	info     os.FileInfo // of the file that the piece was read from
+	info     os.FileInfo // the file that the piece was read from
 	rows     int64
 	done     bool
-	breaches []breach // whose rows are counted from the piece's first
+	breaches []breach // with row numbers relative to the piece
 	err      error
 }
 
-// errBreached says that a row breaks the contract, where nothing is said of it.
+// errBreached reports that a row breaks the contract, in a pass that does not say how.
 var errBreached = errors.New("a row breaks the contract of its table")
 
 // run reads the files.
 //
-// Errors, of the first piece in reading order that has one: *[source.Error],
-// *[ContractError], that of take; or the context's.
+// Errors, of the first piece in reading order that has one: *[source.Error], *[ContractError], those of handle; or
+// the context's.
 func (p *pass) run(ctx context.Context, dir string) (err error) {
-	p.intake = p.tally.intake(p.readers, p.ids)
+	p.columns = p.tally.columnsOfPass(p.readers, p.ids)
 	if p.decides {
-		p.tally.expect.begin()
+		p.tally.expect.reset()
 	}
-	if p.rows, err = source.Open(ctx, dir, p.tally.table.Source, p.intake.columns); err != nil {
+	if p.rows, err = source.Open(ctx, dir, p.tally.table.Source, p.columns.columns); err != nil {
 		return err
 	}
 	defer func() {
@@ -89,15 +89,15 @@ func (p *pass) run(ctx context.Context, dir string) (err error) {
 			return err
 		}
 	}
-	reading, readings := 1, int(p.tally.passes())
-	if p.whole && p.ids { // which is to examine what is wrong, once
+	reading, readings := 1, int(p.tally.passCount())
+	if p.full && p.ids { // a pass that only looks for what is wrong
 		readings = 1
 	}
 	for before := p.before; before != nil; before = before.before {
 		reading++
 	}
 	p.tally.progress.Reading(p.tally.table.Name, reading, readings, p.rows.Rows())
-	err = parallel.Do(ctx, p.tally.workers, p.tally.workers, func(i int) error { return p.work(ctx, i) })
+	err = parallel.Do(ctx, p.tally.workers, p.tally.workers, func(i int) error { return p.workPieces(ctx, i) })
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -107,13 +107,13 @@ func (p *pass) run(ctx context.Context, dir string) (err error) {
 	return p.outcome()
 }
 
-// outcome is what all pieces come to.
+// outcome returns the error of the whole pass, once its pieces are read.
 func (p *pass) outcome() error {
 	if p.complete && p.before != nil && len(p.read) < len(p.before.read) {
-		p.err, p.complete = changed(p.before.read[len(p.read)].file), false
+		p.err, p.complete = changedFile(p.before.read[len(p.read)].file), false
 	}
 	breaches := p.breaches[:min(len(p.breaches), breachLimit)]
-	if p.complete && p.whole && p.err == nil {
+	if p.complete && p.full && p.err == nil {
 		breaches = append(breaches, p.tally.expect.breaches(p.tally.readers, p.tally.where)...)
 	}
 	if len(breaches) > 0 {
@@ -122,24 +122,24 @@ func (p *pass) outcome() error {
 	return p.err
 }
 
-// work reads pieces until there are no more.
-func (p *pass) work(ctx context.Context, worker int) error {
+// workPieces reads pieces until there are no more.
+func (p *pass) workPieces(ctx context.Context, worker int) error {
 	readers := len(p.tally.readers)
 	c := &chunk{codes: make([]tabulate.Codes, readers), largest: make([]uint32, readers), wide: make([][]uint32, readers)}
 	buffers := &source.Buffers{}
 	for {
-		piece := p.next(ctx)
+		piece := p.nextPiece(ctx)
 		if piece == nil {
 			return nil
 		}
 		r := reading{}
-		r.err = parallel.Guarded(func(int) error { return p.piece(ctx, worker, piece, buffers, c, &r) }, 0)
-		p.settle(piece.Number(), r)
+		r.err = parallel.Guarded(func(int) error { return p.readPiece(ctx, worker, piece, buffers, c, &r) }, 0)
+		p.recordReading(piece.Number(), r)
 	}
 }
 
-// next takes the next piece, nil where none is to be read.
-func (p *pass) next(ctx context.Context) *source.Piece {
+// nextPiece takes the next piece, nil if no more are to be read.
+func (p *pass) nextPiece(ctx context.Context) *source.Piece {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended || p.until > 0 && len(p.read) >= p.until {
@@ -150,7 +150,7 @@ func (p *pass) next(ctx context.Context) *source.Piece {
 		p.ended = true
 		if p.complete = errors.Is(err, io.EOF); !p.complete {
 			p.read = append(p.read, reading{done: true, err: err})
-			p.advance()
+			p.advanceReadings()
 		}
 		return nil
 	}
@@ -158,34 +158,34 @@ func (p *pass) next(ctx context.Context) *source.Piece {
 	return piece
 }
 
-// piece reads one piece.
-func (p *pass) piece(ctx context.Context, worker int, piece *source.Piece, buffers *source.Buffers, c *chunk,
+// readPiece reads one piece.
+func (p *pass) readPiece(ctx context.Context, worker int, piece *source.Piece, buffers *source.Buffers, c *chunk,
 	r *reading) error {
 	bad := false
 	err := piece.Read(ctx, buffers, source.MaxRows, func(b *source.Batch) error {
-		c.load(b, p.tally.readers, p.intake)
-		p.tally.relate(c, p.readers)
+		c.loadBatch(b, p.tally.readers, p.columns)
+		p.tally.loadLinked(c, p.readers)
 		r.rows += int64(b.Rows)
-		out, wrong := p.tally.judge(c, p.whole)
+		out, wrong := p.tally.judgeRows(c, p.full)
 		if p.decides {
-			p.tally.expect.note(c, p.tally.encoders, p.tally.where, out)
+			p.tally.expect.noteChunk(c, p.tally.encoders, p.tally.where, out)
 		}
 		p.tally.progress.Add(b.Rows)
-		if bad = bad || wrong; bad || p.take == nil || p.bad.Load() {
+		if bad = bad || wrong; bad || p.handle == nil || p.bad.Load() {
 			return nil
 		}
-		return p.take(worker, piece.Number(), b.First, c, out)
+		return p.handle(worker, piece.Number(), b.First, c, out)
 	})
 	if err != nil || !bad {
 		return err
 	}
 	p.bad.Store(true)
-	if !p.whole {
+	if !p.full {
 		return errBreached
 	}
 	rows := int64(0)
 	err = piece.Raw(ctx, func(raw arrow.Record) error {
-		r.breaches = collect(r.breaches, p.examine(raw, piece.File(), rows))
+		r.breaches = appendBreaches(r.breaches, p.findBreaches(raw, piece.File(), rows))
 		rows += raw.NumRows()
 		return nil
 	})
@@ -195,69 +195,66 @@ func (p *pass) piece(ctx context.Context, worker int, piece *source.Piece, buffe
 	return err
 }
 
-// settle notes what came of a piece.
-func (p *pass) settle(piece int, r reading) {
+// recordReading records the result of a piece.
+func (p *pass) recordReading(piece int, r reading) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	to := &p.read[piece]
 	to.done, to.rows, to.breaches, to.err = true, r.rows, r.breaches, r.err
-	if to.err == nil && p.before != nil && (piece >= len(p.before.read) || !p.before.read[piece].like(*to)) {
-		to.err = changed(to.file)
+	if to.err == nil && p.before != nil && (piece >= len(p.before.read) || !p.before.read[piece].isUnchanged(*to)) {
+		to.err = changedFile(to.file)
 	}
 	if to.err != nil {
 		p.ended = true
 	}
-	p.advance()
+	p.advanceReadings()
 }
 
-// like tells that a piece is what it was when the files were read before, as far as
-// the system says.
-func (r reading) like(is reading) bool {
+// isUnchanged reports whether a piece is what it was in the previous reading, as far as the system tells.
+func (r reading) isUnchanged(is reading) bool {
 	return r.file == is.file && r.rows == is.rows && source.Unchanged(r.info, is.info)
 }
 
-func changed(file string) error {
+func changedFile(file string) error {
 	return &source.Error{Kind: source.Unreadable, File: file,
 		Message: "was changed while it was being read; begin again once it is written"}
 }
 
-// advance takes up the pieces that are settled in reading order, up to the first
-// error or until enough breaches are collected. Pieces are taken in that order, so what is
-// taken up does not depend on which worker is faster.
-func (p *pass) advance() {
-	for p.settled < len(p.read) && p.read[p.settled].done && p.err == nil && len(p.breaches) < breachLimit {
-		r := &p.read[p.settled]
-		if p.settled == 0 || p.read[p.settled-1].file != r.file {
+// advanceReadings takes up finished pieces in reading order, up to the first error or until enough breaches are
+// collected. Because pieces are taken up in that order, the result does not depend on which worker is faster.
+func (p *pass) advanceReadings() {
+	for p.advanced < len(p.read) && p.read[p.advanced].done && p.err == nil && len(p.breaches) < breachLimit {
+		r := &p.read[p.advanced]
+		if p.advanced == 0 || p.read[p.advanced-1].file != r.file {
 			p.inFile = 0
 		}
 		for i := range r.breaches {
 			r.breaches[i].Row += p.inFile
 		}
-		p.breaches = collect(p.breaches, r.breaches)
+		p.breaches = appendBreaches(p.breaches, r.breaches)
 		r.breaches = nil
 		p.inFile += r.rows
 		p.err = r.err
-		p.settled++
+		p.advanced++
 	}
 	if p.err != nil || len(p.breaches) >= breachLimit {
 		p.ended, p.complete = true, false
 	}
 }
 
-// examine says what breaks the contract in a raw record that begins at row first of
-// its piece.
-func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
+// findBreaches returns what breaks the contract in a raw record that begins at row first of its piece.
+func (p *pass) findBreaches(raw arrow.Record, file string, first int64) []breach {
 	t := p.tally
 	var found []breach
 	codes := make([][]uint32, len(t.readers))
 	var outside []bool
 	if t.where >= 0 {
-		codes[t.where], _ = t.readers[t.where].Encode(nil, 0, p.intake.of(t.where, raw.Columns())...)
+		codes[t.where], _ = t.readers[t.where].Encode(nil, 0, p.columns.inputsOf(t.where, raw.Columns())...)
 		outside = outsideOf(codes[t.where])
 	}
 	for i, e := range t.readers {
-		inputs := p.intake.of(i, raw.Columns())
-		if e.Column.Link != nil { // of other rows of the unit, where it was judged
+		inputs := p.columns.inputsOf(i, raw.Columns())
+		if e.Column.Link != nil { // from other rows of the unit, whose own table judges it
 			codes[i] = make([]uint32, raw.NumRows())
 			continue
 		}
@@ -269,15 +266,15 @@ func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
 		}
 	}
 	if p.ids {
-		found = append(found, t.nullIDs(raw.Column(p.intake.ids), outside, file, first)...)
+		found = append(found, t.nullIDs(raw.Column(p.columns.ids), outside, file, first)...)
 	}
-	found = append(found, t.impossible(codes[:len(t.encoders)], int(raw.NumRows()), file, first)...)
+	found = append(found, t.impossibleBreaches(codes[:len(t.encoders)], int(raw.NumRows()), file, first)...)
 	slices.SortStableFunc(found, func(a, b breach) int { return cmp.Compare(a.Row, b.Row) })
 	return found
 }
 
-// nullIDs are the breaches of rows without a unit, where these are not left out, but for those that are outside. A row
-// that a column drops needs a unit as well: the contract does not depend on other columns.
+// nullIDs returns the breaches of rows without an id, unless the table leaves such rows out. Rows that are outside
+// are exempt. A row that a column drops needs an id as well: the contract does not depend on other columns.
 func (t *tally) nullIDs(ids arrow.Array, outside []bool, file string, first int64) []breach {
 	var found []breach
 	if ids.NullN() == 0 || t.table.Unit.Null == spec.Drop {
@@ -292,9 +289,8 @@ func (t *tally) nullIDs(ids arrow.Array, outside []bool, file string, first int6
 	return found
 }
 
-// toExamine is how many pieces a whole pass must read to find what came first in
-// reading order, where this one failed: 0 for all. It is false where the failure is of
-// no piece.
+// toExamine returns how many pieces a full pass must read to find the first breach in reading order after this pass
+// failed with err; 0 stands for all. It reports false if the failure belongs to no piece.
 func (p *pass) toExamine(err error) (pieces int, ok bool) {
 	var id *bounding.IDError
 	switch {
@@ -303,13 +299,13 @@ func (p *pass) toExamine(err error) (pieces int, ok bool) {
 	case errors.As(err, &id):
 		return id.Piece + 1, true
 	case p.err != nil:
-		return p.settled, true
+		return p.advanced, true
 	}
 	return 0, false
 }
 
-// named is an error of ids as one of the file that holds them.
-func (p *pass) named(err error) error {
+// nameFile turns an error about ids into an error of the file that holds them.
+func (p *pass) nameFile(err error) error {
 	var id *bounding.IDError
 	if !errors.As(err, &id) {
 		return err
@@ -318,26 +314,26 @@ func (p *pass) named(err error) error {
 		Message: id.Error()}
 }
 
-// intake is what a pass reads for some of the tally's readers and, where ids says so, of units: also where some
-// reader's values are in other rows of the unit.
-func (t *tally) intake(readers []int, ids bool) *intake {
-	x := &intake{readers: readers, ids: -1}
+// columnsOfPass returns what a pass reads for some of the tally's readers, with the ids of units if ids is set or if
+// a reader takes its values from other rows of the unit.
+func (t *tally) columnsOfPass(readers []int, ids bool) *passColumns {
+	x := &passColumns{readers: readers, ids: -1}
 	for _, r := range readers {
 		e := t.readers[r]
 		names := e.Column.Inputs()
 		if len(names) == 1 {
-			x.places = append(x.places, []int{len(x.columns)})
+			x.sourceIndexes = append(x.sourceIndexes, []int{len(x.columns)})
 			x.columns = append(x.columns, source.Column{Name: names[0], Coder: e, Type: declaredType(e.Column)})
 			continue
 		}
 		places := make([]int, len(names))
 		for i, name := range names {
-			places[i] = x.values(name)
+			places[i] = x.valueColumn(name)
 		}
-		x.places = append(x.places, places)
+		x.sourceIndexes = append(x.sourceIndexes, places)
 	}
 	if ids || slices.ContainsFunc(readers, func(r int) bool { return t.readers[r].Column.Link != nil }) {
-		x.ids = x.values(t.table.Unit.ID)
+		x.ids = x.valueColumn(t.table.Unit.ID)
 		x.columns[x.ids].Most = source.MostID
 	}
 	return x

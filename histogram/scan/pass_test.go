@@ -38,7 +38,7 @@ func TestTotal(t *testing.T) {
 		Selection: selection.All{}}
 	dir := folder(t, "a.csv", many(5001)+strings.Repeat("p,,3\n", 7))
 	got, err := countAll(p, []plan.Measurement{total}, 2, func(tally *tally) error {
-		return tally.scan(context.Background(), dir, streams(p, 1).Rows(), 1<<30)
+		return tally.countFiles(context.Background(), dir, streams(p, 1).Rows(), 1<<30)
 	})
 	if err != nil || got[0].Counts[0] != 5001 { // tables that are shown leave rows out
 		t.Errorf("got %v, %v", got, err)
@@ -181,7 +181,7 @@ func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, own, err := tally.bound(t.Context(), dir, streams(p, 1).Rows(), 1<<30)
+		first, own, err := tally.boundUnits(t.Context(), dir, streams(p, 1).Rows(), 1<<30)
 		if err == nil {
 			err = change(dir)
 		}
@@ -217,11 +217,11 @@ func TestPiecesAreOfTheFileThatIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer read.rows.Close()
-	first := read.next(t.Context())
+	first := read.nextPiece(t.Context())
 	if err := os.Rename(filepath.Join(dir, "b"), path); err != nil || first == nil {
 		t.Fatal(first, err)
 	}
-	if read.next(t.Context()) == nil {
+	if read.nextPiece(t.Context()) == nil {
 		t.Fatal("the file is one piece")
 	}
 	for i, r := range read.read {
@@ -229,7 +229,7 @@ func TestPiecesAreOfTheFileThatIsOpen(t *testing.T) {
 			t.Errorf("piece %d is noted as one of another file", i)
 		}
 	}
-	for read.next(t.Context()) != nil {
+	for read.nextPiece(t.Context()) != nil {
 	}
 	if runtime.GOOS == "linux" && read.complete { // others do not say when a file was touched
 		t.Error("a file that was replaced meanwhile is read to its end")
@@ -245,7 +245,7 @@ func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, own, err := tally.bound(t.Context(), dir, streams(p, 1).Rows(), 1<<30)
+	first, own, err := tally.boundUnits(t.Context(), dir, streams(p, 1).Rows(), 1<<30)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "a.csv"), []byte(many(90)), 0o600)
 	}
@@ -369,7 +369,7 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		tally.progress = progress
-		if err := tally.scan(t.Context(), folder(t, "a.csv", many(rows)), streams(p, 1).Rows(), 1<<30); err != nil {
+		if err := tally.countFiles(t.Context(), folder(t, "a.csv", many(rows)), streams(p, 1).Rows(), 1<<30); err != nil {
 			t.Fatal(err)
 		}
 		most := make([]int64, 3)

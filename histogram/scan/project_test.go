@@ -67,7 +67,7 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 	ask(exact(both, false, true), apart, age)
 	ask(bands, kind, halved)
 	got, err := countAll(p, all, 2, func(tally *tally) error {
-		return tally.scan(context.Background(), folder(t, "a.csv", text), streams(p, 1).Rows(), 1<<30)
+		return tally.countFiles(context.Background(), folder(t, "a.csv", text), streams(p, 1).Rows(), 1<<30)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestCountsOfManyCellsAreNarrow(t *testing.T) {
 			Counted: counted.Rows{}}, Selection: selection.All{},
 			Cells: int64(len(test.want))}
 		got, err := countAll(p, []plan.Measurement{m}, 2, func(tally *tally) error {
-			return tally.scan(context.Background(), dir, streams(p, 1).Rows(), 1<<30)
+			return tally.countFiles(context.Background(), dir, streams(p, 1).Rows(), 1<<30)
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,6 @@
 package scan
 
-// This file holds the query: the table that one measurement asks for.
+// This file holds the query: the table of counts that one measurement needs.
 
 import (
 	"errors"
@@ -19,19 +19,20 @@ import (
 
 // query counts the rows of one measurement: the marginal over its factors.
 type query struct {
-	// places of its factors among the task's attributes and, behind them, of the values that are ranked or told apart
-	attributes    []int
-	sparse        bool // only cells that some row falls into are counted
-	occupied      bool // what is asked is how many cells along the last attribute have rows
-	value         int  // what a row adds: a place among the task's values
-	allowance     int  // which rows of a unit are counted: a place among the task's allowances
-	diagnostic    counted.Diagnostic
-	answer.Answer // row-major, the last factor fastest
+	// attributes are the indexes, among the task's attributes, of the query's factors, followed by the attribute whose
+	// values are ranked or distinguished.
+	attributes     []int
+	sparse         bool // only cells with rows are counted
+	countsOccupied bool // the answer is how many cells along the last attribute have rows
+	value          int  // what a row adds: an index among the task's values
+	allowance      int  // which rows of a unit are counted: an index among the task's allowances
+	diagnostic     counted.Diagnostic
+	answer.Answer  // row-major, the last factor fastest
 }
 
-// compile resolves the factors of a measurement against the task's table and
-// notes the columns and attributes that it needs.
-func (t *task) compile(m plan.Measurement) (*query, error) {
+// compileMeasurement resolves the factors of a measurement against the task's table, and adds the columns and
+// attributes that it needs.
+func (t *task) compileMeasurement(m plan.Measurement) (*query, error) {
 	cellsFor := countedFor[m.Selection.Kind()]
 	q := &query{sparse: cellsFor.occupied}
 	cells, integers := uint64(1), uint64(1)
@@ -45,16 +46,16 @@ func (t *task) compile(m plan.Measurement) (*query, error) {
 		if !ok || level.Size() == 0 {
 			return nil, fmt.Errorf("measurement %s: the column %s has no level %q", m.ID, f.Attribute, f.Level)
 		}
-		if cells, ok = product(cells, uint64(level.Size())); !ok {
+		if cells, ok = multiplyCells(cells, uint64(level.Size())); !ok {
 			return nil, fmt.Errorf("measurement %s: %w", m.ID, errManyCells)
 		}
-		integers *= uint64(level.Size()) // no more than cells
+		integers *= uint64(level.Size()) // at most cells
 		if f.Basis == plan.Ranges {
 			integers -= integers / uint64(level.Size())
 		}
-		q.attributes = append(q.attributes, t.attribute(column, level))
+		q.attributes = append(q.attributes, t.attributeIndex(column, level))
 	}
-	integers, err := t.refine(q, m, cells, integers)
+	integers, err := t.refineQuery(q, m, cells, integers)
 	if err != nil {
 		return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 	}
@@ -64,20 +65,20 @@ func (t *task) compile(m plan.Measurement) (*query, error) {
 	return q, nil
 }
 
-// errManyCells stops a plan whose cells have no place in 63 bits. Where categories are discovered it depends on how
-// many there are, and is covered as a lack of memory for them is (docs/proofs/discover.md, 7): before the debit, and
-// without a number.
+// errManyCells stops a plan whose number of cells does not fit into 63 bits. If categories are discovered, that
+// depends on how many there are. It is then handled like a lack of memory for them (docs/proofs/discover.md, 7):
+// before the debit, and without a number.
 var errManyCells = errors.New(
 	"has too many cells to be counted; where values are discovered, ask by fewer of such columns")
 
-// product is a·b; false where it is not below 2^63.
-func product(a, b uint64) (uint64, bool) {
+// multiplyCells returns a·b, and whether it is below 2^63.
+func multiplyCells(a, b uint64) (uint64, bool) {
 	high, low := bits.Mul64(a, b)
 	return low, high == 0 && low <= math.MaxInt64
 }
 
-// refine notes what a query asks in addition to its factors. It returns how many answers there are.
-func (t *task) refine(q *query, m plan.Measurement, cells, integers uint64) (uint64, error) {
+// refineQuery records what a query asks in addition to its factors. It returns how many answers there are.
+func (t *task) refineQuery(q *query, m plan.Measurement, cells, integers uint64) (uint64, error) {
 	if err := m.Check(t.table); err != nil {
 		return 0, err
 	}
@@ -87,7 +88,7 @@ func (t *task) refine(q *query, m plan.Measurement, cells, integers uint64) (uin
 		return 0, err
 	}
 	kind.queue(t, q)
-	integers, ok := product(integers, uint64(what.PerCell(t.table)))
+	integers, ok := multiplyCells(integers, uint64(what.PerCell(t.table)))
 	if !ok {
 		return 0, errManyCells
 	}
@@ -96,29 +97,31 @@ func (t *task) refine(q *query, m plan.Measurement, cells, integers uint64) (uin
 	return integers, err
 }
 
-// along adds the places of a column's values to the attributes of a query, whose cells are so many.
-func (t *task) along(attributes []int, c *spec.Column, cells uint64) ([]int, error) {
-	at, err := t.number(c)
+// alongLattice adds the lattice indexes of a column to the attributes of a query, which has the given number of
+// cells.
+func (t *task) alongLattice(attributes []int, c *spec.Column, cells uint64) ([]int, error) {
+	at, err := t.numberColumn(c)
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := product(cells, uint64(c.Lattice.Places())); !ok {
+	if _, ok := multiplyCells(cells, uint64(c.Lattice.Places())); !ok {
 		return nil, errManyCells
 	}
-	return append(attributes, place(&t.attributes, attribute{column: at})), nil
+	return append(attributes, indexOrAppend(&t.attributes, attribute{column: at})), nil
 }
 
-// besides is the error of counting beside values that were discovered: how much memory these left says how many there
-// are, and how long. What is said is how much there was for both, which is public.
-func besides(err error, both int64) error {
+// hideShortage returns the error of counting with discovered values in memory. How much memory these leave would
+// reveal how many and how long they are, so the error says how much there was for both, which is public.
+func hideShortage(err error, both int64) error {
 	if short := (*memory.Error)(nil); errors.Is(err, bounding.ErrMemory) || errors.As(err, &short) && short.Need == 0 {
 		return &memory.Error{Have: both}
 	}
 	return err
 }
 
-// within says of an error for lack of memory how much there is, and of one for lack of bits what to do.
-func within(limit int64, err error) error {
+// describeShortage turns an error for lack of memory into one that says how much there is, and an error for lack of
+// bits into one that says what to do.
+func describeShortage(limit int64, err error) error {
 	switch {
 	case errors.Is(err, tabulate.ErrMemory):
 		return &memory.Error{Have: limit}

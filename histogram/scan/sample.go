@@ -1,14 +1,14 @@
 package scan
 
-// This file holds the drawing of units where a table is sampled.
+// This file holds the drawing of units in a sampled table.
 
 import (
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/noise"
 )
 
-// sample prepares the drawing of units where the table says so.
-func (t *tally) sample(s *noise.RowStreams) error {
+// prepareSample prepares the drawing of units if the table is sampled.
+func (t *tally) prepareSample(s *noise.RowStreams) error {
 	if !t.table.Sample.Partial() {
 		return nil
 	}
@@ -23,15 +23,15 @@ func (t *tally) sample(s *noise.RowStreams) error {
 	return nil
 }
 
-// drawn adds to the rows of a chunk that are left out those whose unit is not drawn.
-func (t *tally) drawn(worker int, c *chunk, piece int, first int64, out []uint64) []uint64 {
+// withoutUndrawn adds the rows whose unit is not drawn to the rows of a chunk that are left out.
+func (t *tally) withoutUndrawn(worker int, c *chunk, piece int, first int64, out []uint64) []uint64 {
 	if t.samplers == nil {
 		return out
 	}
 	return t.samplers[worker].Mask(c.ids, c.rows, piece, first, out)
 }
 
-// madeUpSample returns what draws the units of a rehearsal, each of which is one row.
+// madeUpSample returns a function that draws the units of a rehearsal, each of which is one row.
 func (t *tally) madeUpSample(stream *noise.Bits) func() bool {
 	if !t.table.Sample.Partial() {
 		return func() bool { return true }

@@ -19,14 +19,16 @@ import (
 func TestSumsBeyond61Bits(t *testing.T) {
 	r := payrollRelease(t, "row")
 	sum := func(v counted.Values) []plan.Measurement {
-		return []plan.Measurement{{ID: "m", Query: plan.Query{Table: "jobs", Counted: v}, Cells: 1, Selection: selection.All{}}}
+		return []plan.Measurement{{ID: "m", Query: plan.Query{Table: "jobs", Counted: v}, Cells: 1,
+			Selection: selection.All{}}}
 	}
 	widest := counted.Values{Column: "pay", Power: 1, Times: 1 << 59} // up to 12·2^59
 	if _, err := newTally(r, r.Tables[0], sum(widest), nil, 1); !errors.Is(err, errLargeValue) {
 		t.Errorf("12·2^59: %v", err)
 	}
 	// 2^60 a row of large firms at most, and 3·2^58 of small ones
-	wide := counted.Values{Column: "pay", Power: 1, Times: 1 << 57, Per: "size", By: []int64{1, 1}, Off: []int64{0, 4 << 57}}
+	wide := counted.Values{Column: "pay", Power: 1, Times: 1 << 57, Per: "size", By: []int64{1, 1},
+		Off: []int64{0, 4 << 57}}
 	row := func(n int) (jobs []job) {
 		for range n {
 			jobs = append(jobs, job{id: 1, size: 1, pay: 900})
@@ -39,7 +41,8 @@ func TestSumsBeyond61Bits(t *testing.T) {
 			t.Fatal(err)
 		}
 		jobs := row(2 * n)
-		err = tally.scan(t.Context(), folder(t, filesOf(jobs, 100)...), noise.NewStreams(noise.Key{1}, "p").Rows(), 1<<28)
+		err = tally.countFiles(t.Context(), folder(t, filesOf(jobs, 100)...), noise.NewStreams(noise.Key{1}, "p").Rows(),
+			1<<28)
 		if !errors.Is(err, want) {
 			t.Errorf("%d rows of 2^60: %v", 2*n, err)
 		}
@@ -54,7 +57,7 @@ func TestSumsBeyond61Bits(t *testing.T) {
 
 // TestWeightsOfSparseTablesBeyond63Bits: what a sparse table cannot hold is refused in the same words.
 func TestWeightsOfSparseTablesBeyond63Bits(t *testing.T) {
-	if err := within(1, fmt.Errorf("counting: %w", tabulate.ErrSums)); err != errLargeSum {
+	if err := describeShortage(1, fmt.Errorf("counting: %w", tabulate.ErrSums)); err != errLargeSum {
 		t.Error(err)
 	}
 }
@@ -84,7 +87,8 @@ func TestAllowancesAreUniform(t *testing.T) {
 		}
 	}
 	r := payrollRelease(t, "{id: id, max_rows: 3}")
-	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("region"), Counted: counted.Rows{}, PerUnit: spec.PerUnit{Groups: 1}},
+	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("region"), Counted: counted.Rows{},
+		PerUnit: spec.PerUnit{Groups: 1}},
 		cells: 3}}
 	surprise := func(change func(*tally)) float64 {
 		got := answersTo(t, r, asked, 3, 2, 1<<28, change, filesOf(jobs, 9000)...)
@@ -131,7 +135,8 @@ func TestMadeUpRowsOfEveryForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rows = 100_000
-	if err := tally.makeUp(t.Context(), rows, noise.NewStreams(noise.Key{1}, "p").Rows().MadeUp("jobs"), 1<<28); err != nil {
+	stream := noise.NewStreams(noise.Key{1}, "p").Rows().MadeUp("jobs")
+	if err := tally.makeUp(t.Context(), rows, stream, 1<<28); err != nil {
 		t.Fatal(err)
 	}
 	got := answered{tally: tally}

@@ -1,7 +1,6 @@
 package scan
 
-// This file holds the tally: one table being read once and counted for all of
-// its measurements.
+// This file holds the tally, which reads one table and counts it for all of its measurements.
 
 import (
 	"context"
@@ -21,14 +20,14 @@ import (
 // tally is the counting of one table.
 type tally struct {
 	task
-	encoders []*encoding.Encoder // one per column
-	readers  []*encoding.Encoder // the encoders, and behind them those of columns that are only expected to be complete
-	where    int                 // the place of the table's predicate among the columns, −1 where it has none
+	encoders []*encoding.Encoder // by column
+	readers  []*encoding.Encoder // the encoders, followed by those of columns that are only expected to be complete
+	where    int                 // index of the table's predicate among the columns, −1 without a predicate
 	expect   *expectation
-	rules    []rule // the entries of `impossible` that are of the table
+	rules    []rule // the entries of `impossible` for the table
 
-	samplers []*bounding.Sampler // one per worker, nil where all units are measured
-	link     *link               // of rows that belong to rows of another table, nil where none do
+	samplers []*bounding.Sampler // by worker, nil if all units are measured
+	link     *link               // nil if the table has no parent and no children
 
 	workers  int
 	progress *progress.Reporter
@@ -43,32 +42,31 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 	}
 	t := &tally{task: asked, workers: workers}
 	for _, name := range parentColumns(r, table.Name) {
-		t.column(table.Column(name))
+		t.categoryColumn(table.Column(name))
 	}
 	t.rules = rulesOf(t, r)
-	t.predicate()
+	t.addPredicate()
 	for _, c := range t.columns {
-		e, err := c.encoder(table)
+		e, err := c.newEncoder(table)
 		if err != nil {
 			return nil, err
 		}
 		t.readers = append(t.readers, e)
 	}
 	t.encoders = t.readers[:len(t.readers):len(t.readers)]
-	if t.expect, err = newExpectation(table, r.Privacy.Total, len(t.encoders), t.reader); err != nil {
+	if t.expect, err = newExpectation(table, r.Privacy.Total, len(t.encoders), t.readerOf); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// reader is the place among the readers of a column, which is added where no
-// measurement needs it. Such a column keeps its contract, but no row is left out
-// for its sake: what is counted does not depend on what is expected.
-func (t *tally) reader(c *spec.Column) (int, error) {
+// readerOf returns the index of a column among the readers, and adds the column if no measurement needs it. Such a
+// column must keep its contract, but no row is left out because of it: counts do not depend on what is expected.
+func (t *tally) readerOf(c *spec.Column) (int, error) {
 	if i := slices.IndexFunc(t.readers, func(e *encoding.Encoder) bool { return e.Column == c && !e.Numbers }); i >= 0 {
 		return i, nil
 	}
-	e, err := wanted{column: c}.encoder(t.table)
+	e, err := wantedColumn{column: c}.newEncoder(t.table)
 	if err != nil {
 		return 0, err
 	}
@@ -76,43 +74,43 @@ func (t *tally) reader(c *spec.Column) (int, error) {
 	return len(t.readers) - 1, nil
 }
 
-// scan counts the table's files. limit is the memory that bounding and tables may
-// take. A breach of the contract ends the counting; reading goes on until enough of
-// them are collected. Where that is the end of the files, what they are expected to
-// hold is judged as well. What is returned does not depend on the number of workers.
+// countFiles counts the table's files. limit is the memory that bounding and tables may take. A breach of the
+// contract ends the counting, and reading goes on until enough breaches are collected. If that is the end of the
+// files, countFiles also checks what the files are expected to hold. The result does not depend on the number of
+// workers.
 //
-// Where units have ids, the files are read twice: first the ids and the columns that
-// can have rows left out, which says which rows stay, then the columns that are counted.
-// Where queries allow a unit fewer rows than its table, the ids are read once more between
-// the two, with the columns that say which groups rows are of; and so they are of a parent, with the
-// columns that its children's rows have. Of linked tables the ids of all are read before any is counted.
-func (t *tally) scan(ctx context.Context, dir string, s *noise.RowStreams, limit int64) error {
-	if err := t.sample(s); err != nil {
+// If units have ids, the files are read twice: first the ids and the columns that can have rows left out, which
+// decides which rows stay, then the columns that are counted. If queries allow a unit fewer rows than its table does,
+// the ids are read once more between the two, with the columns that define the groups of rows. The ids of a parent
+// are also read once more, with the columns that its children's rows have. The ids of all linked tables are read
+// before any of the tables is counted.
+func (t *tally) countFiles(ctx context.Context, dir string, s *noise.RowStreams, limit int64) error {
+	if err := t.prepareSample(s); err != nil {
 		return err
 	}
 	if t.table.Unit.Row {
 		return t.countRows(ctx, dir, nil, make([]*bounding.Kept, 1), limit)
 	}
 	if t.link != nil {
-		if err := t.link.read(ctx, dir, s, limit); err != nil {
+		if err := t.link.readAll(ctx, dir, s, limit); err != nil {
 			return err
 		}
-		rows := t.link.kept[t]
-		t.diagnose(rows.stay)
-		return t.countRows(ctx, dir, rows.last, rows.stay, limit-t.link.held.Load())
+		rows := t.link.readings[t]
+		t.answerDiagnostics(rows.retained)
+		return t.countRows(ctx, dir, rows.last, rows.retained, limit-t.link.held.Load())
 	}
-	p, stay, err := t.settled(ctx, dir, s, limit)
+	p, stay, err := t.chooseOrExamine(ctx, dir, s, limit)
 	if err != nil {
 		return err
 	}
-	t.diagnose(stay)
+	t.answerDiagnostics(stay)
 	return t.countRows(ctx, dir, p, stay, limit)
 }
 
-// settled is staying, with the first error in reading order.
-func (t *tally) settled(ctx context.Context, dir string, s *noise.RowStreams, limit int64) (p *pass, stay []*bounding.Kept,
-	err error) {
-	p, stay, err = t.staying(ctx, dir, s, limit)
+// chooseOrExamine is chooseAll, but returns the first error in reading order.
+func (t *tally) chooseOrExamine(ctx context.Context, dir string, s *noise.RowStreams,
+	limit int64) (p *pass, stay []*bounding.Kept, err error) {
+	p, stay, err = t.chooseAll(ctx, dir, s, limit)
 	if err == nil {
 		return p, stay, nil
 	}
@@ -120,7 +118,7 @@ func (t *tally) settled(ctx context.Context, dir string, s *noise.RowStreams, li
 	if !ok || ctx.Err() != nil {
 		return p, nil, err
 	}
-	// What came first in reading order: this, or a breach that other columns show.
+	// This error or a breach in another column came first in reading order.
 	whole := t.wholePass(true)
 	whole.until = pieces
 	if other := whole.run(ctx, dir); other != nil {
@@ -129,70 +127,70 @@ func (t *tally) settled(ctx context.Context, dir string, s *noise.RowStreams, li
 	if errors.Is(err, errBreached) {
 		return p, nil, parallel.ErrBug
 	}
-	return p, nil, p.named(err)
+	return p, nil, p.nameFile(err)
 }
 
-// staying reads the ids and says which rows stay for each of the tally's allowances; a parent's rows are taken into the
-// link. p is the last reading.
-func (t *tally) staying(ctx context.Context, dir string, s *noise.RowStreams, limit int64) (p *pass, stay []*bounding.Kept,
-	err error) {
-	p, own, err := t.bound(ctx, dir, s, limit)
+// chooseAll reads the ids and decides which rows stay for each of the tally's allowances. It adds a parent's rows to
+// the link. p is the last reading.
+func (t *tally) chooseAll(ctx context.Context, dir string, s *noise.RowStreams,
+	limit int64) (p *pass, stay []*bounding.Kept, err error) {
+	p, own, err := t.boundUnits(ctx, dir, s, limit)
 	stay = []*bounding.Kept{own}
 	if err == nil && len(t.allowances) > 1 {
-		p, stay, err = t.choose(ctx, dir, s, p, own, limit)
+		p, stay, err = t.chooseRows(ctx, dir, s, p, own, limit)
 	}
 	if err == nil && t.isParent() {
-		p, err = t.link.fill(ctx, dir, p, own)
+		p, err = t.link.readParent(ctx, dir, p, own)
 	}
 	return p, stay, err
 }
 
-// countRows counts the rows that stay: all that are not left out, or those that
-// bounding, by the pass before, has kept, by each of the tally's allowances.
+// countRows counts the rows that stay: all rows that are not left out, or the rows that bounding has kept in the pass
+// before, for each of the tally's allowances.
 func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []*bounding.Kept, limit int64) error {
 	p := t.wholePass(false)
 	p.before = before
-	var counted *counting
-	var workers []*countingWorker
-	var left atomic.Int64 // rows that are left out
+	var counted *tableCounter
+	var workers []*tableWorker
+	var left atomic.Int64 // number of rows that are left out
 	p.begin = func(rows int64) (err error) {
-		if counted, err = t.counting(rows, limit, t.workers); err != nil {
+		if counted, err = t.newTableCounter(rows, limit, t.workers); err != nil {
 			return err
 		}
 		for range t.workers {
-			workers = append(workers, counted.worker())
+			workers = append(workers, counted.newWorker())
 		}
 		return nil
 	}
-	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
-		left.Add(ones(c.inside(out)))
-		if t.table.Unit.Row { // else units were drawn before their rows were bounded
-			out = t.drawn(worker, c, piece, first, out)
+	p.handle = func(worker, piece int, first int64, c *chunk, out []uint64) error {
+		left.Add(countBits(c.withoutOutside(out)))
+		if t.table.Unit.Row { // in other tables units are drawn before their rows are bounded
+			out = t.withoutUndrawn(worker, c, piece, first, out)
 		}
-		return workers[worker].add(c.codes[:len(t.encoders)], c.rows, func(allowance int) []uint64 {
-			return c.stay(stay[allowance], piece, first, out)
+		return workers[worker].addRows(c.codes[:len(t.encoders)], c.rows, func(allowance int) []uint64 {
+			return c.retainedRows(stay[allowance], piece, first, out)
 		})
 	}
 	if err := p.run(ctx, dir); err != nil {
 		return err
 	}
 	if t.table.Unit.Row {
-		t.diagnoseRows(left.Load())
+		t.answerRowDiagnostics(left.Load())
 	}
-	return parallel.Guarded(func(int) error { return counted.finish(ctx) }, 0)
+	return parallel.Guarded(func(int) error { return counted.finishQueries(ctx) }, 0)
 }
 
-// wholePass reads all columns.
+// wholePass returns a pass that reads all columns.
 func (t *tally) wholePass(ids bool) *pass {
-	p := &pass{tally: t, whole: true, ids: ids, decides: ids || t.table.Unit.Row}
+	p := &pass{tally: t, full: true, ids: ids, decides: ids || t.table.Unit.Row}
 	for i := range t.readers {
 		p.readers = append(p.readers, i)
 	}
 	return p
 }
 
-// leaving are the readers of the columns that can have a row left out.
-func (t *tally) leaving() (readers []int) {
+// leavingReaders returns the readers of the columns that can have a row left out.
+func (t *tally) leavingReaders() (readers []int) {
 	for i, e := range t.encoders {
 		if e.LeavesOut() || slices.ContainsFunc(t.rules,
 			func(r rule) bool { return r.drop && slices.Contains(r.columns, i) }) {
@@ -202,12 +200,12 @@ func (t *tally) leaving() (readers []int) {
 	return readers
 }
 
-// bound reads the ids and says which rows stay.
-func (t *tally) bound(ctx context.Context, dir string, s *noise.RowStreams, limit int64) (p *pass, k *bounding.Kept,
-	err error) {
-	p = &pass{tally: t, ids: true, decides: true, readers: t.leaving()}
+// boundUnits reads the ids and decides which rows stay.
+func (t *tally) boundUnits(ctx context.Context, dir string, s *noise.RowStreams,
+	limit int64) (p *pass, k *bounding.Kept, err error) {
+	p = &pass{tally: t, ids: true, decides: true, readers: t.leavingReaders()}
 	for _, w := range t.expect.watches {
-		place(&p.readers, w.reader)
+		indexOrAppend(&p.readers, w.reader)
 	}
 	var bound *bounding.Bounding
 	defer func() {
@@ -229,11 +227,11 @@ func (t *tally) bound(ctx context.Context, dir string, s *noise.RowStreams, limi
 		}
 		return err
 	}
-	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
+	p.handle = func(worker, piece int, first int64, c *chunk, out []uint64) error {
 		if err := t.countSizes(piece, c, out); err != nil {
 			return err
 		}
-		return workers[worker].Add(piece, first, c.ids, nil, t.drawn(worker, c, piece, first, out))
+		return workers[worker].Add(piece, first, c.ids, nil, t.withoutUndrawn(worker, c, piece, first, out))
 	}
 	if err = p.run(ctx, dir); err == nil {
 		err = parallel.Guarded(func(int) (err error) {

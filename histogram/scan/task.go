@@ -1,6 +1,6 @@
 package scan
 
-// This file holds the task: what all questions to a table ask of its rows.
+// This file holds the task: what all questions to a table need of its rows.
 
 import (
 	"fmt"
@@ -13,28 +13,28 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// task is what all questions to one table ask of its rows: which columns are read, along which attributes rows are
-// counted, what each adds, and how many rows of a unit count. It knows no row.
+// task is what all questions to one table need of its rows: which columns are read, along which attributes rows are
+// counted, what each row adds, and how many rows of a unit count. It knows no row.
 type task struct {
 	table      *spec.Table
-	columns    []wanted // that the questions need
+	columns    []wantedColumn // columns that the questions need
 	attributes []attribute
-	clamps     []clamp     // of columns whose values have ranges by stratum
-	values     []*value    // that rows add; the first is 1
-	allowances []allowance // that queries bound a unit's rows by; the first is the table's own bound
+	clamps     []clamp     // clamps of columns whose values have ranges by stratum
+	values     []*value    // what rows add; the first is 1
+	allowances []allowance // bounds on a unit's rows; the first is the table's own
 	queries    []*query    // one per measurement of the table, in the plan's order
-	tabulated  []*query    // those of them that are counted cell by cell, and
-	diagnoses  []*query    // those that which rows stay answers
+	tabulated  []*query    // the queries that are counted cell by cell
+	diagnoses  []*query    // the queries that are answered by which rows stay
 }
 
-// newTask compiles the measurements of a table, and adds the columns that other queries to it read.
+// newTask compiles the measurements of a table, and adds the columns that other queries to the table read.
 func newTask(table *spec.Table, measurements []plan.Measurement, read []plan.Query) (task, error) {
 	t := task{table: table, values: []*value{nil}, allowances: []allowance{{}}}
 	for _, m := range measurements {
 		if m.Query.Table != table.Name {
 			continue
 		}
-		q, err := t.compile(m)
+		q, err := t.compileMeasurement(m)
 		if err != nil {
 			return task{}, err
 		}
@@ -44,31 +44,31 @@ func newTask(table *spec.Table, measurements []plan.Measurement, read []plan.Que
 		if q.Table != table.Name {
 			continue
 		}
-		if err := t.read(q); err != nil {
+		if err := t.addQueryColumns(q); err != nil {
 			return task{}, err
 		}
 	}
 	return t, nil
 }
 
-// wanted is a column as it is read: as categories, or as numbers.
-type wanted struct {
+// wantedColumn is a column as it is read: as categories, or as numbers.
+type wantedColumn struct {
 	column  *spec.Column
 	numbers bool
 }
 
-// encoder says which codes a column has.
-func (w wanted) encoder(table *spec.Table) (*encoding.Encoder, error) {
+// newEncoder returns the encoder of the column.
+func (w wantedColumn) newEncoder(table *spec.Table) (*encoding.Encoder, error) {
 	if w.numbers {
 		return encoding.OfNumbers(table, w.column)
 	}
 	return encoding.OfCategories(table, w.column)
 }
 
-// Read adds the columns that a query reads, whether or not anything of them is counted: a column of one category has no
-// residual, and its rows that are left out are left out all the same. So which rows count does not depend on what is
-// asked.
-func (t *task) read(q plan.Query) error {
+// addQueryColumns adds the columns that a query reads, whether or not anything in them is counted. A column with one
+// category has no residual, but rows that it leaves out must still be left out. So which rows count does not depend
+// on what is asked.
+func (t *task) addQueryColumns(q plan.Query) error {
 	for _, f := range q.Factors {
 		column := t.table.Column(f.Attribute)
 		if column == nil || column.Domain == nil {
@@ -78,41 +78,41 @@ func (t *task) read(q plan.Query) error {
 		if !ok {
 			return fmt.Errorf("%s: the column has no such level", f)
 		}
-		t.attribute(column, level)
+		t.attributeIndex(column, level)
 	}
 	return counters[q.Counted.Kind()].read(t, q.Counted)
 }
 
-// axis is an attribute as rows are counted along it.
-func (t *task) axis(a attribute) tabulate.Axis {
+// axisOf returns the axis along which rows are counted by an attribute.
+func (t *task) axisOf(a attribute) tabulate.Axis {
 	if a.level == nil {
 		return tabulate.Axis{Column: a.column, Size: t.columns[a.column].column.Lattice.Places()}
 	}
 	return tabulate.Axis{Column: a.column, Size: a.level.Size(), Of: a.level.Of}
 }
 
-// cellsOf is how many cells attributes have.
+// cellsOf returns how many cells attributes have.
 func (t *task) cellsOf(attributes []int) int {
 	cells := 1
 	for _, a := range attributes {
-		cells *= t.axis(t.attributes[a]).Size
+		cells *= t.axisOf(t.attributes[a]).Size
 	}
 	return cells
 }
 
-// attribute is a column of a table at a level or, where level is nil, at the places of its values.
+// attribute is a column of a table at a level or, if level is nil, at the lattice indexes of its values.
 type attribute struct {
-	column int // among the task's columns
+	column int // index of the task's column
 	level  *domain.Level
 }
 
-// attribute is the place of a column at a level among the task's attributes.
-func (t *task) attribute(c *spec.Column, level *domain.Level) int {
-	return place(&t.attributes, attribute{t.column(c), level})
+// attributeIndex returns the index of a column at a level among the task's attributes.
+func (t *task) attributeIndex(c *spec.Column, level *domain.Level) int {
+	return indexOrAppend(&t.attributes, attribute{t.categoryColumn(c), level})
 }
 
-// place is where an entry stands in a list, which it is added to where it is not there.
-func place[T comparable](list *[]T, entry T) int {
+// indexOrAppend returns the index of an entry in a list, and appends the entry if the list lacks it.
+func indexOrAppend[T comparable](list *[]T, entry T) int {
 	if i := slices.Index(*list, entry); i >= 0 {
 		return i
 	}
@@ -120,5 +120,7 @@ func place[T comparable](list *[]T, entry T) int {
 	return len(*list) - 1
 }
 
-// column is the place of a column among the task's, as categories.
-func (t *task) column(c *spec.Column) int { return place(&t.columns, wanted{c, false}) }
+// categoryColumn returns the index of a column, read as categories, among the task's columns.
+func (t *task) categoryColumn(c *spec.Column) int {
+	return indexOrAppend(&t.columns, wantedColumn{c, false})
+}

@@ -1,6 +1,6 @@
 package scan
 
-// This file holds the value: the integer that a row adds to its cell where that is not 1.
+// This file holds the value: the integer that a row adds to its cell, if that is not 1.
 
 import (
 	"encoding/json"
@@ -16,26 +16,27 @@ import (
 	"github.com/dprelease/dprelease/internal/tabulate"
 )
 
-// Reasons for which sums are refused. Neither tells a figure.
+// Reasons for which sums are refused. Neither shows a figure.
 var (
 	errLargeValue = errors.New("a row could add more than 61 bits hold; make the step coarser or the range narrower")
 	errLargeSum   = errors.New(
 		"the sums of this table do not fit 61 bits; make the step coarser, the range narrower or the weights smaller")
 )
 
-// value is a [counted.Values] resolved against a tally. nil is 1.
+// value is a [counted.Values] resolved against a task. nil stands for 1.
 type value struct {
-	name   string // its definition
-	column int    // whose places are added; −1: of none
-	weight int    // −1: none
-	strata int    // the column of strata that have multipliers of their own; −1: none
+	name   string // definition of the value
+	column int    // index of the column whose lattice indexes are added; −1: none
+	weight int    // index of the column of weights; −1: none
+	strata int    // index of the column of strata with multipliers of their own; −1: none
 
-	times, base int64 // times·code + base is Times·p, less Minus where there are no strata
+	times, base int64 // times·code + base is Times·p, less Minus if there are no strata
 	by, off     []int64
 	square      bool
 	lightest    int64 // the weight of code 0
 
-	beyond    bool // 1 where the code of column is not within low and high, of its stratum where there are any
+	// beyond makes the value 1 if the code of column is not within low and high, by stratum if there are any, and else 0
+	beyond    bool
 	low, high []int64
 }
 
@@ -43,24 +44,24 @@ type value struct {
 func (t *task) readValues(what counted.Counted) error {
 	v := what.(counted.Values)
 	if v.Per != "" {
-		t.column(t.table.Column(v.Per))
+		t.categoryColumn(t.table.Column(v.Per))
 	}
 	if v.Column != "" {
-		if _, err := t.number(t.table.Column(v.Column)); err != nil {
+		if _, err := t.numberColumn(t.table.Column(v.Column)); err != nil {
 			return err
 		}
 	}
 	return t.readWeight(v)
 }
 
-// refineValues notes what a row adds.
+// refineValues records what a row adds.
 func (t *task) refineValues(q *query, what counted.Counted, _ uint64) (err error) {
-	q.value, err = t.value(what.(counted.Values))
+	q.value, err = t.valueIndex(what.(counted.Values))
 	return err
 }
 
-// value is the place of a value among the task's; 0 is that of rows that are 1.
-func (t *task) value(v counted.Values) (int, error) {
+// valueIndex returns the index of a value among the task's values. Index 0 is the value of rows that each add 1.
+func (t *task) valueIndex(v counted.Values) (int, error) {
 	if v.Ones() {
 		return 0, nil
 	}
@@ -75,14 +76,14 @@ func (t *task) value(v counted.Values) (int, error) {
 	most := big.NewInt(1)
 	switch {
 	case v.Beyond:
-		err = t.ofClamped(made, v.Column)
+		err = t.resolveClamped(made, v.Column)
 	case v.Power > 0:
-		most, err = t.ofColumn(made, v)
+		most, err = t.resolveColumn(made, v)
 	}
 	if err != nil {
 		return 0, err
 	}
-	if most, err = t.weighted(made, v, most); err != nil {
+	if most, err = t.resolveWeight(made, v, most); err != nil {
 		return 0, err
 	}
 	if most.Cmp(big.NewInt(answer.Most)) > 0 {
@@ -92,10 +93,10 @@ func (t *task) value(v counted.Values) (int, error) {
 	return len(t.values) - 1, nil
 }
 
-// ofColumn resolves the column's part of a value, and returns the largest absolute value that it can have.
-func (t *task) ofColumn(made *value, v counted.Values) (*big.Int, error) {
+// resolveColumn resolves the column's part of a value, and returns the largest absolute value that the part can have.
+func (t *task) resolveColumn(made *value, v counted.Values) (*big.Int, error) {
 	column := t.table.Column(v.Column)
-	at, err := t.number(column)
+	at, err := t.numberColumn(column)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (t *task) ofColumn(made *value, v counted.Values) (*big.Int, error) {
 		if of == nil || of.Domain == nil || len(v.By) != of.Domain.Size() || len(v.Off) != len(v.By) {
 			return nil, fmt.Errorf("%s: its strata are not those of the column %s", v.Column, v.Per)
 		}
-		made.strata, made.by, made.off = t.column(of), v.By, v.Off
+		made.strata, made.by, made.off = t.categoryColumn(of), v.By, v.Off
 		minus, by = v.Off, v.By
 		ranges = slices.Repeat(ranges, len(by))
 		if l.By == v.Per {
@@ -119,7 +120,7 @@ func (t *task) ofColumn(made *value, v counted.Values) (*big.Int, error) {
 		for _, p := range []int64{ranges[i].First, ranges[i].Last} {
 			x := new(big.Int).Mul(big.NewInt(v.Times), big.NewInt(p))
 			x.Sub(x, big.NewInt(minus[i]))
-			most = larger(most, x.Mul(x, big.NewInt(by[i])))
+			most = largerMagnitude(most, x.Mul(x, big.NewInt(by[i])))
 		}
 	}
 	base := new(big.Int).Mul(big.NewInt(v.Times), big.NewInt(l.First))
@@ -136,17 +137,17 @@ func (t *task) ofColumn(made *value, v counted.Values) (*big.Int, error) {
 	return most, nil
 }
 
-// ofClamped resolves what is clamped: the column is read once more, over one place more on either side, which stand for
-// all that lies beyond.
-func (t *task) ofClamped(made *value, name string) error {
+// resolveClamped resolves the count of values that are clamped. The column is read a second time over a lattice with
+// one more point on either side; these stand for everything beyond the range.
+func (t *task) resolveClamped(made *value, name string) error {
 	column := t.table.Column(name)
-	if _, err := t.number(column); err != nil {
+	if _, err := t.numberColumn(column); err != nil {
 		return err
 	}
 	l := column.Lattice
 	made.beyond, made.low, made.high = true, []int64{1}, []int64{l.Last - l.First + 1}
 	if l.By != "" {
-		made.strata, made.low, made.high = t.column(t.table.Column(l.By)), nil, nil
+		made.strata, made.low, made.high = t.categoryColumn(t.table.Column(l.By)), nil, nil
 		for _, s := range l.Strata {
 			made.low, made.high = append(made.low, s.First-l.First+1), append(made.high, s.Last-l.First+1)
 		}
@@ -155,12 +156,12 @@ func (t *task) ofClamped(made *value, name string) error {
 	all.First, all.Last, all.By, all.Strata = l.First-1, l.Last+1, "", nil
 	wide.Lattice = &all
 	var err error
-	made.column, err = t.number(&wide)
+	made.column, err = t.numberColumn(&wide)
 	return err
 }
 
-// larger is the larger of two absolute values.
-func larger(a, b *big.Int) *big.Int {
+// largerMagnitude returns the larger of two absolute values.
+func largerMagnitude(a, b *big.Int) *big.Int {
 	a, b = new(big.Int).Abs(a), new(big.Int).Abs(b)
 	if a.Cmp(b) > 0 {
 		return a
@@ -168,21 +169,21 @@ func larger(a, b *big.Int) *big.Int {
 	return b
 }
 
-// of writes what each row adds. Rows that are left out may get anything.
+// writeValues writes what each row adds. Rows that are left out may get anything.
 //
-// Guarantee: the integer of a row is a function of its own values, and of no more than 61 bits: places are within the
-// lattice and, where it has strata, within that of the row's own. Neighbours: both relations. Argument:
+// Guarantee: the integer of a row is a function of its own values, and of no more than 61 bits: lattice indexes are
+// within the lattice and, if it has strata, within the range of the row's own. Neighbours: both relations. Argument:
 // docs/proofs/values.md.
-func (v *value) of(columns []tabulate.Codes, out []int64) {
+func (v *value) writeValues(columns []tabulate.Codes, out []int64) {
 	if v.column < 0 {
-		linear(columns[v.weight], 1, v.lightest, out)
+		writeLinear(columns[v.weight], 1, v.lightest, out)
 		return
 	}
 	if v.beyond {
-		v.ofBeyond(columns, out)
+		v.writeClamped(columns, out)
 		return
 	}
-	linear(columns[v.column], v.times, v.base, out)
+	writeLinear(columns[v.column], v.times, v.base, out)
 	if v.strata >= 0 {
 		switch c := columns[v.strata]; {
 		case c.Narrow != nil:
@@ -198,15 +199,15 @@ func (v *value) of(columns []tabulate.Codes, out []int64) {
 			out[i] = x * x
 		}
 	}
-	v.weigh(columns, out)
+	v.multiplyWeights(columns, out)
 }
 
-// ofBeyond writes 1 for each row whose value is clamped.
-func (v *value) ofBeyond(columns []tabulate.Codes, out []int64) {
-	linear(columns[v.column], 1, 0, out)
+// writeClamped writes 1 for each row whose value is clamped.
+func (v *value) writeClamped(columns []tabulate.Codes, out []int64) {
+	writeLinear(columns[v.column], 1, 0, out)
 	if v.strata < 0 {
 		for i, x := range out {
-			out[i] = outside(x, v.low[0], v.high[0])
+			out[i] = isOutside(x, v.low[0], v.high[0])
 		}
 		return
 	}
@@ -220,26 +221,27 @@ func (v *value) ofBeyond(columns []tabulate.Codes, out []int64) {
 	}
 }
 
-// outside is 1 where x is not within low and high, and else 0.
-func outside(x, low, high int64) int64 {
+// isOutside returns 1 if x is not within low and high, and 0 if it is.
+func isOutside(x, low, high int64) int64 {
 	if x < low || x > high {
 		return 1
 	}
 	return 0
 }
 
-// outsideStratum is outside for the range of each row's stratum. The codes of rows that are left out are of no stratum.
+// outsideStratum is isOutside for the range of each row's stratum. The codes of rows that are left out are of no
+// stratum.
 func outsideStratum[T uint8 | uint16 | uint32](codes []T, low, high, out []int64) {
 	codes = codes[:len(out)]
 	for i, c := range codes {
 		if int(c) < len(low) {
-			out[i] = outside(out[i], low[c], high[c])
+			out[i] = isOutside(out[i], low[c], high[c])
 		}
 	}
 }
 
-// linear writes times·code + base.
-func linear(c tabulate.Codes, times, base int64, out []int64) {
+// writeLinear writes times·code + base.
+func writeLinear(c tabulate.Codes, times, base int64, out []int64) {
 	switch {
 	case c.Narrow != nil:
 		linearOf(c.Narrow, times, base, out)
@@ -257,7 +259,8 @@ func linearOf[T uint8 | uint16 | uint32](codes []T, times, base int64, out []int
 	}
 }
 
-// perStratum takes off what a row's stratum says and multiplies. The codes of rows that are left out are of no stratum.
+// perStratum subtracts the offset of a row's stratum and multiplies by its multiplier. The codes of rows that are
+// left out are of no stratum.
 func perStratum[T uint8 | uint16 | uint32](codes []T, off, by, out []int64) {
 	codes, off = codes[:len(out)], off[:len(by)]
 	for i, c := range codes {

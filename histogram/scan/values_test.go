@@ -97,16 +97,18 @@ func askings(most int64, u spec.PerUnit) []asking {
 		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}}, cells: 4, cell: halfCell, adds: one},
 		{query: plan.Query{Counted: counted.Values{Column: "pay", Power: 1, Times: 2, Minus: 13}}, cells: 1, cell: none,
 			adds: func(j job) int64 { return 2*j.place() - 13 }},
-		{query: plan.Query{Factors: by("region"), Counted: counted.Values{Column: "pay", Power: 2, Times: 1, Minus: 5}}, cells: 3,
-			cell: regionCell,
-			adds: func(j job) int64 { return (j.place() - 5) * (j.place() - 5) }},
+		{query: plan.Query{Factors: by("region"), Counted: counted.Values{Column: "pay", Power: 2, Times: 1, Minus: 5}},
+			cells: 3,
+			cell:  regionCell,
+			adds:  func(j job) int64 { return (j.place() - 5) * (j.place() - 5) }},
 		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Values{Column: "pay", Power: 1, Times: 2,
 			Per: "size", By: []int64{4, 3}, Off: []int64{6, 16}, Weight: true}},
 			cells: 4, cell: halfCell, adds: func(j job) int64 { return strata(j) * j.steps() }},
 		{query: plan.Query{Factors: by("region"), Counted: counted.Values{Weight: true}, PerUnit: withCap}, cells: 3,
 			cell: regionCell,
 			adds: job.steps, group: regionCell},
-		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}, PerUnit: spec.PerUnit{RowsPerGroup: 1}}, cells: 4,
+		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{},
+			PerUnit: spec.PerUnit{RowsPerGroup: 1}}, cells: 4,
 			cell: halfCell, adds: one, group: halfCell},
 		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}, PerUnit: withCap}, cells: 4,
 			cell: halfCell, adds: one, group: halfCell},
@@ -207,14 +209,14 @@ func answersTo(t testing.TB, r *spec.Release, all []asking, key byte, workers in
 	}
 	s := noise.NewStreams(noise.Key{key}, "plan")
 	if tally.table.Unit.Row {
-		if err := tally.scan(t.Context(), dir, s.Rows(), memory); err != nil {
+		if err := tally.countFiles(t.Context(), dir, s.Rows(), memory); err != nil {
 			t.Fatal(err)
 		}
 		return answered{tally: tally}
 	}
-	p, stay, err := tally.staying(t.Context(), dir, s.Rows(), memory) // as scan does
+	p, stay, err := tally.chooseAll(t.Context(), dir, s.Rows(), memory) // as scan does
 	if err == nil {
-		tally.diagnose(stay)
+		tally.answerDiagnostics(stay)
 		err = tally.countRows(t.Context(), dir, p, stay, memory)
 	}
 	if err != nil {
@@ -366,7 +368,8 @@ func keyedNumbers(seed int) func(n int) int {
 // the rows.
 func TestBreachesAmongGroups(t *testing.T) {
 	r := payrollRelease(t, "{id: id, max_rows: 2}")
-	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("age.band"), Counted: counted.Rows{}, PerUnit: spec.PerUnit{Groups: 1}},
+	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("age.band"), Counted: counted.Rows{},
+		PerUnit: spec.PerUnit{Groups: 1}},
 		cells: 2}}
 	for name, jobs := range map[string][]job{
 		"one":               {{id: 1, pay: 1}, {id: 2, age: 77, pay: 1}},
@@ -377,7 +380,8 @@ func TestBreachesAmongGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tally.scan(t.Context(), folder(t, filesOf(jobs, 90)...), noise.NewStreams(noise.Key{1}, "p").Rows(), 1<<28)
+		err = tally.countFiles(t.Context(), folder(t, filesOf(jobs, 90)...), noise.NewStreams(noise.Key{1}, "p").Rows(),
+			1<<28)
 		var breach *ContractError
 		if !errors.As(err, &breach) || breach.Column != "age" || breach.Kind != domain.OutOfDomain.String() {
 			t.Errorf("%s: %v", name, err)

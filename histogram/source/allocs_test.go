@@ -10,8 +10,7 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// Once its buffers have grown, a goroutine that reads row groups sets aside fewer
-// than 200 objects for each.
+// A goroutine that reads row groups allocates fewer than 200 objects for each, once its buffers have grown.
 func TestRowGroupsAreReadInPlace(t *testing.T) {
 	for name, optional := range map[string]bool{"required": false, "optional": true} {
 		dir := t.TempDir()

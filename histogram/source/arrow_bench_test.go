@@ -13,8 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// BenchmarkArrow prints what a code costs that comes from a dictionary, and one that
-// comes from text.
+// BenchmarkArrow prints the cost of a code that comes from a dictionary, and of a code that comes from text.
 func BenchmarkArrow(b *testing.B) {
 	const rows = 1 << 18
 	for name, of := range map[string]arrow.DataType{
@@ -55,14 +54,14 @@ func BenchmarkArrow(b *testing.B) {
 				b.Fatal(err)
 			}
 			var buffers Buffers
-			begin := cpu(b)
+			begin := cpuTime(b)
 			b.ResetTimer()
 			for range b.N {
 				if n := readAll(b, dir, arrowSource, benchColumns(), &buffers); n != rows {
 					b.Fatal(n)
 				}
 			}
-			b.ReportMetric(float64(cpu(b)-begin)/float64(b.N*rows*len(benchDomains)), "ns/code")
+			b.ReportMetric(float64(cpuTime(b)-begin)/float64(b.N*rows*len(benchDomains)), "ns/code")
 		})
 	}
 }

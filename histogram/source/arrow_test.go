@@ -58,8 +58,7 @@ func ipcBytes(t testing.TB, asFile bool, schema *arrow.Schema, records ...arrow.
 	return b
 }
 
-// arrowBytes is a file of n rows in two batches: a dictionary, an integer with
-// nulls, a double.
+// arrowBytes returns a file of n rows in two batches, with a dictionary, an integer with nulls and a double.
 func arrowBytes(t testing.TB, asFile bool, n int) []byte {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "a", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: arrow.BinaryTypes.String},
@@ -85,15 +84,15 @@ func arrowBytes(t testing.TB, asFile bool, n int) []byte {
 	return ipcBytes(t, asFile, schema, r.NewSlice(0, int64(n/2)), r.NewSlice(int64(n/2), int64(n)))
 }
 
-// bare is an Arrow file without the prefix of its schema message, as Polars writes them.
-func bare(t testing.TB, file []byte) []byte {
+// withoutPrefix returns an Arrow file without the prefix of its schema message, as Polars writes them.
+func withoutPrefix(t testing.TB, file []byte) []byte {
 	t.Helper()
 	const prefix = 8
 	length := len(file) - 10 - int(binary.LittleEndian.Uint32(file[len(file)-10:]))
 	out := append(bytes.Clone(file[:fileHead]), file[fileHead+prefix:]...)
 	footer := out[length-prefix:]
 	for _, slot := range []uint32{footerDictionaries, footerBatches} {
-		begin, n, err := root(footer).vector(slot, footerBlockBytes)
+		begin, n, err := rootTable(footer).vectorBounds(slot, footerBlockBytes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +104,7 @@ func bare(t testing.TB, file []byte) []byte {
 	return out
 }
 
-// TestArrowFilesWithABareSchema reads files of any number of batches, with a dictionary and without one.
+// Files whose schema message has no prefix are read, with any number of batches, with and without a dictionary.
 func TestArrowFilesWithABareSchema(t *testing.T) {
 	plain := arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	b := array.NewInt64Builder(memory.DefaultAllocator)
@@ -116,21 +115,21 @@ func TestArrowFilesWithABareSchema(t *testing.T) {
 		"two batches": ipcBytes(t, true, plain, record, record), "no batch": ipcBytes(t, true, plain),
 	} {
 		dir := t.TempDir()
-		write(t, dir, "f", file)
-		write(t, dir, "bare", bare(t, file))
-		want, _, err := content(t, dir, spec.TableSource{Format: files.Arrow, Paths: []string{"f"}}, "b")
+		writeFile(t, dir, "f", file)
+		writeFile(t, dir, "bare", withoutPrefix(t, file))
+		want, _, err := readContent(t, dir, spec.TableSource{Format: files.Arrow, Paths: []string{"f"}}, "b")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := content(t, dir, spec.TableSource{Format: files.Arrow, Paths: []string{"bare"}}, "b")
+		got, _, err := readContent(t, dir, spec.TableSource{Format: files.Arrow, Paths: []string{"bare"}}, "b")
 		if err != nil || !cmp.Equal(want, got) {
 			t.Errorf("%s: read %v, want %v (%v)", name, got, want, err)
 		}
 	}
 }
 
-// TestArrowFilesWithoutBatchesOfOldWriters reads a file without continuations, as before Arrow 0.15: its end marker, of
-// four bytes, stands between the schema and the footer.
+// A file without continuations, as before Arrow 0.15, is read: its end marker, of four bytes, is between the schema
+// and the footer.
 func TestArrowFilesWithoutBatchesOfOldWriters(t *testing.T) {
 	file := ipcBytes(t, true, arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.PrimitiveTypes.Int64}}, nil))
 	const prefix = 8
@@ -138,8 +137,8 @@ func TestArrowFilesWithoutBatchesOfOldWriters(t *testing.T) {
 	end := fileHead + prefix + int(binary.LittleEndian.Uint32(file[fileHead+4:]))
 	old := slices.Concat(file[:fileHead], file[fileHead+4:end], []byte{0, 0, 0, 0}, file[begin:])
 	dir := t.TempDir()
-	write(t, dir, "f", old)
-	rows, _, err := content(t, dir, spec.TableSource{Format: files.Arrow, Paths: []string{"f"}}, "b")
+	writeFile(t, dir, "f", old)
+	rows, _, err := readContent(t, dir, spec.TableSource{Format: files.Arrow, Paths: []string{"f"}}, "b")
 	if err != nil || len(rows) != 0 {
 		t.Errorf("%d rows: %v", len(rows), err)
 	}
@@ -187,13 +186,13 @@ func TestArrowTypes(t *testing.T) {
 			}
 			schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: c.of, Nullable: true}}, nil)
 			dir := t.TempDir()
-			write(t, dir, "a.arrow", ipcBytes(t, asFile, schema, array.NewRecord(schema, []arrow.Array{a}, -1)))
-			rows, _, err := content(t, dir, arrowSource, "x")
+			writeFile(t, dir, "a.arrow", ipcBytes(t, asFile, schema, array.NewRecord(schema, []arrow.Array{a}, -1)))
+			rows, _, err := readContent(t, dir, arrowSource, "x")
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if got := column(rows, 0); !slices.Equal(got, c.want) {
+			if got := columnOf(rows, 0); !slices.Equal(got, c.want) {
 				t.Errorf("%s: got %q, want %q", name, got, c.want)
 			}
 		}
@@ -207,20 +206,20 @@ func TestArrowRefusesTypes(t *testing.T) {
 			ValueType: arrow.PrimitiveTypes.Int64}} {
 		schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: of, Nullable: true}}, nil)
 		dir := t.TempDir()
-		write(t, dir, "a.arrow", ipcBytes(t, true, schema))
-		_, _, err := content(t, dir, arrowSource, "x")
+		writeFile(t, dir, "a.arrow", ipcBytes(t, true, schema))
+		_, _, err := readContent(t, dir, arrowSource, "x")
 		if e := mustFail(t, err, WrongType); e.Column != "x" || e.File == "" {
 			t.Errorf("%v does not name file and column", e)
 		}
 	}
 }
 
-// Batches longer than a record are cut; batches of all sizes keep their order.
+// Batches longer than a record are split, and batches of all sizes keep their order.
 func TestArrowCutsBatches(t *testing.T) {
 	dir := t.TempDir()
 	const n = 200_000
-	write(t, dir, "a.arrow", arrowBytes(t, true, n))
-	rows, _, err := content(t, dir, arrowSource, "c", "a")
+	writeFile(t, dir, "a.arrow", arrowBytes(t, true, n))
+	rows, _, err := readContent(t, dir, arrowSource, "c", "a")
 	if err != nil || len(rows) != n {
 		t.Fatal(len(rows), err)
 	}
@@ -231,27 +230,27 @@ func TestArrowCutsBatches(t *testing.T) {
 	}
 }
 
-// A stream that was cut after a whole message looks well formed but for its end.
+// A stream that was cut after a whole message looks well formed except for its end.
 func TestArrowRefusesCutStream(t *testing.T) {
 	dir := t.TempDir()
 	b := arrowBytes(t, false, 10)
-	write(t, dir, "a.arrow", bytes.TrimSuffix(b, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0}))
-	_, _, err := content(t, dir, arrowSource, "a")
+	writeFile(t, dir, "a.arrow", bytes.TrimSuffix(b, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0}))
+	_, _, err := readContent(t, dir, arrowSource, "a")
 	mustFail(t, err, Malformed)
 }
 
-// The decoder takes a field as present whose place is cut short at the end of an odd vtable: its length is checked as
-// well.
+// The decoder takes a field as present if its slot begins within an odd vtable, even if the slot does not end there.
+// The length of such a field is checked as well.
 func TestArrowChecksLengthsOfFieldsThatAreCutShort(t *testing.T) {
 	metadata := arrow.NewMetadata([]string{"k"}, []string{"v"})
 	file := ipcBytes(t, false, arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.PrimitiveTypes.Int64}}, &metadata))
 	message := file[8 : 8+binary.LittleEndian.Uint32(file[4:])]
-	schema, _ := root(message).child(messageHeader)
+	schema, _ := rootTable(message).childTable(messageHeader)
 	vtable := message[schema.at-binary.LittleEndian.Uint32(message[schema.at:]):]
 	if size := binary.LittleEndian.Uint16(vtable); size != 10 {
 		t.Fatalf("a vtable of %d bytes, want the schema's metadata to be the last of 3 fields", size)
 	}
-	begin, n, err := schema.vector(schemaMetadata, 4)
+	begin, n, err := schema.vectorBounds(schemaMetadata, 4)
 	if err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
@@ -264,9 +263,9 @@ func TestArrowChecksLengthsOfFieldsThatAreCutShort(t *testing.T) {
 	}
 }
 
-// A date in milliseconds that has a time of day is refused: of two of one day a reader could make one id.
+// A date in milliseconds with a time of day is refused: a reader could turn two of one day into one id.
 func TestArrowRefusesDatesWithATimeOfDay(t *testing.T) {
-	_, convert := copyDates()
+	_, convert := convertDates()
 	b := array.NewDate64Builder(memory.DefaultAllocator)
 	defer b.Release()
 	b.AppendValues([]arrow.Date64{0, 86_400_000, 86_400_001}, nil)

@@ -1,6 +1,6 @@
 package source
 
-// This file holds the table of Arrow types: which are read, and how.
+// This file holds the table of Arrow types: which types are read, and how.
 
 import (
 	"errors"
@@ -12,57 +12,57 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// conversion makes of the rows from..to of an array that is no dictionary one of the
-// array types of [Coder.Codes]. In a damaged batch offsets may lie anywhere, so its
-// arrays are not to leave the guard of their file.
+// A conversion converts the rows from..to of an array, which is not a dictionary, into one of the array types of
+// [Coder.Codes]. In a damaged batch the offsets may lie anywhere, so its arrays must not leave the recoverDecoder
+// guard of their file.
 type conversion func(a arrow.Array, from, to int) (arrow.Array, error)
 
 var errTimeOfDay = errors.New("a date has a time of day")
 
 var errArrowType = errors.New("a column has another type than the schema says")
 
-// conversionOf returns the conversion of an Arrow type, or of the values of a
-// dictionary type, and the type that it makes; nil where the type is not read.
+// conversionOf returns the type into which an Arrow type, or the value type of a dictionary type, is converted, and
+// the conversion. Both are nil if the type is not read.
 func conversionOf(t arrow.DataType) (arrow.DataType, conversion) {
 	switch t := t.(type) {
 	case *arrow.StringType, *arrow.Int64Type, *arrow.Float64Type, *arrow.BooleanType, *arrow.Date32Type:
-		return asItIs(t)
+		return withoutConversion(t)
 	case *arrow.LargeStringType:
-		return copyOf(arrow.BinaryTypes.String, (*array.LargeString).Value)
+		return convertEach(arrow.BinaryTypes.String, (*array.LargeString).Value)
 	case *arrow.DictionaryType:
 		if isText(t.ValueType) {
 			return conversionOf(t.ValueType)
 		}
 	case *arrow.Int8Type:
-		return wholes((*array.Int8).Value)
+		return convertIntegers((*array.Int8).Value)
 	case *arrow.Int16Type:
-		return wholes((*array.Int16).Value)
+		return convertIntegers((*array.Int16).Value)
 	case *arrow.Int32Type:
-		return wholes((*array.Int32).Value)
+		return convertIntegers((*array.Int32).Value)
 	case *arrow.Uint8Type:
-		return wholes((*array.Uint8).Value)
+		return convertIntegers((*array.Uint8).Value)
 	case *arrow.Uint16Type:
-		return wholes((*array.Uint16).Value)
+		return convertIntegers((*array.Uint16).Value)
 	case *arrow.Uint32Type:
-		return wholes((*array.Uint32).Value)
+		return convertIntegers((*array.Uint32).Value)
 	case *arrow.Uint64Type:
-		return copyOf(wholeType, func(a *array.Uint64, i int) decimal128.Num { return decimal128.FromU64(a.Value(i)) })
+		return convertEach(uint64Type, func(a *array.Uint64, i int) decimal128.Num { return decimal128.FromU64(a.Value(i)) })
 	case *arrow.Float32Type:
-		return copyOf(arrow.PrimitiveTypes.Float64, func(a *array.Float32, i int) float64 { return float64(a.Value(i)) })
+		return convertEach(arrow.PrimitiveTypes.Float64, func(a *array.Float32, i int) float64 { return float64(a.Value(i)) })
 	case *arrow.Decimal128Type:
 		if t.Scale >= 0 && t.Scale <= maxDigits {
-			return asItIs(t)
+			return withoutConversion(t)
 		}
 	case *arrow.Date64Type:
-		return copyDates()
+		return convertDates()
 	case *arrow.TimestampType:
-		return copyTimestamps(t.Unit)
+		return convertTimestamps(t.Unit)
 	}
 	return nil, nil
 }
 
-// asItIs is the conversion of a type that needs none.
-func asItIs(of arrow.DataType) (arrow.DataType, conversion) {
+// withoutConversion returns the conversion of a type that is read unchanged.
+func withoutConversion(of arrow.DataType) (arrow.DataType, conversion) {
 	return of, func(a arrow.Array, from, to int) (arrow.Array, error) {
 		if !arrow.TypeEqual(a.DataType(), of) {
 			return nil, errArrowType
@@ -71,8 +71,8 @@ func asItIs(of arrow.DataType) (arrow.DataType, conversion) {
 	}
 }
 
-// copyOf makes a conversion that copies value by value.
-func copyOf[A arrow.Array, T any](of arrow.DataType, value func(A, int) T) (arrow.DataType, conversion) {
+// convertEach returns a conversion that copies value by value.
+func convertEach[A arrow.Array, T any](of arrow.DataType, value func(A, int) T) (arrow.DataType, conversion) {
 	return of, func(a arrow.Array, from, to int) (arrow.Array, error) {
 		typed, ok := a.(A)
 		if !ok {
@@ -92,17 +92,17 @@ func copyOf[A arrow.Array, T any](of arrow.DataType, value func(A, int) T) (arro
 	}
 }
 
-// wholes is the conversion of integers of up to 32 bits.
-func wholes[A arrow.Array, T int8 | int16 | int32 | uint8 | uint16 | uint32](value func(A, int) T) (arrow.DataType,
-	conversion) {
-	return copyOf(arrow.PrimitiveTypes.Int64, func(a A, i int) int64 { return int64(value(a, i)) })
+// convertIntegers returns the conversion of integers of up to 32 bits.
+func convertIntegers[A arrow.Array, T int8 | int16 | int32 | uint8 | uint16 | uint32](
+	value func(A, int) T) (arrow.DataType, conversion) {
+	return convertEach(arrow.PrimitiveTypes.Int64, func(a A, i int) int64 { return int64(value(a, i)) })
 }
 
-// copyDates brings dates in milliseconds to days. Those with a time of day are refused, as the format wants: two of one
-// day would be one id.
-func copyDates() (arrow.DataType, conversion) {
+// convertDates returns the conversion of dates in milliseconds to days. It refuses dates with a time of day, which
+// the format forbids: two of them within a day would become one id.
+func convertDates() (arrow.DataType, conversion) {
 	const day = 86_400_000
-	of, convert := copyOf(arrow.FixedWidthTypes.Date32,
+	of, convert := convertEach(arrow.FixedWidthTypes.Date32,
 		func(a *array.Date64, i int) arrow.Date32 { return arrow.Date32(floorDiv(int64(a.Value(i)), day)) })
 	return of, func(a arrow.Array, from, to int) (arrow.Array, error) {
 		if dates, ok := a.(*array.Date64); ok {
@@ -126,15 +126,15 @@ func isText(t arrow.DataType) bool {
 	return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING
 }
 
-// copyTimestamps brings every unit to microseconds, rounded down. A zone in the
-// type says how to show a time; the stored number is UTC and is kept.
-func copyTimestamps(unit arrow.TimeUnit) (arrow.DataType, conversion) {
+// convertTimestamps returns the conversion of every unit to microseconds, rounded down. A time zone in the type only
+// says how to show a time; the stored number is UTC and is kept.
+func convertTimestamps(unit arrow.TimeUnit) (arrow.DataType, conversion) {
 	factor := int64(unit.Multiplier() / time.Microsecond)
 	micros := func(v int64) int64 { return scaleUp(v, factor) }
 	if unit == arrow.Nanosecond {
 		micros = func(v int64) int64 { return floorDiv(v, 1_000) }
 	}
-	return copyOf(microType, func(a *array.Timestamp, i int) arrow.Timestamp {
+	return convertEach(microType, func(a *array.Timestamp, i int) arrow.Timestamp {
 		return arrow.Timestamp(micros(int64(a.Value(i))))
 	})
 }

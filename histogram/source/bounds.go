@@ -1,7 +1,6 @@
 package source
 
-// This file holds the bounds of texts and rows: without them a single value could take
-// all memory that there is.
+// This file holds the bounds of texts and rows. Without them a single value could use up all memory.
 
 import (
 	"errors"
@@ -14,53 +13,52 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// MaxRows is the most rows of a record of [Piece.Raw].
+// MaxRows is the largest number of rows in a record of [Piece.Raw].
 const MaxRows = 64 << 10
 
-// textLimit is the most bytes of text in one column of a batch, as an Arrow string
-// array has.
+// textLimit is the most bytes of text in one column of a batch: the limit of an Arrow string array.
 const textLimit = math.MaxInt32
 
 const (
-	// MostText is the most bytes of a text that is read: so many rows of them as a batch has fit into an array.
+	// MostText is the most bytes of a text that is read. A batch of MaxRows such texts fits into an array.
 	MostText = textLimit / MaxRows
-	// MostID is the most bytes of a text that tells units apart, of which many are held at once.
+	// MostID is the most bytes of a unit's id. Many ids are in memory at once.
 	MostID = 4 << 10
 	// MostRow is the most bytes of a row of CSV with its line end.
 	MostRow = 16 << 20
 )
 
-// errLongText says that the texts of a batch do not fit into an array.
+// errLongText reports that the texts of a batch do not fit into an array.
 var errLongText = errors.New("the text of one column is too long to be read")
 
-// errLongRow says that a row of CSV is too long.
+// errLongRow reports that a row of CSV is too long.
 var errLongRow = fmt.Errorf("a row has more than %d MiB; write it shorter (and look for a quote that is never closed)",
 	MostRow>>20)
 
-// longText says that a text is too long to be read.
-type longText struct{ most int }
+// textTooLongError reports that a text is longer than the bound of its column.
+type textTooLongError struct{ most int }
 
-func (e longText) Error() string {
+func (e textTooLongError) Error() string {
 	return fmt.Sprintf("a text has more than %d bytes, the most that is read of this column; write it shorter", e.most)
 }
 
-// asLong returns err as the error of a column's text that is too long, nil where it is another.
-func asLong(file, column, place string, err error) error {
-	var long longText
+// asTextTooLong returns the error of a file if err is a textTooLongError, and nil if it is any other.
+func asTextTooLong(file, column, place string, err error) error {
+	var long textTooLongError
 	if !errors.As(err, &long) {
 		return nil
 	}
-	return malformed(file, column, long.Error(), place)
+	return malformedFile(file, column, long.Error(), place)
 }
 
 // textBound is the bound of the texts of one column.
 type textBound struct {
 	most   int  // bytes
-	asNull bool // a longer text is null, and no error
+	asNull bool // a longer text is read as null, without an error
 }
 
-// apply returns an array whose texts are within the bound. It reports a longText where one is not, or with asNull makes
-// it null.
+// apply returns an array whose texts are within the bound. If a text is longer, apply makes it null if asNull is set,
+// and returns a textTooLongError if not.
 func (t textBound) apply(a arrow.Array) (arrow.Array, error) {
 	text, ok := a.(*array.String)
 	if !ok || text.Len() == 0 {
@@ -76,7 +74,7 @@ func (t textBound) apply(a arrow.Array) (arrow.Array, error) {
 	case long == 0:
 		return a, nil
 	case !t.asNull:
-		return nil, longText{t.most}
+		return nil, textTooLongError{t.most}
 	}
 	data := text.Data()
 	valid := make([]byte, bitutil.BytesForBits(int64(data.Offset()+data.Len())))

@@ -20,7 +20,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// textsAs writes one column of texts, x, as a file of each format and returns the sources.
+// textsAs writes one column of texts, x, as a file of each format and returns their sources.
 func textsAs(t *testing.T, dir string, texts []string) map[files.Format]spec.TableSource {
 	t.Helper()
 	type row struct {
@@ -38,7 +38,7 @@ func textsAs(t *testing.T, dir string, texts []string) map[files.Format]spec.Tab
 	if err := parquet.WriteFile(filepath.Join(dir, "t.parquet"), rows); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, "t.csv", []byte(lines.String()))
+	writeFile(t, dir, "t.csv", []byte(lines.String()))
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
 	f, err := os.Create(filepath.Join(dir, "t.arrow"))
 	if err != nil {
@@ -63,8 +63,8 @@ func textsAs(t *testing.T, dir string, texts []string) map[files.Format]spec.Tab
 	return sources
 }
 
-// A text of as many bytes as are read is read; one more is an error that says so, or null where no value may stop a
-// run.
+// A text of exactly the allowed length is read. One byte more is an error that says so, or null if no value may stop
+// a run.
 func TestTextsAreBounded(t *testing.T) {
 	longest := strings.Repeat("é", MostText/2) + "x"
 	if len(longest) != MostText {
@@ -72,15 +72,15 @@ func TestTextsAreBounded(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for format, s := range textsAs(t, dir, []string{"a", longest, "b"}) {
-		rows, _, err := content(t, dir, s, "x")
-		if err != nil || !slices.Equal(column(rows, 0), []string{"a", longest, "b"}) {
+		rows, _, err := readContent(t, dir, s, "x")
+		if err != nil || !slices.Equal(columnOf(rows, 0), []string{"a", longest, "b"}) {
 			t.Errorf("%s: %d rows, %v", format, len(rows), err)
 		}
 	}
 	const canary = "Käthe7319"
 	texts := []string{"a", longest + canary, "\xff\xfe", `q"u`, "b"}
 	for format, s := range textsAs(t, dir, texts) {
-		if _, _, err := content(t, dir, s, "x"); format != files.CSV { // which is not UTF-8 in the first place
+		if _, _, err := readContent(t, dir, s, "x"); format != files.CSV { // the text is not valid UTF-8
 			e := mustFail(t, err, Malformed)
 			if e.Column != "x" || !strings.Contains(e.Error(), "more than 32767 bytes") ||
 				strings.Contains(e.Diagnostics(), canary) {
@@ -88,9 +88,9 @@ func TestTextsAreBounded(t *testing.T) {
 			}
 		}
 		s.Total = true
-		rows, _, err := content(t, dir, s, "x")
-		if want := []string{"a", null, "\xff\xfe", `q"u`, "b"}; err != nil || !slices.Equal(column(rows, 0), want) {
-			t.Errorf("%s: %.50q, %v; expected %q", format, column(rows, 0), err, want)
+		rows, _, err := readContent(t, dir, s, "x")
+		if want := []string{"a", null, "\xff\xfe", `q"u`, "b"}; err != nil || !slices.Equal(columnOf(rows, 0), want) {
+			t.Errorf("%s: %.50q, %v; expected %q", format, columnOf(rows, 0), err, want)
 		}
 	}
 	for format, s := range textsAs(t, dir, []string{strings.Repeat("i", MostID), strings.Repeat("i", MostID+1)}) {
@@ -110,7 +110,8 @@ func TestTextsAreBounded(t *testing.T) {
 	}
 }
 
-// A row of as many bytes as are read is read, wherever blocks end; a longer one is told as that, and not as a quote.
+// A row of exactly the allowed length is read, wherever blocks end. A longer row is reported as too long, and not as
+// a misplaced quote.
 func TestRowsAreBounded(t *testing.T) {
 	long := func(bytes int) string {
 		return `1,"` + strings.Repeat("x\n", (bytes-5)/2) + strings.Repeat("y", (bytes-5)%2) + "\"\n"
@@ -129,8 +130,8 @@ func TestRowsAreBounded(t *testing.T) {
 		"misplaced, then long": {"7,8\n", "1,\"a\"b\"" + strings.Repeat("z,\n", MostRow/3), "a quote is misplaced"},
 	} {
 		dir := t.TempDir()
-		write(t, dir, "a.csv", []byte("n,x\n"+c.before+c.row+"2,3\n"))
-		n, err := rowsOf(dir, csvSource, []string{"n"})
+		writeFile(t, dir, "a.csv", []byte("n,x\n"+c.before+c.row+"2,3\n"))
+		n, err := countRows(dir, csvSource, []string{"n"})
 		if c.says == "" {
 			if want := int64(strings.Count(c.before, "\n") + 2); err != nil || n != want {
 				t.Errorf("%s: %d rows, expected %d; %v", name, n, want, err)
@@ -143,7 +144,7 @@ func TestRowsAreBounded(t *testing.T) {
 	}
 }
 
-// Where no value may stop a run, a row that is too long is one of nulls: itself and no other.
+// If no value may stop a run, a row that is too long is one row of nulls, and no other row is affected.
 func TestLongRowsAreNullInATotalReading(t *testing.T) {
 	total := csvSource
 	total.Total = true
@@ -158,22 +159,22 @@ func TestLongRowsAreNullInATotalReading(t *testing.T) {
 		if name != "last" {
 			text, want = text+"7,8\n", append(want, "7")
 		}
-		write(t, dir, "a.csv.gz", gzipped(text))
-		rows, _, err := content(t, dir, total, "n")
-		if err != nil || !slices.Equal(column(rows, 0), want) {
-			t.Errorf("%s: %q, %v; expected %q", name, column(rows, 0), err, want)
+		writeFile(t, dir, "a.csv.gz", gzipped(text))
+		rows, _, err := readContent(t, dir, total, "n")
+		if err != nil || !slices.Equal(columnOf(rows, 0), want) {
+			t.Errorf("%s: %q, %v; expected %q", name, columnOf(rows, 0), err, want)
 		}
 	}
 	dir := t.TempDir()
-	write(t, dir, "a.csv", []byte("n,x\n1,\""+strings.Repeat("z\n", MostRow)))
-	_, err := rowsOf(dir, total, []string{"n"})
+	writeFile(t, dir, "a.csv", []byte("n,x\n1,\""+strings.Repeat("z\n", MostRow)))
+	_, err := countRows(dir, total, []string{"n"})
 	mustFail(t, err, Malformed)
 
 	// In a file of one column a blank line is an empty value.
-	write(t, dir, "a.csv", []byte("x\na\n\nb\r\n\r\n"))
-	rows, _, err := content(t, dir, total, "x")
-	if want := []string{"a", null, "b", null}; err != nil || !slices.Equal(column(rows, 0), want) {
-		t.Errorf("%q, %v; expected %q", column(rows, 0), err, want)
+	writeFile(t, dir, "a.csv", []byte("x\na\n\nb\r\n\r\n"))
+	rows, _, err := readContent(t, dir, total, "x")
+	if want := []string{"a", null, "b", null}; err != nil || !slices.Equal(columnOf(rows, 0), want) {
+		t.Errorf("%q, %v; expected %q", columnOf(rows, 0), err, want)
 	}
 }
 
@@ -199,7 +200,7 @@ func TestALongFieldTakesLittleMemory(t *testing.T) {
 		s.Total = total
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		n, err := rowsOf(dir, s, []string{"n"})
+		n, err := countRows(dir, s, []string{"n"})
 		runtime.ReadMemStats(&after)
 		if total && (err != nil || n != 2) || !total && err == nil {
 			t.Errorf("total %v: %d rows, %v", total, n, err)
@@ -210,7 +211,7 @@ func TestALongFieldTakesLittleMemory(t *testing.T) {
 	}
 }
 
-// However long texts are, batches of them are not: rows that follow long ones are read fewer at a time.
+// Batches stay small however long texts are: after long texts, fewer rows are read at a time.
 func TestBatchesOfLongTextsAreShort(t *testing.T) {
 	dir := t.TempDir()
 	texts := make([]string, 20_000)

@@ -11,8 +11,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// CanonicalTexts returns what appends the canonical text of a row's value, which is not null, and reports whether it
-// has one; nil for an array of a type whose values have none.
+// CanonicalTexts returns a function that appends the canonical text of a row's value, which must not be null, and
+// reports whether the value has one. It returns nil for an array of a type without canonical texts.
 func CanonicalTexts(values arrow.Array) func(text []byte, row int) ([]byte, bool) {
 	switch a := values.(type) {
 	case *array.Dictionary:

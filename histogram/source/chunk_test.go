@@ -13,8 +13,8 @@ import (
 // A chunk whose pages hold more or fewer rows than its row group is refused.
 func TestRowGroupContradictsItsPages(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.parquet", wideBytes(t, 100, parquet.PageBufferSize(100)))
-	for rows := int64(1); rows < 105; rows++ { // among them where pages end
+	writeFile(t, dir, "a.parquet", wideBytes(t, 100, parquet.PageBufferSize(100)))
+	for rows := int64(1); rows < 105; rows++ { // including the numbers at which pages end
 		fits := rows == 100
 		for _, column := range []string{"a", "b", "c"} {
 			r, err := Open(t.Context(), dir, parquetSource, []Column{{Name: column, Coder: newRegister(4)}})
@@ -40,15 +40,15 @@ func TestRowGroupContradictsItsPages(t *testing.T) {
 	}
 }
 
-// Runs that are longer than their page are refused before memory is set aside.
+// Runs that are longer than their page are refused before memory is allocated.
 func TestRunsLongerThanTheirPage(t *testing.T) {
 	long := binary.AppendUvarint(nil, 1<<28<<1) // a run of 2^28 equal values
 	c := &columnChunk{entries: 1, sink: &codeSink{to: newCodeBuffer(scatter(4))}}
-	if err := c.decode(format.RLEDictionary, append([]byte{1}, append(long, 0)...), 100); err == nil ||
+	if err := c.decodeData(format.RLEDictionary, append([]byte{1}, append(long, 0)...), 100); err == nil ||
 		cap(c.index) > 1000 {
 		t.Errorf("%v, %d set aside", err, cap(c.index))
 	}
-	if err := c.decode(format.RLEDictionary, []byte{1, 100 << 1 & 0xFF, 1, 0}, 100); err != nil {
+	if err := c.decodeData(format.RLEDictionary, []byte{1, 100 << 1 & 0xFF, 1, 0}, 100); err != nil {
 		t.Error("a run of its length:", err)
 	}
 	for _, body := range [][]byte{append(bytes.Clone(long), 1), {2, 1}, {99 << 1 & 0x7F, 1}, {200, 1, 2}, {}} {
@@ -58,7 +58,7 @@ func TestRunsLongerThanTheirPage(t *testing.T) {
 	}
 }
 
-// Equal indexes that are wider than their page says are refused, whatever else the dictionary holds.
+// A run of equal indexes that are wider than the bit width of the page is refused, whatever the dictionary holds.
 func TestEqualIndexesAreNoWiderThanTheirPage(t *testing.T) {
 	for width := 1; width <= 12; width++ {
 		for _, c := range []struct {
@@ -70,14 +70,15 @@ func TestEqualIndexesAreNoWiderThanTheirPage(t *testing.T) {
 				body = append(body, byte(c.value>>8))
 			}
 			chunk := &columnChunk{entries: 1 << 12, sink: &codeSink{to: newCodeBuffer(scatter(2))}}
-			if err := chunk.decode(format.RLEDictionary, append(body, make([]byte, 0, bitPad)...), 40); (err == nil) != c.fits {
+			body = append(body, make([]byte, 0, bitPad)...)
+			if err := chunk.decodeData(format.RLEDictionary, body, 40); (err == nil) != c.fits {
 				t.Errorf("%d in %d bits: %v", c.value, width, err)
 			}
 		}
 	}
 }
 
-// No equal indexes at all are refused: decoders disagree on whether their value follows.
+// An empty run of equal indexes is refused: decoders disagree on whether a value follows it.
 func TestRunsOfNoEqualIndexesAreRefused(t *testing.T) {
 	for width := range 33 {
 		for _, value := range []byte{0, 1, 4, 0x80} {
@@ -87,21 +88,21 @@ func TestRunsOfNoEqualIndexesAreRefused(t *testing.T) {
 			body = append(body, make([]byte, (width+7)/8, bitPad)...)
 			sink := &codeSink{to: newCodeBuffer(scatter(2))}
 			chunk := &columnChunk{entries: 1 << 12, sink: sink}
-			if err := chunk.decode(format.RLEDictionary, append(body, make([]byte, 0, bitPad)...), 16); err == nil {
+			if err := chunk.decodeData(format.RLEDictionary, append(body, make([]byte, 0, bitPad)...), 16); err == nil {
 				t.Errorf("width %d, value %x: accepted", width, value)
 			}
 		}
 	}
 }
 
-// The last run of bits may be filled up, to 256 values as some writers do, and nothing may stand behind it.
+// The last bit-packed run may be filled up, to 256 values as some writers do, and nothing may follow it.
 func TestLastRunsMayBeFilledUp(t *testing.T) {
 	bits := func(groups, width int) []byte {
 		return append(binary.AppendUvarint(nil, uint64(groups)<<1|1), make([]byte, groups*width)...)
 	}
 	decode := func(body []byte) error {
 		c := &columnChunk{entries: 1, sink: &codeSink{to: newCodeBuffer(scatter(4))}}
-		return c.decode(format.RLEDictionary, append([]byte{1}, body...), 300)
+		return c.decodeData(format.RLEDictionary, append([]byte{1}, body...), 300)
 	}
 	levels := func(body []byte) error { return readLevels(make([]byte, 300+bitPad), body, 300) }
 	for _, c := range []struct {
@@ -112,8 +113,8 @@ func TestLastRunsMayBeFilledUp(t *testing.T) {
 		{slices.Concat(bits(32, 1), bits(6, 1)), true},
 		{bits(64, 1), true},
 		{slices.Concat(bits(32, 1), bits(5, 1)), false},              // 296
-		{slices.Concat(bits(32, 1), bits(32, 1), bits(1, 1)), false}, // one more behind the last
-		{bits(128, 1), false},                                        // more than any writer fills up
+		{slices.Concat(bits(32, 1), bits(32, 1), bits(1, 1)), false}, // one more run after the last
+		{bits(128, 1), false},                                        // more fill than any writer adds
 		{slices.Concat(bits(32, 1), []byte{45 << 1, 0}), false},      // equal values are never filled up
 		{slices.Concat(bits(32, 1), []byte{44 << 1, 0}), true},
 	} {
@@ -126,7 +127,7 @@ func TestLastRunsMayBeFilledUp(t *testing.T) {
 	}
 }
 
-// So are the levels of pages of few rows.
+// The levels of pages of few rows are checked in the same way.
 func TestLevelsOfFewRowsMayBeFilledUp(t *testing.T) {
 	for n := 1; n <= 64; n++ {
 		for _, groups := range []int{(n + 7) / 8, 32, 63} {
@@ -144,14 +145,14 @@ func TestLevelsOfFewRowsMayBeFilledUp(t *testing.T) {
 	}
 }
 
-// Texts of one hash are told apart.
+// Texts with equal hashes get different codes.
 func TestMemoComparesTexts(t *testing.T) {
 	m := newMemo(scatter(4), func([]byte) bool { return false })
 	ask := func(s string) uint32 {
 		codes := make([]uint32, 1)
-		m.start(1)
-		codes[0] = m.find([]byte(s), 0)
-		m.ask(codes)
+		m.startBatch(1)
+		codes[0] = m.codeOf([]byte(s), 0)
+		m.resolveMisses(codes)
 		return codes[0]
 	}
 	ask("one text")

@@ -1,7 +1,6 @@
 package source
 
-// This file holds the code buffer: the codes of one column in their least width,
-// filled through tables.
+// This file holds the code buffer: the codes of one column in their smallest width, filled through tables.
 
 import (
 	"slices"
@@ -11,31 +10,31 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// codeBuffer collects the codes of a column, a batch at a time. It holds two
-// tables of codes: of the entries of a dictionary, and of the values of a page.
+// codeBuffer collects the codes of a column, a batch at a time. It has two tables of codes: one for the entries of a
+// dictionary and one for the values of a page.
 type codeBuffer interface {
 	// start begins a batch of at most `most` rows.
-	start(most int)
-	// dictionary and page fill the tables.
-	dictionary(values arrow.Array)
-	page(values arrow.Array)
-	// packed makes the page that of n indexes into the dictionary, which stand in runs of so many bits that hold as many,
-	// or says that it does not. To take one that lies outside panics.
-	packed(runs []byte, width, n int) bool
-	// indexes makes the page that of indexes into the dictionary. To take one that lies outside panics.
-	indexes(index []int32)
-	// take appends the codes from..to of the page.
-	take(from, to int)
-	// takeSome appends a code for each level: that of null, or that of the next
-	// value of the page from `from` on.
-	takeSome(from int, levels []byte)
-	// repeat appends n times the code of the first value of the page.
-	repeat(n int)
-	// each appends codes as they are.
-	each(codes []uint32)
-	// array is the codes of the batch, valid until the next start.
+	startBatch(most int)
+	// setDictionary and setPage fill the tables.
+	setDictionary(values arrow.Array)
+	setPage(values arrow.Array)
+	// setPackedPage makes the page n indexes into the dictionary, encoded in runs of the given bit width that hold at
+	// least n, and reports whether it can. Appending an index outside the dictionary panics.
+	setPackedPage(runs []byte, width, n int) bool
+	// setIndexPage makes the page indexes into the dictionary. Appending an index outside the dictionary panics.
+	setIndexPage(index []int32)
+	// appendRange appends the codes from..to of the page.
+	appendRange(from, to int)
+	// appendLevels appends a code for each level: the next value of the page, beginning at from, if the level is 1, and
+	// the code of null if it is 0.
+	appendLevels(from int, levels []byte)
+	// repeatFirst appends the code of the first value of the page n times.
+	repeatFirst(n int)
+	// appendCodes appends codes as they are.
+	appendCodes(codes []uint32)
+	// array returns the codes of the batch. It is valid until the next startBatch.
 	array() arrow.Array
-	// largest is an upper bound of them.
+	// largest returns an upper bound of the codes of the batch.
 	largest() uint32
 }
 
@@ -49,10 +48,10 @@ func newCodeBuffer(c Coder) codeBuffer {
 	return newCodes[uint32](c, arrow.PrimitiveTypes.Uint32)
 }
 
-// manyTexts is how many texts are worth a memo.
+// manyTexts is the number of texts in a page from which a memo pays.
 const manyTexts = 512
 
-// pageKind says what a page of a code buffer is of.
+// pageKind is the content of the page of a code buffer.
 type pageKind uint8
 
 const (
@@ -61,28 +60,28 @@ const (
 	ofIndexes
 )
 
-// codes is a code buffer of one width.
-type codes[T uint8 | uint16 | uint32] struct {
-	coder Coder
-	of    arrow.DataType
-	null  T
+// typedCodeBuffer is a code buffer of one width.
+type typedCodeBuffer[T uint8 | uint16 | uint32] struct {
+	coder    Coder
+	dataType arrow.DataType
+	null     T
 
-	out  []T // as long as a full batch
-	n    int // codes in it
-	most uint32
-	made [2]arrow.Array // over the beginning of out: all of it, and as much as the last short batch
+	out     []T // as long as a full batch
+	n       int // number of codes in out
+	maxCode uint32
+	arrays  [2]arrow.Array // arrays over a full out and over the last short batch
 
-	entries, values []T // the tables
-	narrow          narrowIndexes[T]
-	index           []int32
-	kind            pageKind
-	dense           []T    // the codes of rows that are not null, before nulls are put between
-	topEntry, top   uint32 // the largest code of the dictionary, and of the page
-	wide            []uint32
-	memo            *memo // of the texts of pages
+	entries, values        []T // codes of the dictionary's entries and of the page's values
+	narrow                 narrowIndexes[T]
+	index                  []int32
+	kind                   pageKind
+	dense                  []T    // the codes of rows that are not null, before nulls are inserted
+	dictionaryMax, pageMax uint32 // the largest code of the dictionary, and of the page
+	wide                   []uint32
+	memo                   *memo // codes of the texts of pages
 }
 
-func newCodes[T uint8 | uint16 | uint32](c Coder, of arrow.DataType) *codes[T] {
+func newCodes[T uint8 | uint16 | uint32](c Coder, of arrow.DataType) *typedCodeBuffer[T] {
 	b := array.NewStringBuilder(memory.DefaultAllocator)
 	defer b.Release()
 	b.AppendNull()
@@ -90,56 +89,58 @@ func newCodes[T uint8 | uint16 | uint32](c Coder, of arrow.DataType) *codes[T] {
 	defer null.Release()
 	code := []uint32{0}
 	c.Codes(null, code)
-	return &codes[T]{coder: c, of: of, null: T(code[0])}
+	return &typedCodeBuffer[T]{coder: c, dataType: of, null: T(code[0])}
 }
 
-func (c *codes[T]) start(most int) {
+func (c *typedCodeBuffer[T]) startBatch(most int) {
 	if len(c.out) != most {
-		c.out, c.made = slices.Grow(c.out[:0], most)[:most], [2]arrow.Array{}
+		c.out, c.arrays = slices.Grow(c.out[:0], most)[:most], [2]arrow.Array{}
 	}
-	c.n, c.most = 0, 0
+	c.n, c.maxCode = 0, 0
 }
 
-func (c *codes[T]) dictionary(values arrow.Array) {
-	c.entries, c.topEntry = c.encode(values, c.entries)
-	c.narrow.dictionary(c.entries)
+func (c *typedCodeBuffer[T]) setDictionary(values arrow.Array) {
+	c.entries, c.dictionaryMax = c.encode(values, c.entries)
+	c.narrow.setDictionary(c.entries)
 }
 
-func (c *codes[T]) page(values arrow.Array) {
+func (c *typedCodeBuffer[T]) setPage(values arrow.Array) {
 	c.kind = ofValues
 	text, ok := values.(*array.String)
 	if !ok || values.Len() < manyTexts {
-		c.values, c.top = c.encode(values, c.values)
+		c.values, c.pageMax = c.encode(values, c.values)
 		return
 	}
 	if c.memo == nil {
 		c.memo = newMemo(c.coder, func([]byte) bool { return false })
 	}
 	c.wide = slices.Grow(c.wide[:0], text.Len())[:text.Len()]
-	c.memo.codes(text, c.wide, uint32(c.null))
-	c.values, c.top = narrow(c.wide, c.values)
+	c.memo.codesOf(text, c.wide, uint32(c.null))
+	c.values, c.pageMax = narrowCodes(c.wide, c.values)
 }
 
-func (c *codes[T]) packed(runs []byte, width, n int) bool {
-	if !c.narrow.page(runs, width, n) {
+func (c *typedCodeBuffer[T]) setPackedPage(runs []byte, width, n int) bool {
+	if !c.narrow.setPage(runs, width, n) {
 		return false
 	}
-	c.kind, c.top = ofNarrowIndexes, c.topEntry
+	c.kind, c.pageMax = ofNarrowIndexes, c.dictionaryMax
 	return true
 }
 
-func (c *codes[T]) indexes(index []int32) { c.index, c.kind, c.top = index, ofIndexes, c.topEntry }
+func (c *typedCodeBuffer[T]) setIndexPage(index []int32) {
+	c.index, c.kind, c.pageMax = index, ofIndexes, c.dictionaryMax
+}
 
-// encode returns the codes of values, in the memory of old, and the largest.
-func (c *codes[T]) encode(values arrow.Array, old []T) ([]T, uint32) {
+// encode returns the codes of values and the largest of them. The codes reuse the memory of old.
+func (c *typedCodeBuffer[T]) encode(values arrow.Array, old []T) ([]T, uint32) {
 	n := values.Len()
 	c.wide = slices.Grow(c.wide[:0], n)[:n]
 	c.coder.Codes(values, c.wide)
-	return narrow(c.wide, old)
+	return narrowCodes(c.wide, old)
 }
 
-// narrow returns codes in their least width, in the memory of old, and the largest.
-func narrow[T uint8 | uint16 | uint32](wide []uint32, old []T) ([]T, uint32) {
+// narrowCodes returns codes in a narrower type and the largest of them. The codes reuse the memory of old.
+func narrowCodes[T uint8 | uint16 | uint32](wide []uint32, old []T) ([]T, uint32) {
 	codes, top := slices.Grow(old[:0], len(wide))[:len(wide)], uint32(0)
 	for i, code := range wide {
 		codes[i] = T(code)
@@ -148,16 +149,16 @@ func narrow[T uint8 | uint16 | uint32](wide []uint32, old []T) ([]T, uint32) {
 	return codes, top
 }
 
-// next returns the place for n more codes of which none is above top.
-func (c *codes[T]) next(n int, top uint32) []T {
+// nextSlots returns the memory for n more codes, none of which is above top.
+func (c *typedCodeBuffer[T]) nextSlots(n int, top uint32) []T {
 	out := c.out[c.n : c.n+n]
 	c.n += n
-	c.most = max(c.most, top)
+	c.maxCode = max(c.maxCode, top)
 	return out
 }
 
-// lookUp writes the entry of each index to out, of the same length: eight at a time,
-// so that only the entries' bounds are left to check for each.
+// lookUp writes the entry of each index to out, of the same length. It handles eight indexes at a time, so that only
+// the bounds of entries are left to check for each index.
 func lookUp[T uint8 | uint16 | uint32](out, entries []T, index []int32) {
 	for len(index) >= 8 && len(out) >= 8 {
 		to, from := (*[8]T)(out), (*[8]int32)(index)
@@ -170,8 +171,8 @@ func lookUp[T uint8 | uint16 | uint32](out, entries []T, index []int32) {
 	}
 }
 
-// read writes the codes of the page from a place on to out.
-func (c *codes[T]) read(out []T, from int) {
+// copyPage fills out with the codes of the page, beginning at from.
+func (c *typedCodeBuffer[T]) copyPage(out []T, from int) {
 	switch c.kind {
 	case ofValues:
 		copy(out, c.values[from:from+len(out)])
@@ -182,39 +183,41 @@ func (c *codes[T]) read(out []T, from int) {
 	}
 }
 
-func (c *codes[T]) take(from, to int) { c.read(c.next(to-from, c.top), from) }
-
-func (c *codes[T]) takeSome(from int, levels []byte) {
-	n := present(levels)
-	c.dense = slices.Grow(c.dense[:0], n)[:n]
-	c.read(c.dense, from)
-	spread(c.next(len(levels), max(c.top, uint32(c.null))), c.dense, levels, c.null)
+func (c *typedCodeBuffer[T]) appendRange(from, to int) {
+	c.copyPage(c.nextSlots(to-from, c.pageMax), from)
 }
 
-func (c *codes[T]) repeat(n int) {
-	for i, out := 0, c.next(n, c.top); i < n; i++ {
+func (c *typedCodeBuffer[T]) appendLevels(from int, levels []byte) {
+	n := countPresent(levels)
+	c.dense = slices.Grow(c.dense[:0], n)[:n]
+	c.copyPage(c.dense, from)
+	spreadLevels(c.nextSlots(len(levels), max(c.pageMax, uint32(c.null))), c.dense, levels, c.null)
+}
+
+func (c *typedCodeBuffer[T]) repeatFirst(n int) {
+	for i, out := 0, c.nextSlots(n, c.pageMax); i < n; i++ {
 		out[i] = c.values[0]
 	}
 }
 
-func (c *codes[T]) each(codes []uint32) {
-	out, top := c.next(len(codes), 0), c.most
+func (c *typedCodeBuffer[T]) appendCodes(codes []uint32) {
+	out, top := c.nextSlots(len(codes), 0), c.maxCode
 	for i, code := range codes {
 		out[i] = T(code)
 		top = max(top, code)
 	}
-	c.most = top
+	c.maxCode = top
 }
 
-func (c *codes[T]) array() arrow.Array {
-	kept := &c.made[0]
+func (c *typedCodeBuffer[T]) array() arrow.Array {
+	kept := &c.arrays[0]
 	if c.n < len(c.out) {
-		kept = &c.made[1]
+		kept = &c.arrays[1]
 	}
 	if *kept == nil || (*kept).Len() != c.n {
-		*kept = wrap(c.of, c.n, arrow.GetBytes(c.out[:c.n]))
+		*kept = wrapBuffers(c.dataType, c.n, arrow.GetBytes(c.out[:c.n]))
 	}
 	return *kept
 }
 
-func (c *codes[T]) largest() uint32 { return c.most }
+func (c *typedCodeBuffer[T]) largest() uint32 { return c.maxCode }

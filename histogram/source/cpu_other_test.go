@@ -9,5 +9,5 @@ import (
 
 var started = time.Now()
 
-// cpu is the time that has gone by, where the system's own account is not read.
-func cpu(testing.TB) time.Duration { return time.Since(started) }
+// cpuTime returns the elapsed time, because the system's own accounting is not read.
+func cpuTime(testing.TB) time.Duration { return time.Since(started) }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// cpu is the time that this process has computed, of all its cores.
-func cpu(t testing.TB) time.Duration {
+// cpuTime returns the processor time of this process, over all cores.
+func cpuTime(t testing.TB) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

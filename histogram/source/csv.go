@@ -16,25 +16,24 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// This file holds the CSV file: text with a header line, perhaps compressed, cut
-// into blocks of whole lines.
+// This file holds the CSV file: text with a header line, possibly compressed, cut into blocks of whole lines.
 
 const (
-	blockBytes = 4 << 20  // of a block
+	blockBytes = 4 << 20  // size of a block
 	headBytes  = 64 << 10 // read for the header
 )
 
 var errNotText = errors.New("is not valid UTF-8; convert it to UTF-8")
 
-// csvDialect is how the spec says a CSV file is written: RFC 4180 with a
-// delimiter of choice, a header line, UTF-8 with or without a byte order mark.
+// csvDialect is how the spec says a CSV file is written: RFC 4180 with a chosen delimiter, a header line, UTF-8 with
+// or without a byte order mark.
 //
-// A field that equals one of nulls is null. Quotes do not matter for that: most
-// of the programs that write CSV do not tell "" from an empty field.
+// A field that equals one of nulls is null, with or without quotes: most programs that write CSV do not distinguish
+// "" from an empty field.
 //
-// With total, whatever a value is, a file that keeps to these rules is read: bytes that are not UTF-8 are read as they
-// are, a field or a row that is too long is null, and in a file of one column a blank line is an empty value. What one
-// row is read as does not depend on any other.
+// If total is set, the values of a file that keeps to these rules never stop the reading: bytes that are not UTF-8
+// are read as they are, a field or a row that is too long is null, and in a file of one column a blank line is an
+// empty value. How one row is read does not depend on any other row.
 type csvDialect struct {
 	delimiter rune
 	nulls     []string
@@ -48,59 +47,59 @@ type csvFile struct {
 	total     bool // no value stops the reading
 	delimiter []byte
 	header    []string
-	// otherDelimiter is what to say where the header looks to be written with another.
-	otherDelimiter string
-	slots          []int // of each field: where its spans go, −1 where it is not wanted
-	located              // the slot of each wanted column
+	// otherDelimiter is the hint for an error if the header seems to be written with another delimiter.
+	otherDelimiter  string
+	slots           []int // by field, the slot of its spans, −1 for a field that is not wanted
+	columnLocations       // after findColumns, indexes has the slot of each wanted column
 
 	plain   io.Reader // decompressed
 	closers []func() error
 	ahead   []byte // read, but not yet part of a block
-	ended   bool   // there is nothing behind ahead
+	ended   bool   // nothing follows ahead
 	lines   int64  // before ahead
 }
 
 func (d csvDialect) open(h *handle, columns []Column) (file, error) {
-	if err := h.hold(); err != nil {
+	if err := h.acquire(); err != nil {
 		return nil, err
 	}
 	if d.delimiter == 0 {
 		d.delimiter = ','
 	}
 	f := &csvFile{handle: h, nulls: d.nulls, total: d.total, delimiter: utf8.AppendRune(nil, d.delimiter),
-		closers: []func() error{h.drop}}
-	if err := f.start(columns); err != nil {
+		closers: []func() error{h.releaseFile}}
+	if err := f.findColumns(columns); err != nil {
 		f.close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// start reads the header and finds the wanted columns.
-func (f *csvFile) start(columns []Column) error {
-	err := f.mistaken(files.CSV)
+// findColumns reads the header and finds the wanted columns.
+func (f *csvFile) findColumns(columns []Column) error {
+	err := f.checkFormat(files.CSV)
 	if err != nil {
 		return err
 	}
 	if f.plain, err = f.decompress(io.NewSectionReader(f, 0, f.size())); err != nil {
-		return f.fault(err)
+		return f.readError(err)
 	}
 	if err := f.readHeader(); err != nil {
 		return err
 	}
-	f.located, err = locate(f.handle, f.header, columns)
+	f.columnLocations, err = locateColumns(f.handle, f.header, columns)
 	var missing *Error
 	if errors.As(err, &missing) && missing.Kind == Missing {
 		// The first line may be data where a header was left out: it is not shown.
 		missing.Message, missing.Detail = "the first line, which must name the columns, names no such column"+
-			f.nearly(missing.Column)+f.otherDelimiter, missing.Message
+			f.spellingHint(missing.Column)+f.otherDelimiter, missing.Message
 	}
 	if err != nil {
 		return err
 	}
 	f.slots = slices.Repeat([]int{-1}, len(f.header))
 	slots := 0
-	for i, place := range f.places {
+	for i, place := range f.indexes {
 		if place < 0 {
 			continue
 		}
@@ -108,14 +107,15 @@ func (f *csvFile) start(columns []Column) error {
 			f.slots[place] = slots
 			slots++
 		}
-		f.places[i] = f.slots[place]
+		f.indexes[i] = f.slots[place]
 	}
 	return nil
 }
 
-// nearly reports whether the first line has the name of a column in another spelling. It does not show that spelling,
-// as the line may be data: where it is, that a value is spelled like a column of the spec is all that it tells.
-func (f *csvFile) nearly(column string) string {
+// spellingHint returns a hint if the first line has the name of a column in another spelling, and "" if not. It does
+// not show that spelling, because the line may be data. If it is data, the hint reveals only that a value is spelled
+// like a column of the spec.
+func (f *csvFile) spellingHint(column string) string {
 	plain := strings.NewReplacer(" ", "", "_", "", "-", "", ".", "")
 	for _, name := range f.header {
 		if strings.EqualFold(plain.Replace(name), plain.Replace(column)) {
@@ -125,17 +125,17 @@ func (f *csvFile) nearly(column string) string {
 	return ""
 }
 
-// decompress reads through gzip or zstd where the file name says so.
+// decompress returns a reader through gzip or zstd if the file name has their ending, and r if not.
 func (f *csvFile) decompress(r io.Reader) (io.Reader, error) {
 	switch {
-	case f.endsIn(".gz"):
+	case f.hasEnding(".gz"):
 		z, err := gzip.NewReader(r)
 		if err != nil {
 			return nil, err
 		}
 		f.closers = slices.Insert(f.closers, 0, z.Close)
 		return z, nil
-	case f.endsIn(".zst"):
+	case f.hasEnding(".zst"):
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return nil, err
@@ -146,49 +146,49 @@ func (f *csvFile) decompress(r io.Reader) (io.Reader, error) {
 	return r, nil
 }
 
-// readHeader reads the first row and checks that the file is text as it should be.
+// readHeader reads the first row and checks its encoding and line ends.
 func (f *csvFile) readHeader() error {
-	text, err := f.block(headBytes)
+	text, err := f.nextBlock(headBytes)
 	if err != nil {
 		return err
 	}
-	text, err = f.skipMark(text)
+	text, err = f.skipByteOrderMark(text)
 	if err != nil {
 		return err
 	}
 	s := scanner{block: text, delimiter: f.delimiter}
 	if some, _ := s.skipBlank(); !some {
-		return malformed(f.path, "", "is empty; its first line must name the columns", "")
+		return malformedFile(f.path, "", "is empty; its first line must name the columns", "")
 	}
-	f.otherDelimiter = f.suspect(text[s.at:])
-	fields, err := s.header()
+	f.otherDelimiter = f.delimiterHint(text[s.at:])
+	fields, err := s.headerFields()
 	first := csvBlock{file: f, text: text}
 	switch {
 	case err != nil && f.otherDelimiter != "":
-		return malformed(f.path, "", "the first line is no row of CSV"+f.otherDelimiter, "")
+		return malformedFile(f.path, "", "the first line is no row of CSV"+f.otherDelimiter, "")
 	case err != nil:
-		return first.fault(&s, err)
+		return first.rowError(&s, err)
 	}
 	if !utf8.Valid(text[:s.at]) {
 		first.text = text[:s.at]
-		return first.notText()
+		return first.notUTF8()
 	}
 	var name []byte
 	for _, field := range fields {
-		name = unescape(name[:0], field.bytes(text))
+		name = appendUnescaped(name[:0], field.bytes(text))
 		if bytes.IndexByte(name, '\r') >= 0 {
-			return malformed(f.path, "", "ends its lines in a carriage return alone; save it with LF or CRLF", "")
+			return malformedFile(f.path, "", "ends its lines in a carriage return alone; save it with LF or CRLF", "")
 		}
 		f.header = append(f.header, string(name))
 	}
-	f.lines = first.line(s.at) - 1
+	f.lines = first.lineNumber(s.at) - 1
 	f.ahead = append(slices.Clone(text[s.at:]), f.ahead...)
 	return nil
 }
 
-// suspect says which delimiter the text that begins with the header looks to be written
-// with, where it has none of its own: it names no value of it.
-func (f *csvFile) suspect(text []byte) string {
+// delimiterHint returns a hint with the delimiter that the header, the first line of text, seems to be written with,
+// and "" if the line holds the delimiter of the dialect. It shows no value of the line.
+func (f *csvFile) delimiterHint(text []byte) string {
 	line, _, _ := bytes.Cut(text, []byte{'\n'})
 	if bytes.Contains(line, f.delimiter) {
 		return ""
@@ -206,15 +206,15 @@ func (f *csvFile) suspect(text []byte) string {
 		string(likely))
 }
 
-// skipMark skips the byte order mark of UTF-8 and refuses those of UTF-16.
-func (f *csvFile) skipMark(text []byte) ([]byte, error) {
+// skipByteOrderMark skips the byte order mark of UTF-8 and refuses those of UTF-16.
+func (f *csvFile) skipByteOrderMark(text []byte) ([]byte, error) {
 	if bytes.HasPrefix(text, []byte{0xFE, 0xFF}) || bytes.HasPrefix(text, []byte{0xFF, 0xFE}) {
-		return nil, malformed(f.path, "", "is written in UTF-16; save it as UTF-8", "")
+		return nil, malformedFile(f.path, "", "is written in UTF-16; save it as UTF-8", "")
 	}
 	return bytes.TrimPrefix(text, []byte{0xEF, 0xBB, 0xBF}), nil
 }
 
-func (f *csvFile) rows() int64 { return -1 }
+func (f *csvFile) rowCount() int64 { return -1 }
 
 func (f *csvFile) fields() (fields []Field) {
 	for _, name := range f.header {
@@ -223,13 +223,13 @@ func (f *csvFile) fields() (fields []Field) {
 	return fields
 }
 
-func (f *csvFile) next(context.Context) (part, error) {
-	text, err := f.block(blockBytes)
+func (f *csvFile) nextPart(context.Context) (part, error) {
+	text, err := f.nextBlock(blockBytes)
 	if err != nil {
 		return nil, err
 	}
 	if len(text) == 0 {
-		if err := f.check(); err != nil {
+		if err := f.checkUnchanged(); err != nil {
 			return nil, err
 		}
 		return nil, io.EOF
@@ -239,12 +239,10 @@ func (f *csvFile) next(context.Context) (part, error) {
 	return b, nil
 }
 
-// block returns the next rows, of about so many bytes and with padding behind
-// them, or nothing at the end. In a file that keeps to the rules a line ends its
-// row where the number of quotes before it is even. In one that does not, the
-// first block that breaks them still begins with a row, and is refused when it is
-// read.
-func (f *csvFile) block(size int) ([]byte, error) {
+// nextBlock returns the next rows, about size bytes of them with padding after them, or nothing at the end of the
+// file. In a well-formed file a line ends its row if the number of quotes before the line end is even. In a malformed
+// file the first block that breaks the rules still begins with a row, and is refused when it is read.
+func (f *csvFile) nextBlock(size int) ([]byte, error) {
 	if f.ended {
 		size = len(f.ahead)
 	}
@@ -252,33 +250,33 @@ func (f *csvFile) block(size int) ([]byte, error) {
 	f.ahead = nil
 	for quotes, counted := 0, 0; ; {
 		var err error
-		if text, err = f.read(text); err != nil {
+		if text, err = f.readMore(text); err != nil {
 			return nil, err
 		}
 		quotes, counted = quotes+bytes.Count(text[counted:], []byte{'"'}), len(text)
 		if f.ended {
-			return f.last(text), nil
+			return f.endWithNewline(text), nil
 		}
 		if end := lastRow(text, quotes); end > 0 {
 			f.ahead = slices.Clone(text[end:])
 			return text[:end], nil
 		}
 		if len(text) >= MostRow {
-			return f.long(text)
+			return f.overlongRowBlock(text)
 		}
 		room := min(2*len(text), MostRow)
 		text = append(make([]byte, 0, room+1+padding), text...)
 	}
 }
 
-// tooLong stands for a field that is too long to be read. It is not UTF-8, so no text is like it.
+// tooLong replaces a field that is too long to be read. It is not valid UTF-8, so no text of a file equals it.
 const tooLong = "\xfftoo long\xff"
 
-// long is the block of a row that begins with text and is longer than a row may be: in a total reading one row of
-// nulls, else an error.
-func (f *csvFile) long(text []byte) ([]byte, error) {
+// overlongRowBlock returns the block for a row that begins with text and is longer than MostRow: one row of nulls in
+// a total reading, and an error in any other.
+func (f *csvFile) overlongRowBlock(text []byte) ([]byte, error) {
 	if !f.total || f.header == nil {
-		return nil, f.malformed(f.fails(text), f.lines+1)
+		return nil, f.malformedLine(f.overlongRowError(text), f.lines+1)
 	}
 	if err := f.skipRow(text); err != nil {
 		return nil, err
@@ -287,11 +285,11 @@ func (f *csvFile) long(text []byte) ([]byte, error) {
 	return append(make([]byte, 0, len(row)+padding), row...), nil
 }
 
-// fails is what is wrong with a long row that begins with text.
-func (f *csvFile) fails(text []byte) error {
+// overlongRowError returns what is wrong with an overlong row that begins with text.
+func (f *csvFile) overlongRowError(text []byte) error {
 	s := scanner{block: append(text, '\n'), delimiter: f.delimiter}
 	for at := 0; at < len(text); {
-		_, next, _, err := s.field(at)
+		_, next, _, err := s.nextField(at)
 		switch {
 		case errors.Is(err, errOpen):
 			return errLongRow
@@ -303,7 +301,7 @@ func (f *csvFile) fails(text []byte) error {
 	return errLongRow
 }
 
-// skipRow reads to the end of the row that begins with text. It is an error where a quote is open at the end of the
+// skipRow reads to the end of the row that begins with text. It returns an error if a quote is open at the end of the
 // file.
 func (f *csvFile) skipRow(text []byte) error {
 	f.lines-- // the row that stands for this one is counted when it is read
@@ -321,19 +319,19 @@ func (f *csvFile) skipRow(text []byte) error {
 		}
 		switch {
 		case f.ended && open:
-			return f.malformed(errOpen, f.lines+1)
+			return f.malformedLine(errOpen, f.lines+1)
 		case f.ended:
 			return nil
 		}
 		var err error
-		if text, err = f.read(text[:0]); err != nil {
+		if text, err = f.readMore(text[:0]); err != nil {
 			return err
 		}
 	}
 }
 
-// read fills the memory behind text but for room for a last line end and padding.
-func (f *csvFile) read(text []byte) ([]byte, error) {
+// readMore fills the capacity of text, except for room for a last line end and padding.
+func (f *csvFile) readMore(text []byte) ([]byte, error) {
 	room := text[len(text) : cap(text)-1-padding]
 	if f.ended || len(room) == 0 {
 		return text, nil
@@ -342,27 +340,27 @@ func (f *csvFile) read(text []byte) ([]byte, error) {
 		m, err := f.plain.Read(room[n:])
 		n += m
 		text = text[:len(text)+m]
-		if errors.Is(err, io.EOF) { // and not that of a compressed file that is cut short
+		if errors.Is(err, io.EOF) { // not io.ErrUnexpectedEOF, which a truncated compressed file gives
 			f.ended = true
 			return text, nil
 		}
 		if err != nil {
-			return nil, f.fault(err)
+			return nil, f.readError(err)
 		}
 	}
 	return text, nil
 }
 
-// last is the text that ends a file, with a line end.
-func (f *csvFile) last(text []byte) []byte {
+// endWithNewline adds a line end to the last text of a file if it lacks one.
+func (f *csvFile) endWithNewline(text []byte) []byte {
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		text = append(text, '\n')
 	}
 	return text
 }
 
-// lastRow returns where the last row that ends in text ends, 0 for nowhere. text
-// holds so many quotes.
+// lastRow returns where the last complete row in text ends, 0 if there is none. quotes is the number of quotes in
+// text.
 func lastRow(text []byte, quotes int) int {
 	for end := len(text); ; {
 		n := bytes.LastIndexByte(text[:end], '\n')
@@ -389,19 +387,18 @@ func (f *csvFile) isNull(text []byte) bool {
 	return false
 }
 
-// malformed is a breach of the rules in a line, whose number is for the
-// diagnostics.
-func (f *csvFile) malformed(err error, line int64) error {
-	return malformed(f.path, "", err.Error(), fmt.Sprintf("line %d", line))
+// malformedLine returns the error of a line that breaks the rules. The line number is for the diagnostics only.
+func (f *csvFile) malformedLine(err error, line int64) error {
+	return malformedFile(f.path, "", err.Error(), fmt.Sprintf("line %d", line))
 }
 
-// fault tells an error of the system from one of decompression.
-func (f *csvFile) fault(err error) error {
+// readError returns the error of the system or of decompression.
+func (f *csvFile) readError(err error) error {
 	var system *fs.PathError
 	if errors.As(err, &system) {
-		return unreadable(f.path, err)
+		return unreadableFile(f.path, err)
 	}
-	return malformed(f.path, "", "cannot be decompressed; it may be cut short", err.Error())
+	return malformedFile(f.path, "", "cannot be decompressed; it may be cut short", err.Error())
 }
 
 func (f *csvFile) close() error {
@@ -413,5 +410,5 @@ func (f *csvFile) close() error {
 	return errors.Join(all...)
 }
 
-// delimiters that a CSV header is tried with, the usual one first.
+// delimiters are tried on a CSV header in this order, the usual one first.
 var delimiters = []rune{',', ';', '\t', '|'}

@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// listed is a Coder of listed texts, the last code for all others.
+// listed is a Coder for a list of texts; every other text has the last code.
 type listed map[string]uint32
 
 func listOf(texts ...string) listed {
@@ -40,11 +40,11 @@ func (l listed) Codes(values arrow.Array, codes []uint32) {
 	}
 }
 
-// benchRows is the rows of the tables of benchmarks.
+// benchRows is the number of rows of the tables of benchmarks.
 const benchRows = 1 << 18
 
-// benchDomains are the sizes of the domains of their categorical columns, which are
-// the texts "value 0000001 x" and so on.
+// benchDomains are the sizes of the domains of their categorical columns, whose texts are "value 0000001 x" and so
+// on.
 var benchDomains = []int{2, 2, 3, 5, 7, 9, 15, 16, 42, 51, 85, 100}
 
 func benchText(i int) string { return fmt.Sprintf("value %07d x", i) }
@@ -57,8 +57,8 @@ func benchCoder(size int) Coder {
 	return listOf(texts...)
 }
 
-// BenchmarkCSV reads 12 categorical columns of text, an age of two digits, and as
-// values an id, from text of 240 bytes a row, by one goroutine. 250 MB/s is the bar.
+// BenchmarkCSV reads 12 categorical columns of text and an age of two digits as codes, and an id as values, from rows
+// of 240 bytes, with one goroutine. The target is 250 MB/s.
 func BenchmarkCSV(b *testing.B) {
 	r := rand.New(rand.NewSource(1))
 	for _, quoted := range []bool{false, true} {
@@ -83,7 +83,7 @@ func BenchmarkCSV(b *testing.B) {
 		}
 		columns = append(columns, Column{Name: "age", Coder: listOf(ages...)}, Column{Name: "id"})
 		dir := b.TempDir()
-		write(b, dir, "a.csv", text.Bytes())
+		writeFile(b, dir, "a.csv", text.Bytes())
 		for _, narrow := range []bool{false, true} {
 			wanted := columns
 			if narrow {
@@ -92,14 +92,14 @@ func BenchmarkCSV(b *testing.B) {
 			b.Run(fmt.Sprintf("quoted=%v/columns=%d", quoted, len(wanted)), func(b *testing.B) {
 				b.SetBytes(int64(text.Len()))
 				var buffers Buffers
-				begin := cpu(b)
+				begin := cpuTime(b)
 				for range b.N {
 					if n := readAll(b, dir, spec.TableSource{Format: files.CSV, Paths: []string{"a.csv"}, Nulls: []string{""}}, wanted,
 						&buffers); n != benchRows {
 						b.Fatal(n)
 					}
 				}
-				b.ReportMetric(float64(b.N)*float64(text.Len())/1e6/(cpu(b)-begin).Seconds(), "MB/cpu-s")
+				b.ReportMetric(float64(b.N)*float64(text.Len())/1e6/(cpuTime(b)-begin).Seconds(), "MB/cpu-s")
 			})
 		}
 	}

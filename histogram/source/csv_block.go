@@ -1,6 +1,6 @@
 package source
 
-// This file holds the block: whole lines of a CSV file, which are its piece.
+// This file holds the block, the piece of a CSV file: whole lines.
 
 import (
 	"bytes"
@@ -12,52 +12,53 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// csvBlock is whole lines of a file. It is not changed once it is made.
+// csvBlock is whole lines of a file. It is immutable.
 type csvBlock struct {
 	file  *csvFile
-	text  []byte // with padding behind it
-	lines int64  // of the file before it
+	text  []byte // followed by padding
+	lines int64  // number of lines of the file before the block
 }
 
-// scanRows is how many rows are scanned before their fields are looked at.
+// scanRows is how many rows are scanned before their fields are coded or copied.
 const scanRows = 2048
 
-// textScratch is what a goroutine reads blocks with.
+// textScratch is the memory with which a goroutine reads blocks.
 type textScratch struct {
-	spans [][]span // of each slot
-	memos []*memo  // of each wanted column, nil where values are
+	spans [][]span // by slot
+	memos []*memo  // by wanted column, nil where values are wanted
 	codes [scanRows]uint32
 	field []byte
 }
 
-// unescape returns the text of an escaped field, valid until the next.
+// unescape returns the text of an escaped field. It is valid until the next call.
 func (t *textScratch) unescape(field []byte) []byte {
-	t.field = unescape(slices.Grow(t.field[:0], len(field)+padding), field)
+	t.field = appendUnescaped(slices.Grow(t.field[:0], len(field)+padding), field)
 	return t.field
 }
 
-func (c *csvBlock) rows() int64 { return -1 }
+func (c *csvBlock) rowCount() int64 { return -1 }
 
-func (c *csvBlock) read(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error {
+func (c *csvBlock) readBatches(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error {
 	if !c.file.total && !utf8.Valid(c.text) {
-		return c.notText()
+		return c.notUTF8()
 	}
-	scratchOf[textScratch](b).prepare(b, c.file)
-	s := scanner{block: c.text, delimiter: c.file.delimiter, single: len(c.file.header) == 1, empties: c.file.total}
+	scratchOf[textScratch](b).fitTo(b, c.file)
+	s := scanner{block: c.text, delimiter: c.file.delimiter, singleColumn: len(c.file.header) == 1,
+		blankIsEmpty: c.file.total}
 	for first := int64(0); ; {
-		n, err := c.batch(ctx, b, &s, most)
+		n, err := c.readBatch(ctx, b, &s, most)
 		if err != nil || n == 0 {
 			return err
 		}
-		if err := b.pass(first, n, visit); err != nil {
+		if err := b.visitBatch(first, n, visit); err != nil {
 			return err
 		}
 		first += int64(n)
 	}
 }
 
-// prepare fits the buffers and their scratch to a CSV file.
-func (t *textScratch) prepare(b *Buffers, f *csvFile) {
+// fitTo fits the buffers and their scratch to a CSV file.
+func (t *textScratch) fitTo(b *Buffers, f *csvFile) {
 	if b.opened == f {
 		return
 	}
@@ -69,36 +70,36 @@ func (t *textScratch) prepare(b *Buffers, f *csvFile) {
 		t.memos = make([]*memo, len(b.codes))
 	}
 	for i, codes := range b.codes {
-		b.hold(i, arrow.BinaryTypes.String)
+		b.ensureType(i, arrow.BinaryTypes.String)
 		if codes != nil && t.memos[i] == nil {
 			t.memos[i] = newMemo(b.columns[i].Coder, f.isNull)
 		}
 	}
 }
 
-// batch reads at most `most` rows into the buffers and returns how many.
-func (c *csvBlock) batch(ctx context.Context, b *Buffers, s *scanner, most int) (int, error) {
-	b.start(most)
+// readBatch reads at most `most` rows into the buffers and returns how many it read.
+func (c *csvBlock) readBatch(ctx context.Context, b *Buffers, s *scanner, most int) (int, error) {
+	b.startBatch(most)
 	t, n := scratchOf[textScratch](b), 0
 	for n < most {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		rows, err := s.rows(c.file.slots, t.spans, min(scanRows, most-n))
+		rows, err := s.nextRows(c.file.slots, t.spans, min(scanRows, most-n))
 		if err != nil {
-			return 0, c.fault(s, err)
+			return 0, c.rowError(s, err)
 		}
 		if rows == 0 {
 			break
 		}
-		for i, slot := range c.file.places {
+		for i, slot := range c.file.indexes {
 			switch {
 			case slot < 0:
-				b.repeat(i, c.file.constants[i], rows)
+				b.repeatConstant(i, c.file.constants[i], rows)
 			case b.codes[i] != nil:
-				err = c.encode(b, t, i, t.spans[slot][:rows])
+				err = c.encodeFields(b, t, i, t.spans[slot][:rows])
 			default:
-				err = c.copy(b, t, i, t.spans[slot][:rows])
+				err = c.copyFields(b, t, i, t.spans[slot][:rows])
 			}
 			if err != nil {
 				return 0, err
@@ -109,55 +110,56 @@ func (c *csvBlock) batch(ctx context.Context, b *Buffers, s *scanner, most int) 
 	return n, nil
 }
 
-// encode puts the codes of fields into the buffer of column i.
-func (c *csvBlock) encode(b *Buffers, t *textScratch, i int, fields []span) error {
-	m, codes, bound := t.memos[i], t.codes[:len(fields)], b.bound(i)
-	m.start(len(fields))
+// encodeFields writes the codes of fields to the buffer of column i.
+func (c *csvBlock) encodeFields(b *Buffers, t *textScratch, i int, fields []span) error {
+	m, codes, bound := t.memos[i], t.codes[:len(fields)], b.textBoundOf(i)
+	m.startBatch(len(fields))
 	for row, f := range fields {
 		text := f.bytes(c.text)
-		if f.escaped() {
+		if f.isEscaped() {
 			text = t.unescape(text)
 		}
 		if len(text) > bound.most {
 			if !bound.asNull {
-				return c.long(b, i, f)
+				return c.textTooLong(b, i, f)
 			}
 			text = []byte(tooLong)
 		}
-		codes[row] = m.find(text, row)
+		codes[row] = m.codeOf(text, row)
 	}
-	m.ask(codes)
-	b.codes[i].each(codes)
+	m.resolveMisses(codes)
+	b.codes[i].appendCodes(codes)
 	return nil
 }
 
-// copy puts the texts of fields into the buffer of column i.
-func (c *csvBlock) copy(b *Buffers, t *textScratch, i int, fields []span) error {
-	to, bound := b.values[i].(*textBuffer[int32]), b.bound(i)
+// copyFields writes the texts of fields to the buffer of column i.
+func (c *csvBlock) copyFields(b *Buffers, t *textScratch, i int, fields []span) error {
+	to, bound := b.values[i].(*textBuffer[int32]), b.textBoundOf(i)
 	for _, f := range fields {
 		text := f.bytes(c.text)
-		if f.escaped() {
+		if f.isEscaped() {
 			text = t.unescape(text)
 		}
 		switch long := len(text) > bound.most; {
 		case long && !bound.asNull:
-			return c.long(b, i, f)
+			return c.textTooLong(b, i, f)
 		case long || c.file.isNull(text):
-			to.nulls(1)
+			to.appendNulls(1)
 		default:
-			to.add(text)
+			to.appendText(text)
 		}
 	}
 	return nil
 }
 
-// long is the error of a field of column i that is too long.
-func (c *csvBlock) long(b *Buffers, i int, f span) error {
-	return asLong(c.file.path, b.columns[i].Name, fmt.Sprintf("line %d", c.line(int(f.begin))), longText{b.bound(i).most})
+// textTooLong returns the error of a field of column i that is too long.
+func (c *csvBlock) textTooLong(b *Buffers, i int, f span) error {
+	return asTextTooLong(c.file.path, b.columns[i].Name, fmt.Sprintf("line %d", c.lineNumber(int(f.begin))),
+		textTooLongError{b.textBoundOf(i).most})
 }
 
-// notText says where the block is not valid UTF-8.
-func (c *csvBlock) notText() error {
+// notUTF8 returns an error that names the first line that is not valid UTF-8.
+func (c *csvBlock) notUTF8() error {
 	at := 0
 	for at < len(c.text) {
 		r, n := utf8.DecodeRune(c.text[at:])
@@ -166,15 +168,15 @@ func (c *csvBlock) notText() error {
 		}
 		at += n
 	}
-	return c.file.malformed(errNotText, c.line(at))
+	return c.file.malformedLine(errNotText, c.lineNumber(at))
 }
 
-// fault says where the row that the scanner stands at breaks the rules.
-func (c *csvBlock) fault(s *scanner, err error) error {
-	return c.file.malformed(err, c.line(s.at))
+// rowError returns the error of the row at the scanner's position.
+func (c *csvBlock) rowError(s *scanner, err error) error {
+	return c.file.malformedLine(err, c.lineNumber(s.at))
 }
 
-// line is the number of the line of a place, from 1.
-func (c *csvBlock) line(at int) int64 {
+// lineNumber returns the number, from 1, of the line of a position in the block.
+func (c *csvBlock) lineNumber(at int) int64 {
 	return c.lines + int64(bytes.Count(c.text[:at], []byte{'\n'})) + 1
 }

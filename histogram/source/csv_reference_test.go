@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// referenceCSV is the columns of a text as encoding/csv reads them.
+// referenceCSV returns the columns of a text as encoding/csv reads them.
 func referenceCSV(text []byte, delimiter rune) (header []string, rows [][]string, err error) {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF"))))
 	r.Comma = delimiter
@@ -33,9 +33,8 @@ func referenceCSV(text []byte, delimiter rune) (header []string, rows [][]string
 	return rows[0], rows[1:], nil
 }
 
-// A text is refused where encoding/csv refuses it or it is not UTF-8, and otherwise
-// has the same fields, wherever its blocks are cut. Beyond that, only blank lines in
-// a file of one column are refused.
+// A text is refused if encoding/csv refuses it or it is not UTF-8. Any other text has the same fields as in
+// encoding/csv, wherever its blocks are cut, except that blank lines in a file of one column are refused.
 func TestCSVIsEncodingCSV(t *testing.T) {
 	accepted, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -50,7 +49,7 @@ func TestCSVIsEncodingCSV(t *testing.T) {
 			rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end") + strings.Join(rapid.SliceOfN(token, 0, 30).Draw(t, "text"),
 			""))
 		header, want, err := referenceCSV(text, delimiter)
-		got, ours := parse(t, text, delimiter)
+		got, ours := parseCSV(t, text, delimiter)
 		if err != nil || len(header) == 0 {
 			if ours == nil {
 				t.Fatalf("%q is accepted, but %v", text, err)
@@ -75,8 +74,8 @@ func TestCSVIsEncodingCSV(t *testing.T) {
 	}
 }
 
-// parse reads all columns of a text in blocks of a few bytes.
-func parse(t *rapid.T, text []byte, delimiter rune) ([][]string, error) {
+// parseCSV reads all columns of a text in blocks of a few bytes.
+func parseCSV(t *rapid.T, text []byte, delimiter rune) ([][]string, error) {
 	size := rapid.IntRange(1, 40).Draw(t, "block")
 	f := &csvFile{handle: &handle{path: "x"}, delimiter: []byte(string(delimiter)), plain: bytes.NewReader(text)}
 	if err := f.readHeader(); err != nil {
@@ -87,7 +86,7 @@ func parse(t *rapid.T, text []byte, delimiter rune) ([][]string, error) {
 	}
 	var rows [][]string
 	for {
-		block, err := f.block(size)
+		block, err := f.nextBlock(size)
 		if err != nil {
 			return nil, err
 		}
@@ -97,13 +96,13 @@ func parse(t *rapid.T, text []byte, delimiter rune) ([][]string, error) {
 		if !utf8.Valid(block) {
 			return nil, errNotText
 		}
-		s := scanner{block: block, delimiter: f.delimiter, single: len(f.header) == 1}
+		s := scanner{block: block, delimiter: f.delimiter, singleColumn: len(f.header) == 1}
 		for {
 			spans := make([][]span, len(f.header))
 			for i := range spans {
 				spans[i] = make([]span, 3)
 			}
-			n, err := s.rows(f.slots, spans, 3)
+			n, err := s.nextRows(f.slots, spans, 3)
 			if err != nil {
 				return nil, err
 			}
@@ -113,7 +112,7 @@ func parse(t *rapid.T, text []byte, delimiter rune) ([][]string, error) {
 			for row := range n {
 				fields := make([]string, len(f.header))
 				for i := range fields {
-					fields[i] = string(unescape(nil, spans[i][row].bytes(block)))
+					fields[i] = string(appendUnescaped(nil, spans[i][row].bytes(block)))
 				}
 				rows = append(rows, fields)
 			}

@@ -1,8 +1,8 @@
 package source
 
-// This file holds the tokenizer of CSV: rows of text into the places of their
-// wanted fields, by RFC 4180. Lines end in LF or CRLF, and so do those within
-// quotes; a quote may stand only around a field and doubled within one.
+// This file holds the tokenizer of CSV, by RFC 4180: it splits text into rows and finds the spans of wanted fields.
+// Lines end in LF or CRLF, also within quotes. A quote may stand only around a field, and doubled within a quoted
+// field.
 
 import (
 	"bytes"
@@ -18,24 +18,24 @@ var (
 	errBlank  = errors.New(`has a blank line; in a file of one column write "" for an empty value and remove other blank lines`)
 )
 
-// padding is how many bytes may be read behind a block of text.
+// padding is how many bytes after a block of text may be read.
 const padding = 8
 
-// span is where a field lies in its block: first byte, length and whether it has
-// doubled quotes or line ends of two bytes.
+// span is the position of a field in its block: its first byte, its length, and whether it has doubled quotes or line
+// ends of two bytes.
 type span struct {
 	begin  uint32
-	length uint32 // doubled, and one more where it is escaped
+	length uint32 // twice the length, plus one if the field is escaped
 }
 
 func (s span) bytes(block []byte) []byte {
 	return block[s.begin : s.begin+s.length>>1]
 }
 
-func (s span) escaped() bool { return s.length&1 == 1 }
+func (s span) isEscaped() bool { return s.length&1 == 1 }
 
-// unescape appends the text of an escaped field.
-func unescape(dst, field []byte) []byte {
+// appendUnescaped appends the text of an escaped field.
+func appendUnescaped(dst, field []byte) []byte {
 	for i := 0; i < len(field); i++ {
 		if c := field[i]; c == '"' || c == '\r' && i+1 < len(field) && field[i+1] == '\n' {
 			i++
@@ -45,25 +45,24 @@ func unescape(dst, field []byte) []byte {
 	return dst
 }
 
-// scanner goes through the rows of a block, which ends with a line and has
-// padding behind it.
+// scanner goes through the rows of a block, which ends with a line end and is followed by padding.
 type scanner struct {
-	block     []byte
-	at        int // start of the next line
-	delimiter []byte
-	single    bool // one column: a blank line could be a row, and is an error
-	empties   bool // a blank line is one there
+	block        []byte
+	at           int // start of the next line
+	delimiter    []byte
+	singleColumn bool // a blank line could be a row, and is an error
+	blankIsEmpty bool // in a single column a blank line is an empty value
 }
 
-// skipBlank goes to the next line that is not blank, and is false at the end.
+// skipBlank goes to the next line that is not blank. It reports false at the end of the block.
 func (s *scanner) skipBlank() (bool, error) {
 	for s.at < len(s.block) {
 		n := lineEnd(s.block[s.at:])
 		if n == 0 {
 			return true, nil
 		}
-		if s.single {
-			if s.empties {
+		if s.singleColumn {
+			if s.blankIsEmpty {
 				return true, nil
 			}
 			return false, errBlank
@@ -73,7 +72,7 @@ func (s *scanner) skipBlank() (bool, error) {
 	return false, nil
 }
 
-// lineEnd is the length of the line end that b begins with, 0 for none.
+// lineEnd returns the length of the line end with which b begins, 0 for none.
 func lineEnd(b []byte) int {
 	switch {
 	case len(b) > 0 && b[0] == '\n':
@@ -84,11 +83,11 @@ func lineEnd(b []byte) int {
 	return 0
 }
 
-// header returns the spans of the row at s.at, however many there are.
-func (s *scanner) header() ([]span, error) {
+// headerFields returns the spans of all fields of the row at s.at.
+func (s *scanner) headerFields() ([]span, error) {
 	var fields []span
 	for {
-		field, next, last, err := s.field(s.at)
+		field, next, last, err := s.nextField(s.at)
 		if err != nil {
 			return nil, err
 		}
@@ -99,9 +98,9 @@ func (s *scanner) header() ([]span, error) {
 	}
 }
 
-// rows scans at most len(spans[0]) rows (of as many fields as slots) and puts the
-// field of slot i ≥ 0 into spans[i]. It returns how many rows there were.
-func (s *scanner) rows(slots []int, spans [][]span, most int) (int, error) {
+// nextRows scans at most `most` rows of len(slots) fields each, and puts field i into spans[slots[i]] if slots[i] ≥
+// 0. It returns how many rows it scanned; most must not exceed len(spans[0]).
+func (s *scanner) nextRows(slots []int, spans [][]span, most int) (int, error) {
 	for row := range most {
 		if s.at == len(s.block) || s.block[s.at] == '\n' || s.block[s.at] == '\r' {
 			if more, err := s.skipBlank(); err != nil || !more {
@@ -110,7 +109,7 @@ func (s *scanner) rows(slots []int, spans [][]span, most int) (int, error) {
 		}
 		at := s.at
 		for i, slot := range slots {
-			field, next, last, err := s.field(at)
+			field, next, last, err := s.nextField(at)
 			if err != nil {
 				return row, err
 			}
@@ -137,22 +136,22 @@ const (
 	quotes    = ones * '"'
 )
 
-// zeros has the high bit of the lowest zero byte of a word, and of no lower one: a
-// zero byte minus one borrows.
-func zeros(word uint64) uint64 { return (word - ones) &^ word & highs }
+// lowestZeroByte sets the high bit of the lowest zero byte of a word, and of no lower byte: subtracting one from a
+// zero byte borrows. Bits of higher bytes mean nothing.
+func lowestZeroByte(word uint64) uint64 { return (word - ones) &^ word & highs }
 
-// field returns the field that begins at a place, where the next begins, and
-// whether it was the last of its row.
-func (s *scanner) field(at int) (f span, next int, last bool, err error) {
+// nextField returns the field that begins at a position, the position of the next field, and whether the field was
+// the last of its row.
+func (s *scanner) nextField(at int) (f span, next int, last bool, err error) {
 	block := s.block[: len(s.block)+padding : len(s.block)+padding]
 	if block[at] == '"' {
-		return s.quoted(at)
+		return s.nextQuotedField(at)
 	}
 	begin := at
 	delimiter := ones * uint64(s.delimiter[0])
 	for {
 		w := binary.LittleEndian.Uint64(block[at:])
-		found := zeros(w^delimiter) | zeros(w^lineFeeds) | zeros(w^quotes)
+		found := lowestZeroByte(w^delimiter) | lowestZeroByte(w^lineFeeds) | lowestZeroByte(w^quotes)
 		if found == 0 {
 			at += 8
 			continue
@@ -174,14 +173,14 @@ func (s *scanner) field(at int) (f span, next int, last bool, err error) {
 	}
 }
 
-// quoted is field for a field in quotes.
-func (s *scanner) quoted(at int) (f span, next int, last bool, err error) {
+// nextQuotedField is nextField for a field in quotes.
+func (s *scanner) nextQuotedField(at int) (f span, next int, last bool, err error) {
 	block := s.block[: len(s.block)+padding : len(s.block)+padding]
 	at++
 	begin, escaped := at, uint32(0)
 	for {
 		w := binary.LittleEndian.Uint64(block[at:])
-		found := zeros(w^quotes) | zeros(w^returns)
+		found := lowestZeroByte(w^quotes) | lowestZeroByte(w^returns)
 		at += min(bits.TrailingZeros64(found)>>3, 8)
 		if at >= len(s.block) {
 			return span{}, 0, false, errOpen

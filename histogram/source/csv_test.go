@@ -59,11 +59,11 @@ func TestCSV(t *testing.T) {
 		"short":       {csvSource, "a.csv", []byte("x\n"), []string{}},
 	} {
 		dir := t.TempDir()
-		write(t, dir, c.file, c.bytes)
-		rows, _, err := content(t, dir, c.source, "x")
+		writeFile(t, dir, c.file, c.bytes)
+		rows, _, err := readContent(t, dir, c.source, "x")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if got := column(rows, 0); !slices.Equal(got, c.want) {
+		} else if got := columnOf(rows, 0); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
@@ -101,11 +101,11 @@ func TestCSVRefusals(t *testing.T) {
 		dir := t.TempDir()
 		if folder, inner, ok := strings.Cut(c.file, "/"); ok {
 			mkdir(t, dir, folder)
-			write(t, dir, folder+"/"+inner, nil)
+			writeFile(t, dir, folder+"/"+inner, nil)
 		} else {
-			write(t, dir, c.file, c.bytes)
+			writeFile(t, dir, c.file, c.bytes)
 		}
-		_, _, err := content(t, dir, csvSource, "x")
+		_, _, err := readContent(t, dir, csvSource, "x")
 		if err == nil {
 			t.Errorf("%s: accepted", name)
 			continue
@@ -127,11 +127,11 @@ func flipLast(b []byte) []byte {
 	return b
 }
 
-// The nearest name helps, but where a header was left out it is somebody's value.
+// The nearest name would help, but if a header was left out that name is somebody's value.
 func TestMissingColumnShowsNoneOfTheFirstLine(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.csv", []byte("person,regoin,age\n"))
-	_, _, err := content(t, dir, csvSource, "region")
+	writeFile(t, dir, "a.csv", []byte("person,regoin,age\n"))
+	_, _, err := readContent(t, dir, csvSource, "region")
 	e := mustFail(t, err, Missing)
 	if strings.Contains(e.Error(), "regoin") || !strings.Contains(e.Error(), "a.csv") {
 		t.Error(e)
@@ -141,7 +141,7 @@ func TestMissingColumnShowsNoneOfTheFirstLine(t *testing.T) {
 	}
 }
 
-// More rows than a record holds.
+// A file may have more rows than a record.
 func TestCSVManyRows(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("x\n")
@@ -149,8 +149,8 @@ func TestCSVManyRows(t *testing.T) {
 		fmt.Fprintln(&b, i)
 	}
 	dir := t.TempDir()
-	write(t, dir, "a.csv", []byte(b.String()))
-	rows, _, err := content(t, dir, csvSource, "x")
+	writeFile(t, dir, "a.csv", []byte(b.String()))
+	rows, _, err := readContent(t, dir, csvSource, "x")
 	if err != nil || len(rows) != 2*MaxRows+1 || rows[2*MaxRows][0] != fmt.Sprint(2*MaxRows) {
 		t.Error(len(rows), err)
 	}

@@ -15,15 +15,15 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// sound is a small file of 60 rows and its wanted columns.
+// sound is a small intact file of 60 rows and its wanted columns.
 type sound struct {
 	source  spec.TableSource
 	bytes   []byte
 	columns []string
 }
 
-// damaged is small files of each format.
-func damaged(t testing.TB) map[string]sound {
+// soundFiles returns small intact files of each format.
+func soundFiles(t testing.TB) map[string]sound {
 	all := []string{"a", "b", "c"}
 	of := func(f files.Format, bytes []byte) sound {
 		return sound{spec.TableSource{Format: f, Paths: []string{"f"}}, bytes, all}
@@ -38,13 +38,12 @@ func damaged(t testing.TB) map[string]sound {
 		"parquet plain":  of(files.Parquet, plainBytes(t, 60)),
 		"parquet rows":   rows,
 		"arrow file":     of(files.Arrow, arrowBytes(t, true, 60)),
-		"arrow bare":     of(files.Arrow, bare(t, arrowBytes(t, true, 60))),
+		"arrow bare":     of(files.Arrow, withoutPrefix(t, arrowBytes(t, true, 60))),
 		"arrow stream":   of(files.Arrow, arrowBytes(t, false, 60)),
 	}
 }
 
-// plainBytes is the rows of wideBytes without dictionaries, statistics and, as many
-// writers leave them out, checksums.
+// plainBytes returns the rows of wideBytes without dictionaries, statistics or checksums, which many writers omit.
 func plainBytes(t testing.TB, n int) []byte {
 	t.Helper()
 	type plain struct {
@@ -67,7 +66,7 @@ func plainBytes(t testing.TB, n int) []byte {
 	return b.Bytes()
 }
 
-// textBytes is a CSV file of 60 rows with quotes here and there.
+// textBytes returns a CSV file of 60 rows, some of them with quotes.
 func textBytes() []byte {
 	var b bytes.Buffer
 	b.WriteString("a,b,c\n")
@@ -77,8 +76,8 @@ func textBytes() []byte {
 	return b.Bytes()
 }
 
-// A file with any one bit changed is read with all its rows or refused. Trials are
-// 5 000 a format, or as many as DPRELEASE_FLIPS says.
+// A file with any one bit changed is read with all its rows or refused. There are 5 000 trials per format, or as many
+// as DPRELEASE_FLIPS says.
 func TestBitFlips(t *testing.T) {
 	trials := 2000
 	if s := os.Getenv("DPRELEASE_FLIPS"); s != "" {
@@ -88,7 +87,7 @@ func TestBitFlips(t *testing.T) {
 		}
 	}
 	all := map[string]sound{}
-	for name, f := range damaged(t) {
+	for name, f := range soundFiles(t) {
 		all[name] = f
 	}
 	for end, encoded := range map[string][]byte{"": textBytes(), ".gz": gzipped(string(textBytes())),
@@ -103,8 +102,8 @@ func TestBitFlips(t *testing.T) {
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, f.source.Paths[0], f.bytes)
-			if n, err := rowsOf(dir, f.source, f.columns); err != nil || n != 60 {
+			writeFile(t, dir, f.source.Paths[0], f.bytes)
+			if n, err := countRows(dir, f.source, f.columns); err != nil || n != 60 {
 				t.Fatal(n, err)
 			}
 			file, err := os.OpenFile(filepath.Join(dir, f.source.Paths[0]), os.O_RDWR, 0)
@@ -117,7 +116,7 @@ func TestBitFlips(t *testing.T) {
 			for range (trials + kinds[f.source.Format] - 1) / kinds[f.source.Format] {
 				i, bit := r.Intn(len(f.bytes)), byte(1)<<r.Intn(8)
 				setByte(t, file, i, f.bytes[i]^bit)
-				n, err := rowsOf(dir, f.source, f.columns)
+				n, err := countRows(dir, f.source, f.columns)
 				setByte(t, file, i, f.bytes[i])
 				if err != nil {
 					refused++
@@ -131,14 +130,14 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
-// A file with any one byte changed is read with all its rows or refused; it
-// never panics and never gives another number of rows.
+// A file with any one byte changed is read with all its rows or refused. It never panics and never gives another
+// number of rows.
 func TestEveryByteFlipped(t *testing.T) {
-	for name, f := range damaged(t) {
+	for name, f := range soundFiles(t) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, "f", f.bytes)
-			if rows, _, err := content(t, dir, f.source, f.columns...); err != nil || len(rows) != 60 {
+			writeFile(t, dir, "f", f.bytes)
+			if rows, _, err := readContent(t, dir, f.source, f.columns...); err != nil || len(rows) != 60 {
 				t.Fatal(len(rows), err)
 			}
 			file, err := os.OpenFile(filepath.Join(dir, "f"), os.O_RDWR, 0)
@@ -149,11 +148,11 @@ func TestEveryByteFlipped(t *testing.T) {
 			refused := 0
 			for i, right := range f.bytes {
 				if i%3 != 0 && os.Getenv("DPRELEASE_LONG") == "" {
-					continue // the long run takes every byte
+					continue // only the long run changes every byte
 				}
 				wrong := right ^ []byte{0x01, 0x80, 0xFF}[i/3%3]
 				setByte(t, file, i, wrong)
-				n, err := rowsOf(dir, f.source, f.columns)
+				n, err := countRows(dir, f.source, f.columns)
 				setByte(t, file, i, right)
 				if err != nil {
 					refused++
@@ -175,14 +174,14 @@ func setByte(t *testing.T, f *os.File, i int, b byte) {
 }
 
 func TestEveryTruncation(t *testing.T) {
-	for name, f := range damaged(t) {
+	for name, f := range soundFiles(t) {
 		dir := t.TempDir()
-		path := write(t, dir, "f", f.bytes)
+		path := writeFile(t, dir, "f", f.bytes)
 		for n := len(f.bytes) - 1; n >= 0; n-- {
 			if err := os.Truncate(path, int64(n)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := rowsOf(dir, f.source, f.columns); err == nil {
+			if _, err := countRows(dir, f.source, f.columns); err == nil {
 				t.Errorf("%s: the first %d of %d bytes are accepted", name, n, len(f.bytes))
 			}
 		}
@@ -192,17 +191,17 @@ func TestEveryTruncation(t *testing.T) {
 func FuzzParquet(f *testing.F) { fuzz(f, files.Parquet) }
 func FuzzArrow(f *testing.F)   { fuzz(f, files.Arrow) }
 
-// fuzz looks for bytes on which a reader panics or does not stop.
+// fuzz searches for bytes on which a reader panics or does not stop.
 func fuzz(f *testing.F, format files.Format) {
-	for _, seed := range damaged(f) {
+	for _, seed := range soundFiles(f) {
 		if seed.source.Format == format {
 			f.Add(seed.bytes)
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir := t.TempDir()
-		write(t, dir, "f", b)
-		_, err := rowsOf(dir, spec.TableSource{Format: format, Paths: []string{"f"}}, []string{"a", "b", "c"})
+		writeFile(t, dir, "f", b)
+		_, err := countRows(dir, spec.TableSource{Format: format, Paths: []string{"f"}}, []string{"a", "b", "c"})
 		mustBeOurs(t, err)
 	})
 }
@@ -216,11 +215,11 @@ func FuzzCSV(f *testing.F) {
 	f.Add([]byte("a\n\n\"x"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir := t.TempDir()
-		write(t, dir, "f", b)
-		write(t, dir, "f.gz", b)
-		write(t, dir, "f.zst", b)
+		writeFile(t, dir, "f", b)
+		writeFile(t, dir, "f.gz", b)
+		writeFile(t, dir, "f.zst", b)
 		for _, name := range []string{"f", "f.gz", "f.zst"} {
-			_, err := rowsOf(dir, spec.TableSource{Format: files.CSV, Paths: []string{filepath.Base(name)}, Nulls: []string{""}},
+			_, err := countRows(dir, spec.TableSource{Format: files.CSV, Paths: []string{filepath.Base(name)}, Nulls: []string{""}},
 				[]string{"a"})
 			mustBeOurs(t, err)
 		}

@@ -15,26 +15,24 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds Description: what a file's header says of its columns, without
-// a look at any value.
+// This file holds Description: the columns that the header of a file names. Making it reads no value.
 
 // Description is the format of a file and the columns its header names.
 type Description struct {
 	Format    files.Format
-	Delimiter rune // csv: the one that parts the header into most columns
+	Delimiter rune // csv: the delimiter that splits the header into the most columns
 	Fields    []Field
 }
 
-// Field is a column of a file. Type is empty where the header does not tell, as
-// in every CSV file, and for types that are not read.
+// Field is a column of a file. Type is empty if the header has no types, as in every CSV file, and for a type that is
+// not read.
 type Field struct {
 	Name string
 	Type domain.Type
 }
 
-// Describe reads the header of a file whose name ends in .parquet, .pq,
-// .arrow, .arrows, .feather or .ipc; any other is taken for CSV. Errors are
-// *[Error] or the context's.
+// Describe reads the header of a file. The format follows from the file name: .parquet and .pq are Parquet, .arrow,
+// .arrows, .feather and .ipc are Arrow, and any other name is CSV. Errors are *[Error] or the context's.
 func Describe(ctx context.Context, path string) (Description, error) {
 	if err := ctx.Err(); err != nil {
 		return Description{}, err
@@ -53,7 +51,7 @@ func Describe(ctx context.Context, path string) (Description, error) {
 	}
 }
 
-// describeTyped reads the header of a file of a format that has types.
+// describeTyped reads the header of a file in a format that has types.
 func describeTyped(path string, format files.Format) (Description, error) {
 	open := opener(openArrow)
 	if format == files.Parquet {
@@ -67,7 +65,7 @@ func describeTyped(path string, format files.Format) (Description, error) {
 	return Description{Format: format, Fields: opened.fields()}, nil
 }
 
-// formatOf tells a format by the end of a file's name.
+// formatOf returns the format that the ending of a file name stands for.
 func formatOf(path string) files.Format {
 	name := strings.ToLower(path)
 	for _, end := range []string{".arrow", ".arrows", ".feather", ".ipc"} {
@@ -81,13 +79,13 @@ func formatOf(path string) files.Format {
 	return files.CSV
 }
 
-// parquetType is the type of the Arrow arrays that a column is read into.
+// parquetType returns the spec's type of a Parquet column, or "" if the column is not read.
 func parquetType(c *parquet.Column) domain.Type {
 	if !c.Leaf() || c.Repeated() {
 		return ""
 	}
-	if physical := physicalOf(c.Type()); physical != nil {
-		return arrowType(physical.of)
+	if physical := physicalTypeOf(c.Type()); physical != nil {
+		return arrowType(physical.dataType)
 	}
 	return ""
 }
@@ -97,7 +95,7 @@ func describeCSV(path string) (Description, error) {
 	var first error
 	for _, delimiter := range delimiters {
 		opened, err := csvDialect{delimiter: delimiter}.open(&handle{path: path}, nil)
-		if err != nil { // with another delimiter a quote may stand where it should
+		if err != nil { // another delimiter may make the position of a quote valid
 			first = cmp.Or(first, err)
 			continue
 		}
@@ -113,7 +111,7 @@ func describeCSV(path string) (Description, error) {
 	return best, nil
 }
 
-// arrowType is the spec's type of an Arrow type.
+// arrowType returns the spec's type of an Arrow type, or "" if it has none.
 func arrowType(t arrow.DataType) domain.Type {
 	switch t := t.(type) {
 	case *arrow.StringType, *arrow.LargeStringType:

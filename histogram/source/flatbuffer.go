@@ -1,8 +1,7 @@
 package source
 
-// This file holds as much of the FlatBuffers encoding as it takes to check, before
-// the Arrow decoder sets memory aside for them, that the lengths in a schema fit
-// into the bytes that are there.
+// This file holds the part of the FlatBuffers encoding that is needed to check that the lengths in a schema fit into
+// the bytes that are there, before the Arrow decoder allocates memory for them.
 
 import (
 	"encoding/binary"
@@ -11,19 +10,19 @@ import (
 
 var errLengths = errors.New("a length in its schema does not fit into the file")
 
-// table is a FlatBuffers table: a place in a buffer. Reads outside the buffer
-// panic, which the reader's guard turns into an error.
-type table struct {
+// flatTable is a FlatBuffers table: an offset in a buffer. Reads outside the buffer panic, and the recoverDecoder
+// guard turns the panic into an error.
+type flatTable struct {
 	buffer []byte
 	at     uint32
 }
 
-// root is the outermost table of a buffer.
-func root(buffer []byte) table { return table{buffer, binary.LittleEndian.Uint32(buffer)} }
+// rootTable returns the outermost table of a buffer.
+func rootTable(buffer []byte) flatTable { return flatTable{buffer, binary.LittleEndian.Uint32(buffer)} }
 
-// slot is where field i of the table lies, 0 where it is absent: as in the decoder
-// one is there whose place begins within the vtable, whether or not it ends there.
-func (t table) slot(i uint32) uint32 {
+// fieldOffset returns where field i of the table lies, 0 if it is absent. As in the decoder, a field is present if
+// its slot begins within the vtable, whether or not the slot also ends there.
+func (t flatTable) fieldOffset(i uint32) uint32 {
 	vtable := uint32(int64(t.at) - int64(int32(binary.LittleEndian.Uint32(t.buffer[t.at:]))))
 	if 4+2*i >= uint32(binary.LittleEndian.Uint16(t.buffer[vtable:])) {
 		return 0
@@ -35,19 +34,18 @@ func (t table) slot(i uint32) uint32 {
 	return t.at + offset
 }
 
-// child is the table that field i refers to.
-func (t table) child(i uint32) (table, bool) {
-	at := t.slot(i)
+// childTable returns the table that field i refers to, and whether there is one.
+func (t flatTable) childTable(i uint32) (flatTable, bool) {
+	at := t.fieldOffset(i)
 	if at == 0 {
-		return table{}, false
+		return flatTable{}, false
 	}
-	return table{t.buffer, at + binary.LittleEndian.Uint32(t.buffer[at:])}, true
+	return flatTable{t.buffer, at + binary.LittleEndian.Uint32(t.buffer[at:])}, true
 }
 
-// vector is where the elements of field i begin and how many of size bytes each
-// there are.
-func (t table) vector(i, size uint32) (begin, n uint32, err error) {
-	at := t.slot(i)
+// vectorBounds returns where the elements of field i begin and how many there are, each of size bytes.
+func (t flatTable) vectorBounds(i, size uint32) (begin, n uint32, err error) {
+	at := t.fieldOffset(i)
 	if at == 0 {
 		return 0, 0, nil
 	}
@@ -60,7 +58,7 @@ func (t table) vector(i, size uint32) (begin, n uint32, err error) {
 	return begin, n, nil
 }
 
-// Fields of the tables of Arrow's Message.fbs, Schema.fbs and File.fbs by place.
+// Indexes of the fields of the tables in Arrow's Message.fbs, Schema.fbs and File.fbs, and limits.
 const (
 	messageHeader      = 2
 	messageBody        = 3
@@ -80,20 +78,20 @@ const (
 
 // checkSchema checks the schema message that opens a stream.
 func checkSchema(message []byte) error {
-	schema, ok := root(message).child(messageHeader)
+	schema, ok := rootTable(message).childTable(messageHeader)
 	if !ok {
 		return errLengths
 	}
-	if _, _, err := schema.vector(schemaMetadata, 4); err != nil {
+	if _, _, err := schema.vectorBounds(schemaMetadata, 4); err != nil {
 		return err
 	}
-	left := len(message) // every field takes at least a byte
+	left := len(message) // bounds the number of fields: each takes at least a byte
 	return checkFields(schema, schemaFields, deepestField, &left)
 }
 
-// checkFields checks the fields in a vector of a table, and theirs.
-func checkFields(t table, slot uint32, depth int, left *int) error {
-	begin, n, err := t.vector(slot, 4)
+// checkFields checks the fields in a vector of a table, and their child fields down to depth.
+func checkFields(t flatTable, slot uint32, depth int, left *int) error {
+	begin, n, err := t.vectorBounds(slot, 4)
 	if err != nil {
 		return err
 	}
@@ -105,13 +103,13 @@ func checkFields(t table, slot uint32, depth int, left *int) error {
 			return errLengths
 		}
 		at := begin + 4*i
-		field := table{t.buffer, at + binary.LittleEndian.Uint32(t.buffer[at:])}
-		if _, _, err := field.vector(fieldMetadata, 4); err != nil {
+		field := flatTable{t.buffer, at + binary.LittleEndian.Uint32(t.buffer[at:])}
+		if _, _, err := field.vectorBounds(fieldMetadata, 4); err != nil {
 			return err
 		}
-		if kind := field.slot(fieldTypeKind); kind != 0 && t.buffer[kind] == unionKind {
-			if union, ok := field.child(fieldType); ok {
-				if _, _, err := union.vector(unionTypeIDs, 4); err != nil {
+		if kind := field.fieldOffset(fieldTypeKind); kind != 0 && t.buffer[kind] == unionKind {
+			if union, ok := field.childTable(fieldType); ok {
+				if _, _, err := union.vectorBounds(unionTypeIDs, 4); err != nil {
 					return err
 				}
 			}
@@ -123,9 +121,9 @@ func checkFields(t table, slot uint32, depth int, left *int) error {
 	return nil
 }
 
-// bodyLength is how many bytes of body follow a message.
+// bodyLength returns how many bytes of body follow a message.
 func bodyLength(message []byte) (int64, error) {
-	at := root(message).slot(messageBody)
+	at := rootTable(message).fieldOffset(messageBody)
 	if at == 0 {
 		return 0, nil
 	}
@@ -136,12 +134,12 @@ func bodyLength(message []byte) (int64, error) {
 	return n, nil
 }
 
-// listedBatches is the number of record batches that a footer lists, and where in the file the first of its
-// dictionaries and batches begins, behind where the footer itself begins where it lists none.
+// listedBatches returns the number of record batches that a footer lists, and the offset in the file of the first of
+// its dictionaries and batches. If the footer lists none, first is behind, the offset of the footer itself.
 func listedBatches(footer []byte, behind int64) (batches int, first int64, err error) {
 	first = behind
 	for _, slot := range []uint32{footerDictionaries, footerBatches} {
-		begin, n, err := root(footer).vector(slot, footerBlockBytes)
+		begin, n, err := rootTable(footer).vectorBounds(slot, footerBlockBytes)
 		if err != nil {
 			return 0, 0, err
 		}

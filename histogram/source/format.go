@@ -1,16 +1,16 @@
 package source
 
-// This file holds what every format gives: an open file, in parts that are read each for itself.
+// This file holds what every format provides: an open file, in parts that are read independently of each other.
 
 import "context"
 
 // file is an open file of one format.
 type file interface {
-	// next returns the next part of the file, or io.EOF behind the last.
-	next(ctx context.Context) (part, error)
-	// rows is how many rows the file holds, −1 where only reading tells.
-	rows() int64
-	// fields are the columns that the header names.
+	// nextPart returns the next part of the file, or io.EOF after the last.
+	nextPart(ctx context.Context) (part, error)
+	// rowCount returns how many rows the file holds, −1 if only reading them tells.
+	rowCount() int64
+	// fields returns the columns that the header names.
 	fields() []Field
 	close() error
 }
@@ -18,10 +18,10 @@ type file interface {
 // opener opens a file and checks its schema, but reads no row.
 type opener func(h *handle, columns []Column) (file, error)
 
-// part is a piece as its format has it.
+// part is the format's side of a piece.
 type part interface {
-	// rows is how many rows there are, −1 where only reading tells.
-	rows() int64
-	// read passes batches of at most `most` rows of the columns that b is for.
-	read(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error
+	// rowCount returns how many rows the part holds, −1 if only reading them tells.
+	rowCount() int64
+	// readBatches visits batches of at most `most` rows of the columns for which b was prepared.
+	readBatches(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error
 }

@@ -1,7 +1,6 @@
 package source
 
-// This file holds the search for the wanted columns: in a file's header, and
-// among the folders it lies in.
+// This file holds the search for the wanted columns, in the header of a file and in the names of its folders.
 
 import (
 	"fmt"
@@ -17,39 +16,39 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// located is where a file has each wanted column.
-type located struct {
-	places    []int         // in the header, −1 where it is a folder's name that gives it
-	constants []arrow.Array // of one entry, in that case
+// columnLocations is where a file has each wanted column.
+type columnLocations struct {
+	indexes   []int         // in the header, −1 where the name of a folder gives the value
+	constants []arrow.Array // the value that a folder gives, an array of one entry
 }
 
-// locate returns where a file with a header of these names has the wanted columns.
-// A column that is missing or stands there twice is an error.
-func locate(h *handle, header []string, wanted []Column) (located, error) {
-	l := located{make([]int, len(wanted)), make([]arrow.Array, len(wanted))}
+// locateColumns returns where a file with these column names has the wanted columns. It returns an error if a column
+// is missing or occurs twice.
+func locateColumns(h *handle, header []string, wanted []Column) (columnLocations, error) {
+	l := columnLocations{make([]int, len(wanted)), make([]arrow.Array, len(wanted))}
 	for i, c := range wanted {
-		l.places[i] = slices.Index(header, c.Name)
-		folders, err := h.partition(c.Name)
+		l.indexes[i] = slices.Index(header, c.Name)
+		folders, err := h.partitionValue(c.Name)
 		switch {
 		case err != nil:
 			return l, err
-		case l.places[i] >= 0 && slices.Contains(header[l.places[i]+1:], c.Name):
+		case l.indexes[i] >= 0 && slices.Contains(header[l.indexes[i]+1:], c.Name):
 			return l, &Error{Kind: Duplicate, File: h.path, Column: c.Name,
 				Message: "the file has two columns of this name; rename one"}
-		case l.places[i] >= 0 && folders != nil:
+		case l.indexes[i] >= 0 && folders != nil:
 			return l, &Error{Kind: Duplicate, File: h.path, Column: c.Name,
 				Message: "the file has this column and so has the name of its folder; rename one"}
-		case l.places[i] < 0 && folders == nil:
+		case l.indexes[i] < 0 && folders == nil:
 			return l, &Error{Kind: Missing, File: h.path, Column: c.Name, Message: "the file has no such column" +
-				suggest(c.Name, header)}
+				columnHint(c.Name, header)}
 		}
 		l.constants[i] = folders
 	}
 	return l, nil
 }
 
-// suggest names the column that was probably meant, if one is near.
-func suggest(wanted string, names []string) string {
+// columnHint names the column that was probably meant, if one is near.
+func columnHint(wanted string, names []string) string {
 	if len(names) == 0 {
 		return "; it has no columns"
 	}
@@ -59,15 +58,15 @@ func suggest(wanted string, names []string) string {
 	return ""
 }
 
-// noPartition is how Hive, Spark and others name the folder of rows without a value.
+// noPartition is the name that Hive, Spark and others give to the folder of rows without a value.
 const noPartition = "__HIVE_DEFAULT_PARTITION__"
 
-// partition returns the value that a folder column=value beneath the data folder
-// gives the rows of a file, as an array of one text or null; nil where there is no
-// such folder. Both sides may be percent-encoded, as those who write such folders do.
-func (h *handle) partition(column string) (arrow.Array, error) {
+// partitionValue returns the value that a folder column=value below the data folder gives to the rows of a file, as
+// an array of one text or null. It returns nil if there is no such folder. Both sides may be percent-encoded, as the
+// programs that write such folders do.
+func (h *handle) partitionValue(column string) (arrow.Array, error) {
 	var found arrow.Array
-	for _, folder := range strings.Split(filepath.ToSlash(filepath.Dir(h.within)), "/") {
+	for _, folder := range strings.Split(filepath.ToSlash(filepath.Dir(h.relative)), "/") {
 		name, value, ok := strings.Cut(folder, "=")
 		if !ok {
 			continue

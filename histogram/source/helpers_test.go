@@ -16,11 +16,11 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// null is how column values of a test spell a null.
+// null is the text of a null in a test.
 const null = "∅"
 
-// write puts a file into a folder and returns its path.
-func write(t testing.TB, dir, name string, content []byte) string {
+// writeFile writes a file into a folder and returns its path.
+func writeFile(t testing.TB, dir, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -29,8 +29,8 @@ func write(t testing.TB, dir, name string, content []byte) string {
 	return path
 }
 
-// text is a value of an array as a test compares it.
-func text(a arrow.Array, i int) string {
+// textOf returns the text of a value, by which tests compare values.
+func textOf(a arrow.Array, i int) string {
 	if a.IsNull(i) {
 		return null
 	}
@@ -55,7 +55,7 @@ func text(a arrow.Array, i int) string {
 	return "type " + a.DataType().String()
 }
 
-// register is a Coder that numbers the texts of values as it meets them, 0 for null.
+// register is a Coder that numbers texts in the order in which it first sees them, 0 for null.
 type register struct {
 	width   int
 	mu      sync.Mutex
@@ -73,7 +73,7 @@ func (r *register) Codes(values arrow.Array, codes []uint32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range codes {
-		s := text(values, i)
+		s := textOf(values, i)
 		code, ok := r.numbers[s]
 		if !ok {
 			code = uint32(len(r.texts))
@@ -86,8 +86,8 @@ func (r *register) Codes(values arrow.Array, codes []uint32) {
 	}
 }
 
-// of is the texts of an array of codes.
-func (r *register) of(t testing.TB, a arrow.Array, largest uint32) []string {
+// textsOf returns the texts of an array of codes.
+func (r *register) textsOf(t testing.TB, a arrow.Array, largest uint32) []string {
 	out := make([]string, a.Len())
 	for i := range out {
 		code := codeAt(a, i)
@@ -109,7 +109,7 @@ func codeAt(a arrow.Array, i int) uint32 {
 	return a.(*array.Uint32).Value(i)
 }
 
-// Values are columns as their values are.
+// Values returns the columns without a Coder.
 func Values(names ...string) []Column {
 	columns := make([]Column, len(names))
 	for i, name := range names {
@@ -118,12 +118,12 @@ func Values(names ...string) []Column {
 	return columns
 }
 
-// batchSize is how many rows a test reads at a time: not a divisor of anything.
+// batchSize is how many rows a test reads at a time; no size in the tests is a multiple of it.
 const batchSize = 4999
 
-// content reads everything in three ways that must agree: as records, as values
-// and as codes. It returns rows of texts and the types seen.
-func content(t testing.TB, dir string, s spec.TableSource, columns ...string) (rows [][]string, types map[string]bool,
+// readContent reads a table in three ways that must agree: as records, as values and as codes. It returns the rows as
+// texts and the types of the columns.
+func readContent(t testing.TB, dir string, s spec.TableSource, columns ...string) (rows [][]string, types map[string]bool,
 	err error) {
 	t.Helper()
 	types = map[string]bool{}
@@ -162,14 +162,14 @@ func content(t testing.TB, dir string, s spec.TableSource, columns ...string) (r
 				rows = append(rows, make([]string, len(columns)))
 			}
 			for j := range columns {
-				values, codes := batch.Columns[j], registers[j].of(t, batch.Columns[len(columns)+j], batch.Largest[len(columns)+j])
+				values, codes := batch.Columns[j], registers[j].textsOf(t, batch.Columns[len(columns)+j], batch.Largest[len(columns)+j])
 				types[values.DataType().String()] = true
 				if values.Len() != batch.Rows || len(codes) != batch.Rows {
 					t.Fatalf("%d rows, %d values and %d codes", batch.Rows, values.Len(), len(codes))
 				}
 				for i := range batch.Rows {
-					if rows[len(rows)-batch.Rows+i][j] = text(values, i); codes[i] != text(values, i) {
-						t.Fatalf("row %d of %s has the value %q and the code of %q", i, columns[j], text(values, i), codes[i])
+					if rows[len(rows)-batch.Rows+i][j] = textOf(values, i); codes[i] != textOf(values, i) {
+						t.Fatalf("row %d of %s has the value %q and the code of %q", i, columns[j], textOf(values, i), codes[i])
 					}
 				}
 			}
@@ -182,7 +182,7 @@ func content(t testing.TB, dir string, s spec.TableSource, columns ...string) (r
 		if p.Rows() >= 0 && p.Rows() != int64(read) {
 			t.Fatalf("a piece of %d rows gave %d", p.Rows(), read)
 		}
-		sameRaw(t, p, rows[start:], len(columns))
+		checkRaw(t, p, rows[start:], len(columns))
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
@@ -193,8 +193,8 @@ func content(t testing.TB, dir string, s spec.TableSource, columns ...string) (r
 	return rows, types, nil
 }
 
-// sameRaw checks that a piece read raw has the rows.
-func sameRaw(t testing.TB, p *Piece, rows [][]string, columns int) {
+// checkRaw checks that a piece read by Raw has the rows.
+func checkRaw(t testing.TB, p *Piece, rows [][]string, columns int) {
 	t.Helper()
 	at := 0
 	err := p.Raw(context.Background(), func(record arrow.Record) error {
@@ -203,7 +203,7 @@ func sameRaw(t testing.TB, p *Piece, rows [][]string, columns int) {
 		}
 		for i := range int(record.NumRows()) {
 			for j := range columns {
-				if a, b := text(record.Column(j), i), text(record.Column(columns+j), i); a != rows[at][j] || b != a {
+				if a, b := textOf(record.Column(j), i), textOf(record.Column(columns+j), i); a != rows[at][j] || b != a {
 					t.Fatalf("row %d is raw %q and %q, else %q", at, a, b, rows[at][j])
 				}
 			}
@@ -226,7 +226,7 @@ func mustFail(t testing.TB, err error, kind ErrorKind) *Error {
 	return e
 }
 
-func column(rows [][]string, j int) []string {
+func columnOf(rows [][]string, j int) []string {
 	out := make([]string, len(rows))
 	for i, r := range rows {
 		out[i] = r[j]
@@ -234,9 +234,9 @@ func column(rows [][]string, j int) []string {
 	return out
 }
 
-// rowsOf counts the rows, reading every column as values and as codes of a width
-// by its place.
-func rowsOf(dir string, s spec.TableSource, columns []string) (n int64, err error) {
+// countRows returns the number of rows. It reads every column as values and as codes whose width depends on the
+// column's index.
+func countRows(dir string, s spec.TableSource, columns []string) (n int64, err error) {
 	ctx := context.Background()
 	wanted := Values(columns...)
 	for i, c := range columns {
@@ -273,7 +273,11 @@ func readPieces(t testing.TB, r *Reader, b *Buffers) (n int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Read(t.Context(), b, 64<<10, func(batch *Batch) error { n += int64(batch.Rows); return nil }); err != nil {
+		err = p.Read(t.Context(), b, 64<<10, func(batch *Batch) error {
+			n += int64(batch.Rows)
+			return nil
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

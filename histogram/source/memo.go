@@ -1,6 +1,6 @@
 package source
 
-// This file holds the memo: the codes of the texts met lately.
+// This file holds the memo: the codes of recently read texts.
 
 import (
 	"encoding/binary"
@@ -11,30 +11,29 @@ import (
 )
 
 const (
-	fewSlots  = 1 << 8 // to begin with
+	fewSlots  = 1 << 8 // initial number
 	manySlots = 1 << 14
-	memoText  = 48 // bytes of a text that a slot holds
+	memoText  = 48 // most bytes of a text in a slot
 )
 
-// memo gives texts their codes, and asks the coder for those alone that it does
-// not hold.
+// memo returns the codes of texts, and asks the coder only for the texts that it does not hold.
 type memo struct {
 	coder  Coder
 	isNull func(text []byte) bool
 	slots  []memoSlot // a power of 2
-	misses int        // since there are so many slots
+	misses int        // since the number of slots last grew
 
 	missed  textBuffer[int32] // texts that no slot holds
-	hashes  []uint64          // of these
-	places  []int32           // where their codes go
+	hashes  []uint64          // of the missed texts
+	places  []int32           // where the codes of the missed texts go
 	answers []uint32
 }
 
-// memoSlot is a text and its code, a line of cache. Texts of one hash share one.
+// memoSlot is a text and its code in one cache line. Texts with equal low bits of their hash share a slot.
 type memoSlot struct {
 	hash   uint64
 	code   uint32
-	length uint8 // of the text, one more; 0 in an empty slot
+	length uint8 // one more than the length of the text; 0 in an empty slot
 	text   [memoText]byte
 }
 
@@ -42,36 +41,35 @@ func newMemo(c Coder, isNull func(text []byte) bool) *memo {
 	return &memo{coder: c, isNull: isNull, slots: make([]memoSlot, fewSlots)}
 }
 
-// start begins codes for at most `most` texts.
-func (m *memo) start(most int) {
-	m.missed.start(most)
+// startBatch begins the codes of at most `most` texts.
+func (m *memo) startBatch(most int) {
+	m.missed.startBatch(most)
 	m.hashes, m.places = m.hashes[:0], m.places[:0]
 }
 
-// find returns the code of a text; where no slot holds it, ask will put it at that
-// place.
-func (m *memo) find(text []byte, place int) uint32 {
+// codeOf returns the code of a text. If no slot holds the text, resolveMisses will write the code at index place.
+func (m *memo) codeOf(text []byte, place int) uint32 {
 	hash := hashOf(text)
 	slot := &m.slots[hash&uint64(len(m.slots)-1)]
 	if slot.hash == hash && int(slot.length) == len(text)+1 && string(slot.text[:len(text)]) == string(text) {
 		return slot.code
 	}
-	m.miss(text, hash, place)
+	m.noteMiss(text, hash, place)
 	return 0
 }
 
-func (m *memo) miss(text []byte, hash uint64, place int) {
+func (m *memo) noteMiss(text []byte, hash uint64, place int) {
 	if m.isNull(text) {
-		m.missed.text = append(m.missed.text, text...) // which the slot will hold
-		m.missed.nulls(1)
+		m.missed.text = append(m.missed.text, text...) // so that the slot can hold the text
+		m.missed.appendNulls(1)
 	} else {
-		m.missed.add(text)
+		m.missed.appendText(text)
 	}
 	m.hashes, m.places = append(m.hashes, hash), append(m.places, int32(place))
 }
 
-// ask puts the codes of the texts that were missed into their places.
-func (m *memo) ask(codes []uint32) {
+// resolveMisses writes the codes of the missed texts to their places.
+func (m *memo) resolveMisses(codes []uint32) {
 	n := len(m.places)
 	if n == 0 {
 		return
@@ -94,21 +92,21 @@ func (m *memo) ask(codes []uint32) {
 	}
 }
 
-// codes gives the texts of an array, of which some may be null, their codes.
-func (m *memo) codes(a *array.String, codes []uint32, null uint32) {
-	m.start(a.Len())
+// codesOf writes the code of each entry of an array, some of which may be null, to codes.
+func (m *memo) codesOf(a *array.String, codes []uint32, null uint32) {
+	m.startBatch(a.Len())
 	text, base, some := a.ValueBytes(), a.ValueOffset(0), a.NullN() > 0
 	for i := range codes {
 		if some && a.IsNull(i) {
 			codes[i] = null
 			continue
 		}
-		codes[i] = m.find(text[a.ValueOffset(i)-base:a.ValueOffset(i+1)-base], i)
+		codes[i] = m.codeOf(text[a.ValueOffset(i)-base:a.ValueOffset(i+1)-base], i)
 	}
-	m.ask(codes)
+	m.resolveMisses(codes)
 }
 
-// hashOf spreads texts over slots.
+// hashOf returns a hash that spreads texts over slots.
 func hashOf(text []byte) uint64 {
 	const odd = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio
 	hash := uint64(len(text)) * odd

@@ -1,7 +1,7 @@
 package source
 
-// This file holds the narrow indexes: indexes into a dictionary that fit into a byte each, looked up without a look at
-// bounds.
+// This file holds the narrow indexes: indexes into a dictionary that fit into a byte each and are looked up without
+// checking bounds.
 
 import (
 	"bytes"
@@ -11,15 +11,15 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/rle"
 )
 
-// narrowIndexes is a page of indexes of a byte, and the codes of its dictionary.
+// narrowIndexes is a page of indexes of one byte each, and the codes of its dictionary.
 type narrowIndexes[T uint8 | uint16 | uint32] struct {
-	index []uint8 // of the page
+	index []uint8 // the page
 	short bool    // all of them are below shortIndexes
-	codes [256]T  // of the entries
-	whole bool    // there are as many entries
-	none  T       // otherwise the code behind them, which is that of no entry
+	codes [256]T  // by entry; none after the last entry
+	whole bool    // the dictionary has 256 entries
+	none  T       // if not whole, a code that no entry has
 
-	// The codes of two short indexes side by side, of which the second counts for 256.
+	// pairs has the codes of two short indexes i and j at i|j<<8.
 	pairs [shortPairs][2]T
 }
 
@@ -29,8 +29,8 @@ const (
 	shortPairs   = shortIndexes << 8
 )
 
-// dictionary takes up the codes of a dictionary's entries.
-func (x *narrowIndexes[T]) dictionary(entries []T) {
+// setDictionary sets the codes of the dictionary's entries.
+func (x *narrowIndexes[T]) setDictionary(entries []T) {
 	n := copy(x.codes[:], entries)
 	x.none, x.whole = 0, n == len(x.codes)
 	for !x.whole && slices.Contains(entries, x.none) {
@@ -46,13 +46,14 @@ func (x *narrowIndexes[T]) dictionary(entries []T) {
 	}
 }
 
-// page takes up a page of n indexes, in runs of so many bits that hold as many, or says that it does not: where they
-// are wider than a byte, or no memory is behind them that their decoder may look at.
-func (x *narrowIndexes[T]) page(runs []byte, width, n int) bool {
+// setPage sets the page to n indexes, encoded in runs of the given bit width that hold at least n, and reports
+// whether it can. It cannot if the indexes are wider than a byte, or if the runs are not followed by memory that
+// their decoder may read.
+func (x *narrowIndexes[T]) setPage(runs []byte, width, n int) bool {
 	if width < 1 || width > 8 || cap(runs)-len(runs) < 8 {
 		return false
 	}
-	// What is returned lies in the memory given, but tells less of its capacity.
+	// The result lies in the memory of x.index, but may have a smaller capacity.
 	x.index = slices.Grow(x.index[:0], n+mostFill+1)
 	index, err := (&rle.Encoding{BitWidth: width}).DecodeLevels(x.index, runs)
 	if err != nil || len(index) < n {
@@ -62,7 +63,8 @@ func (x *narrowIndexes[T]) page(runs []byte, width, n int) bool {
 	return true
 }
 
-// lookUp writes the codes of the page's indexes from there on to out. It panics where one lies outside the dictionary.
+// lookUp fills out with the codes of the page's indexes, beginning at from. It panics if an index lies outside the
+// dictionary.
 func (x *narrowIndexes[T]) lookUp(out []T, from int) {
 	to, index := out, x.index[from:from+len(out)]
 	for x.short && len(index) >= 16 && len(to) >= 16 {
@@ -88,19 +90,18 @@ func (x *narrowIndexes[T]) lookUp(out []T, from int) {
 	for i, at := range index {
 		to[i] = x.codes[at]
 	}
-	if !x.whole && contains(out, x.none) {
+	if !x.whole && containsCode(out, x.none) {
 		panic("an index lies outside the dictionary")
 	}
 }
 
-// contains reports whether a code is among others.
-func contains[T uint8 | uint16 | uint32](codes []T, code T) bool {
+// containsCode reports whether codes contains a code.
+func containsCode[T uint8 | uint16 | uint32](codes []T, code T) bool {
 	if bytewise, ok := any(codes).([]uint8); ok {
 		return bytes.IndexByte(bytewise, uint8(code)) >= 0
 	}
 	return slices.Contains(codes, code)
 }
 
-// mostFill is how many values more than there are the last run may hold, where it is of
-// bits: writers fill up to 8, 32, 256 or 504 of them.
+// mostFill is how many surplus values a last bit-packed run may hold: writers fill it up to 8, 32, 256 or 504 values.
 const mostFill = 511

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawRuns draws values below a bound, and runs of so many bits that hold them: equal ones and such in bits, any of
-// them short, the last perhaps filled up.
+// drawRuns draws values below a bound, and runs of the given bit width that hold them: some of equal values and some
+// bit-packed, all of them short, the last possibly filled up.
 func drawRuns(t *rapid.T, width int, below uint32) (values []uint32, runs []byte) {
 	value := rapid.Uint32Range(0, below-1)
 	kinds := rapid.SliceOfN(rapid.Bool(), 1, 12).Draw(t, "runs")
@@ -46,8 +46,8 @@ func drawRuns(t *rapid.T, width int, below uint32) (values []uint32, runs []byte
 	return values, runs
 }
 
-// Pages of indexes of any width become the codes of their entries, with and without nulls; an index outside the
-// dictionary is never a code.
+// Pages of indexes of any width become the codes of their entries, with and without nulls. An index outside the
+// dictionary never becomes a code.
 func TestIndexesAreTheirEntries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(1, 10).Draw(t, "width")
@@ -66,11 +66,11 @@ func TestIndexesAreTheirEntries(t *testing.T) {
 		}
 		dictionary := b.NewArray()
 		defer dictionary.Release()
-		sink.to.dictionary(dictionary)
+		sink.to.setDictionary(dictionary)
 
 		c := &columnChunk{sink: sink, entries: entries}
 		body := append(make([]byte, 0, len(runs)+1+bitPad), byte(width))
-		if err := c.decode(format.RLEDictionary, append(body, runs...), len(index)); err != nil {
+		if err := c.decodeData(format.RLEDictionary, append(body, runs...), len(index)); err != nil {
 			t.Fatal(err)
 		}
 		levels, want := []byte(nil), []uint32(nil)
@@ -88,7 +88,7 @@ func TestIndexesAreTheirEntries(t *testing.T) {
 			levels, want = append(levels, 1), append(want, coder.code(fmt.Sprint("entry ", at)))
 			outside = outside || int(at) >= entries
 		}
-		sink.to.start(len(levels))
+		sink.to.startBatch(len(levels))
 		err := func() (err error) {
 			defer func() {
 				if r := recover(); r != nil {
@@ -97,17 +97,17 @@ func TestIndexesAreTheirEntries(t *testing.T) {
 			}()
 			if some {
 				half := len(levels) / 2
-				first := present(levels[:half])
-				if err := sink.takeSome(levels[:half], 0, first); err != nil {
+				first := countPresent(levels[:half])
+				if err := sink.appendLevels(levels[:half], 0, first); err != nil {
 					return err
 				}
-				return sink.takeSome(levels[half:], first, len(index))
+				return sink.appendLevels(levels[half:], first, len(index))
 			}
 			half := len(index) / 2
-			if err := sink.take(0, half); err != nil {
+			if err := sink.appendRange(0, half); err != nil {
 				return err
 			}
-			return sink.take(half, len(index))
+			return sink.appendRange(half, len(index))
 		}()
 		if (err != nil) != outside {
 			t.Fatalf("%v; an index lies outside: %v", err, outside)
@@ -132,7 +132,7 @@ func codesOf(a arrow.Array) (codes []uint32) {
 	return codes
 }
 
-// Levels in runs of any kind are read as they were drawn.
+// Levels in runs of any kind are read as drawn.
 func TestLevelsAreReadFromRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want, runs := drawRuns(t, 1, 2)
@@ -151,7 +151,7 @@ func TestLevelsAreReadFromRuns(t *testing.T) {
 	})
 }
 
-// What stands for an index outside the dictionary is no entry's code, whichever those are.
+// The code that marks an index outside the dictionary is no entry's code, whichever codes the entries have.
 func TestNoEntryIsTakenForNone(t *testing.T) {
 	for entries := range 257 {
 		var all []uint8
@@ -159,7 +159,7 @@ func TestNoEntryIsTakenForNone(t *testing.T) {
 			all = append(all, uint8(i))
 		}
 		x := narrowIndexes[uint8]{index: slices.Clone(all)}
-		x.dictionary(all)
+		x.setDictionary(all)
 		out := make([]uint8, entries)
 		if x.lookUp(out, 0); !slices.Equal(out, all) {
 			t.Errorf("%d entries: %v", entries, out)
@@ -167,8 +167,8 @@ func TestNoEntryIsTakenForNone(t *testing.T) {
 	}
 }
 
-// naive reads n values of some bit width from runs, bit by bit; it is false where they end before.
-func naive(runs []byte, width, n int) (values []uint32, ok bool) {
+// decodeRunsByBit reads n values of a bit width from runs, bit by bit. It reports false if the runs end early.
+func decodeRunsByBit(runs []byte, width, n int) (values []uint32, ok bool) {
 	for len(values) < n {
 		head, read := binary.Uvarint(runs)
 		if read <= 0 || head>>1 > 1<<20 {
@@ -202,8 +202,7 @@ func naive(runs []byte, width, n int) (values []uint32, ok bool) {
 	return values[:n], true
 }
 
-// Damaged runs are refused, or read as they stand: whatever stood in the memory of pages before is never taken for
-// theirs.
+// Damaged runs are refused or decoded. Memory left from earlier pages never appears in the result.
 func TestDamagedRunsAreRefusedOrReadAsTheyStand(t *testing.T) {
 	accepted, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -216,7 +215,7 @@ func TestDamagedRunsAreRefusedOrReadAsTheyStand(t *testing.T) {
 		}
 		dictionary := b.NewArray()
 		defer dictionary.Release()
-		sink.to.dictionary(dictionary)
+		sink.to.setDictionary(dictionary)
 		c := &columnChunk{sink: sink, entries: 1 << width}
 		for range rapid.IntRange(1, 6).Draw(t, "pages") {
 			index, runs := drawRuns(t, width, 1<<width)
@@ -225,18 +224,18 @@ func TestDamagedRunsAreRefusedOrReadAsTheyStand(t *testing.T) {
 					Draw(t, "damage")
 			}
 			body := append(make([]byte, 0, len(runs)+1+bitPad), byte(width))
-			err := c.decode(format.RLEDictionary, append(body, runs...), len(index))
+			err := c.decodeData(format.RLEDictionary, append(body, runs...), len(index))
 			if err != nil {
 				refused++
 				continue
 			}
 			accepted++
-			want, ok := naive(runs, width, len(index))
+			want, ok := decodeRunsByBit(runs, width, len(index))
 			if !ok {
 				t.Fatalf("%d indexes of %d bits are read from %x", len(index), width, runs)
 			}
-			sink.to.start(len(index))
-			if err := sink.take(0, len(index)); err != nil {
+			sink.to.startBatch(len(index))
+			if err := sink.appendRange(0, len(index)); err != nil {
 				t.Fatal(err)
 			}
 			for i, got := range codesOf(sink.to.array()) {

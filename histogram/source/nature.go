@@ -11,21 +11,20 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds the nature of a file: what its first bytes say it is, where the spec
-// or the end of its name takes it for something else.
+// This file holds the check of a file's first bytes against the format that the spec or the ending of its name gives.
 
-// natureBytes are the first bytes that are looked at.
+// natureBytes is how many first bytes of a file are examined.
 const natureBytes = 512
 
 // arrowMagic opens and closes a file of Arrow's file format.
 const arrowMagic = "ARROW1"
 
-// magics are the first bytes of formats that are met in the place of others.
+// magics are the first bytes of formats that are met in place of other formats.
 var magics = []struct {
 	bytes  string
 	is     string
-	format files.Format // "" where it is none that a source names
-	ending string       // of the names of such files, where CSV is read through it
+	format files.Format // "" if a source cannot name it
+	ending string       // ending of the names of such files, if CSV is read through this compression
 	remedy string
 }{
 	{bytes: "PAR1", is: "a Parquet file", format: files.Parquet},
@@ -37,57 +36,57 @@ var magics = []struct {
 	{bytes: "PK\x03\x04", is: "a zip archive, as spreadsheets are too", remedy: "unpack it, or save the sheet as CSV"},
 }
 
-// mistaken is an error where a held file is plainly of another format than the one that
-// it is to be read as: it says which, and what to write. Of others it says nothing.
-func (h *handle) mistaken(as files.Format) error {
+// checkFormat returns an error if an open file is plainly of another format than the one that it is to be read as.
+// The error names the format and says what to write. checkFormat accepts a file whose format it does not recognize.
+func (h *handle) checkFormat(as files.Format) error {
 	head := make([]byte, natureBytes)
 	n, err := h.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return unreadable(h.path, err)
+		return unreadableFile(h.path, err)
 	}
 	if head = head[:n]; looksLikeText(head) {
-		return h.mistakenText(as)
+		return h.checkTextFormat(as)
 	}
 	for _, m := range magics {
 		switch {
 		case !strings.HasPrefix(string(head), m.bytes):
 			continue
-		case m.format == as, as == files.CSV && m.ending != "" && h.endsIn(m.ending):
+		case m.format == as, as == files.CSV && m.ending != "" && h.hasEnding(m.ending):
 			return nil
 		case m.format != "":
-			return h.isNot(m.is, as, m.format)
+			return h.wrongFormat(m.is, as, m.format)
 		case as == files.CSV && m.ending != "":
-			return malformed(h.path, "", fmt.Sprintf("is %s, which its name does not say; rename it so that it ends in %s", m.is,
-				m.ending), "")
+			return malformedFile(h.path, "",
+				fmt.Sprintf("is %s, which its name does not say; rename it so that it ends in %s", m.is, m.ending), "")
 		}
-		return malformed(h.path, "", fmt.Sprintf("is %s; %s", m.is, m.remedy), "")
+		return malformedFile(h.path, "", fmt.Sprintf("is %s; %s", m.is, m.remedy), "")
 	}
 	return nil
 }
 
-// mistakenText is mistaken for a file of text.
-func (h *handle) mistakenText(as files.Format) error {
+// checkTextFormat is checkFormat for a file of text.
+func (h *handle) checkTextFormat(as files.Format) error {
 	if as != files.CSV {
-		return h.isNot("text", as, files.CSV)
+		return h.wrongFormat("text", as, files.CSV)
 	}
 	for _, ending := range []string{".gz", ".zst"} {
-		if h.endsIn(ending) {
-			return malformed(h.path, "", fmt.Sprintf("is text that is not compressed, although its name ends in %s; rename it",
-				ending), "")
+		if h.hasEnding(ending) {
+			return malformedFile(h.path, "",
+				fmt.Sprintf("is text that is not compressed, although its name ends in %s; rename it", ending), "")
 		}
 	}
 	return nil
 }
 
-// isNot says what a file is, and which source it belongs to.
-func (h *handle) isNot(is string, as, format files.Format) error {
-	return malformed(h.path, "",
+// wrongFormat returns an error that names what a file is and the source that it belongs to.
+func (h *handle) wrongFormat(is string, as, format files.Format) error {
+	return malformedFile(h.path, "",
 		fmt.Sprintf("is %s, and is to be read as %s; write %s: in the spec, with files of that format alone", is, as, format),
 		"")
 }
 
-// endsIn tells how the name of the file ends, in letters of any size.
-func (h *handle) endsIn(ending string) bool {
+// hasEnding reports whether the file name has an ending, ignoring case.
+func (h *handle) hasEnding(ending string) bool {
 	return strings.HasSuffix(strings.ToLower(h.path), ending)
 }
 

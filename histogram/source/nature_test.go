@@ -10,8 +10,8 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// A file of another format than the spec says, or than its name says, is told for what it is, with what to write; and
-// none of its text is shown.
+// The error of a file in another format than the spec or the file name says names that format and says what to write.
+// It shows none of the file's text.
 func TestMistakenFormats(t *testing.T) {
 	const text = "x,y\nKäthe7319,1\n"
 	archive := append([]byte("PK\x03\x04"), make([]byte, 40)...)
@@ -48,8 +48,8 @@ func TestMistakenFormats(t *testing.T) {
 		{files.Arrow, "a.arrow", archive, "is a zip archive"},
 	} {
 		dir := t.TempDir()
-		write(t, dir, c.file, c.bytes)
-		_, _, err := content(t, dir, spec.TableSource{Format: c.format, Paths: []string{"*"}, Delimiter: ',',
+		writeFile(t, dir, c.file, c.bytes)
+		_, _, err := readContent(t, dir, spec.TableSource{Format: c.format, Paths: []string{"*"}, Delimiter: ',',
 			Nulls: []string{""}}, "x")
 		e := mustFail(t, err, Malformed)
 		if s := e.Diagnostics(); !strings.Contains(s, c.file+": "+c.says) || strings.Contains(s, "7319") {
@@ -58,12 +58,12 @@ func TestMistakenFormats(t *testing.T) {
 	}
 }
 
-// Text that begins as another format does is text still.
+// Text that begins like another format is still text.
 func TestTextThatBeginsAsAnotherFormat(t *testing.T) {
 	for _, name := range []string{"PAR1", "FEA1", "ARROW1", "PK"} {
 		dir := t.TempDir()
-		write(t, dir, "a.csv", []byte(name+",x\n1,a\n"))
-		if rows, _, err := content(t, dir, csvSource, name, "x"); err != nil || len(rows) != 1 {
+		writeFile(t, dir, "a.csv", []byte(name+",x\n1,a\n"))
+		if rows, _, err := readContent(t, dir, csvSource, name, "x"); err != nil || len(rows) != 1 {
 			t.Errorf("%s: %d rows, %v", name, len(rows), err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestTextThatBeginsAsAnotherFormat(t *testing.T) {
 	}
 }
 
-// A header that is one field of another delimiter is told as that.
+// A header that is one field with another delimiter in it gives an error that names that delimiter.
 func TestOtherDelimiter(t *testing.T) {
 	for _, c := range []struct {
 		delimiter   rune
@@ -90,10 +90,10 @@ func TestOtherDelimiter(t *testing.T) {
 		{',', "id;region,y\n7319,3\n", ""},
 	} {
 		dir := t.TempDir()
-		write(t, dir, "a.csv", []byte(c.text))
+		writeFile(t, dir, "a.csv", []byte(c.text))
 		s := csvSource
 		s.Delimiter = c.delimiter
-		_, _, err := content(t, dir, s, "x")
+		_, _, err := readContent(t, dir, s, "x")
 		if err == nil {
 			t.Errorf("%q is read", c.text)
 			continue
@@ -107,8 +107,8 @@ func TestOtherDelimiter(t *testing.T) {
 		}
 	}
 	dir := t.TempDir() // a column may have such a name
-	write(t, dir, "a.csv", []byte("x;y\n1\n"))
-	if rows, _, err := content(t, dir, csvSource, "x;y"); err != nil || len(rows) != 1 {
+	writeFile(t, dir, "a.csv", []byte("x;y\n1\n"))
+	if rows, _, err := readContent(t, dir, csvSource, "x;y"); err != nil || len(rows) != 1 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }

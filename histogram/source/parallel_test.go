@@ -14,8 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Pieces that several goroutines read at once, some of them twice, hold what one
-// reads alone.
+// Pieces that several goroutines read at once, some of them twice, have the same content as when one goroutine reads
+// them.
 func TestPiecesSideBySide(t *testing.T) {
 	const rows = 60_000
 	text := bytes.NewBufferString("b,a,c\n")
@@ -30,7 +30,7 @@ func TestPiecesSideBySide(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for _, file := range []string{"a", "b"} {
-			write(t, dir, file+"."+string(f.source.Format), f.bytes)
+			writeFile(t, dir, file+"."+string(f.source.Format), f.bytes)
 		}
 		want := codesByPiece(t, dir, f.source, 1)
 		if got := codesByPiece(t, dir, f.source, 4); !slices.EqualFunc(got, want, slices.Equal[[]uint32]) {
@@ -49,7 +49,7 @@ func TestPiecesSideBySide(t *testing.T) {
 	}
 }
 
-// codesByPiece reads a column as codes, and its values by the way.
+// codesByPiece reads a column as codes and, at the same time, as values.
 func codesByPiece(t *testing.T, dir string, s spec.TableSource, workers int) [][]uint32 {
 	t.Helper()
 	r, err := Open(t.Context(), dir, s, []Column{{Name: "a", Coder: scatter(4)}, {Name: "b"}})

@@ -11,16 +11,16 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// This file holds the Parquet file: its row groups, each of them a piece.
+// This file holds the Parquet file. Each of its row groups is a piece.
 
-// parquetFile is one Parquet file. Once it is open it does not change but for the
-// place of the reader, and goroutines read its row groups side by side.
+// parquetFile is one Parquet file. Once open, only the index of the next row group changes, so goroutines may read
+// its row groups in parallel.
 type parquetFile struct {
 	*handle
 	footer *format.FileMetaData
 	groups []parquet.RowGroup
 	all    []*parquet.Column
-	located
+	columnLocations
 	wanted []parquetColumn
 
 	at int // next row group
@@ -28,29 +28,29 @@ type parquetFile struct {
 
 // parquetColumn is a wanted column of the file and how its values are read.
 type parquetColumn struct {
-	name     string
-	leaf     int
-	optional bool
-	kind     parquet.Type
-	physical *physical
+	name         string
+	leaf         int
+	optional     bool
+	kind         parquet.Type
+	physicalType *physicalType
 }
 
 func openParquet(h *handle, columns []Column) (file, error) {
-	if err := h.hold(); err != nil {
+	if err := h.acquire(); err != nil {
 		return nil, err
 	}
 	f := &parquetFile{handle: h}
-	if err := f.start(columns); err != nil {
-		h.drop()
+	if err := f.readSchema(columns); err != nil {
+		h.releaseFile()
 		return nil, err
 	}
 	return f, nil
 }
 
-// start reads the footer and finds the wanted columns.
-func (f *parquetFile) start(columns []Column) (err error) {
-	defer f.guard(&err, "", "the footer")
-	if err := f.mistaken(files.Parquet); err != nil {
+// readSchema reads the footer and finds the wanted columns.
+func (f *parquetFile) readSchema(columns []Column) (err error) {
+	defer f.recoverDecoder(&err, "", "the footer")
+	if err := f.checkFormat(files.Parquet); err != nil {
 		return err
 	}
 	if err := f.checkFooter(f.size()); err != nil {
@@ -59,26 +59,26 @@ func (f *parquetFile) start(columns []Column) (err error) {
 	opened, err := parquet.OpenFile(f.handle, f.size(),
 		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<20))
 	if err != nil {
-		return f.damaged("", "the footer", err)
+		return f.damagedError("", "the footer", err)
 	}
 	f.all = opened.Root().Columns()
 	header := make([]string, len(f.all))
 	for i, field := range f.all {
 		header[i] = field.Name()
 	}
-	if f.located, err = locate(f.handle, header, columns); err != nil {
+	if f.columnLocations, err = locateColumns(f.handle, header, columns); err != nil {
 		return err
 	}
 	f.wanted = make([]parquetColumn, len(columns))
-	for i, place := range f.places {
+	for i, place := range f.indexes {
 		if place < 0 {
 			continue
 		}
-		column, err := f.column(columns[i].Name, f.all[place])
+		column, err := f.columnFor(columns[i].Name, f.all[place])
 		if err != nil {
 			return err
 		}
-		if err := columns[i].checkType(f.path, column.physical.of); err != nil {
+		if err := columns[i].checkType(f.path, column.physicalType.dataType); err != nil {
 			return err
 		}
 		f.wanted[i] = column
@@ -90,11 +90,11 @@ func (f *parquetFile) start(columns []Column) (err error) {
 	return f.checkRows(opened)
 }
 
-// checkCodecs refuses chunks that lie elsewhere and what the decoder cannot be
-// trusted with: on damaged LZ4 it asks for ever more memory.
+// checkCodecs refuses chunks that lie in another file, and codecs with which the decoder cannot be trusted: on
+// damaged LZ4 it asks for ever more memory.
 func (f *parquetFile) checkCodecs() error {
 	for i, column := range f.wanted {
-		if f.places[i] < 0 {
+		if f.indexes[i] < 0 {
 			continue
 		}
 		for _, group := range f.footer.RowGroups {
@@ -113,27 +113,25 @@ func (f *parquetFile) checkCodecs() error {
 	return nil
 }
 
-// checkFooter refuses a footer longer than the file before memory is set aside
-// for it.
+// checkFooter refuses a footer that is longer than the file, before memory is allocated for it.
 func (f *parquetFile) checkFooter(size int64) error {
 	var tail [8]byte
 	if size < 12 {
-		return malformed(f.path, "", "is too short for a Parquet file", "")
+		return malformedFile(f.path, "", "is too short for a Parquet file", "")
 	}
 	if _, err := f.ReadAt(tail[:], size-8); err != nil {
-		return unreadable(f.path, err)
+		return unreadableFile(f.path, err)
 	}
 	if string(tail[4:]) != "PAR1" {
-		return malformed(f.path, "", "is not a Parquet file, is encrypted, or is cut short", "")
+		return malformedFile(f.path, "", "is not a Parquet file, is encrypted, or is cut short", "")
 	}
 	if int64(binary.LittleEndian.Uint32(tail[:])) > size-12 {
-		return malformed(f.path, "", "is not a Parquet file or is cut short", "footer length")
+		return malformedFile(f.path, "", "is not a Parquet file or is cut short", "footer length")
 	}
 	return nil
 }
 
-// checkRows refuses a file whose footer gives two different numbers of rows. In
-// a flat column every row is a value.
+// checkRows refuses a file whose footer gives contradictory numbers of rows. A flat column has one value per row.
 func (f *parquetFile) checkRows(opened *parquet.File) error {
 	flat := map[int]bool{}
 	for _, field := range opened.Root().Columns() {
@@ -146,33 +144,35 @@ func (f *parquetFile) checkRows(opened *parquet.File) error {
 		rows := group.NumRows()
 		for _, chunk := range group.ColumnChunks() {
 			if rows < 0 || flat[chunk.Column()] && chunk.NumValues() != rows {
-				return malformed(f.path, "", "its footer contradicts itself on the number of rows", fmt.Sprintf("row group %d", g))
+				return malformedFile(f.path, "", "its footer contradicts itself on the number of rows",
+					fmt.Sprintf("row group %d", g))
 			}
 		}
 		total += rows
 	}
 	if total != opened.NumRows() {
-		return malformed(f.path, "", "its footer contradicts itself on the number of rows", "")
+		return malformedFile(f.path, "", "its footer contradicts itself on the number of rows", "")
 	}
 	return nil
 }
 
-func (f *parquetFile) column(name string, field *parquet.Column) (parquetColumn, error) {
+// columnFor returns how a column is read, and an error if it is not read.
+func (f *parquetFile) columnFor(name string, field *parquet.Column) (parquetColumn, error) {
 	if !field.Leaf() || field.Repeated() {
 		return parquetColumn{}, &Error{Kind: WrongType, File: f.path, Column: name,
 			Message: "is nested or repeated; write one plain value per row"}
 	}
-	physical := physicalOf(field.Type())
+	physical := physicalTypeOf(field.Type())
 	if physical == nil {
 		return parquetColumn{}, &Error{Kind: WrongType, File: f.path, Column: name, Message: fmt.Sprintf(
 			"has the Parquet type %s, which is not read; write text, an integer, a double, a decimal of at most 38 digits, a date, a timestamp or a boolean",
 			typeName(field.Type()))}
 	}
 	return parquetColumn{name: name, leaf: field.Index(), optional: field.Optional(), kind: field.Type(),
-		physical: physical}, nil
+		physicalType: physical}, nil
 }
 
-func (f *parquetFile) next(context.Context) (part, error) {
+func (f *parquetFile) nextPart(context.Context) (part, error) {
 	if f.at == len(f.groups) {
 		return nil, io.EOF
 	}
@@ -180,7 +180,7 @@ func (f *parquetFile) next(context.Context) (part, error) {
 	return &rowGroup{file: f, number: f.at - 1}, nil
 }
 
-func (f *parquetFile) rows() int64 { return f.footer.NumRows }
+func (f *parquetFile) rowCount() int64 { return f.footer.NumRows }
 
 func (f *parquetFile) fields() (fields []Field) {
 	for _, c := range f.all {
@@ -189,4 +189,4 @@ func (f *parquetFile) fields() (fields []Field) {
 	return fields
 }
 
-func (f *parquetFile) close() error { return f.drop() }
+func (f *parquetFile) close() error { return f.releaseFile() }

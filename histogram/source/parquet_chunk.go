@@ -1,8 +1,7 @@
 package source
 
-// This file holds the column chunk: the pages of one column in one row group,
-// handed to a sink in batches of any length. Memory is set aside for what a page
-// says of itself only once that is checked against its chunk.
+// This file holds the column chunk: the pages of one column in one row group, passed to a sink in batches of any
+// length. Memory for a page is allocated only after the sizes in its header are checked against the chunk.
 
 import (
 	"encoding/binary"
@@ -18,13 +17,12 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// plainDictionary is what the first writers say of dictionaries and of indexes into
-// them alike.
+// plainDictionary is the encoding that the first writers gave both to dictionaries and to indexes into them.
 const plainDictionary = format.Encoding(2)
 
 const (
 	readAhead = 1 << 18 // bytes of a chunk read at once
-	bitPad    = 64      // bytes behind a page that its decoder may look at
+	bitPad    = 64      // bytes after a page that its decoder may read
 )
 
 var (
@@ -32,8 +30,7 @@ var (
 	errRuns      = errors.New("a page holds another number of levels or indexes than its header says")
 )
 
-// columnChunk is a place in the pages of a column chunk. Its memory is used for
-// chunk after chunk.
+// columnChunk is a position in the pages of a column chunk. Its memory is reused for chunk after chunk.
 type columnChunk struct {
 	parquetColumn
 	sink sink
@@ -41,32 +38,31 @@ type columnChunk struct {
 	file     io.ReaderAt
 	codec    format.CompressionCodec
 	at, end  int64 // what is left of the chunk in the file
-	rowsLeft int64 // behind the page
-	entries  int   // of the dictionary, -1 where there is none
+	rowsLeft int64 // after the page
+	entries  int   // number of dictionary entries, -1 without a dictionary
 
 	window []byte // read ahead
-	ahead  []byte // what is left of it
+	ahead  []byte // unread rest of window
 	plain  []byte // a page, decompressed
 	page   decoded
 	dict   decoded
 	level  []byte
 	index  []int32
 
-	levels []byte // of the page, 1 where a row has a value; nil where all have
+	levels []byte // of the page, 1 for a row with a value; nil if all rows have values
 	row    int    // next row of the page
 	rows   int    // rows of the page
 	dense  int    // next value of the page that is not null
 }
 
-// decoded is memory for the values of a page.
+// decoded is the memory for the values of a page.
 type decoded struct {
 	bytes   []byte
 	offsets []uint32
 }
 
-// start goes to the beginning of a chunk of a row group with so many rows, in a
-// file of so many bytes.
-func (c *columnChunk) start(file io.ReaderAt, size int64, chunk *format.ColumnMetaData, rows int64) error {
+// startChunk goes to the beginning of a chunk in a row group of the given number of rows, in a file of size bytes.
+func (c *columnChunk) startChunk(file io.ReaderAt, size int64, chunk *format.ColumnMetaData, rows int64) error {
 	c.file, c.codec, c.rowsLeft, c.entries = file, chunk.Codec, rows, -1
 	c.ahead, c.levels, c.row, c.rows, c.dense = nil, nil, 0, 0, 0
 	c.at = chunk.DataPageOffset
@@ -80,11 +76,11 @@ func (c *columnChunk) start(file io.ReaderAt, size int64, chunk *format.ColumnMe
 	return nil
 }
 
-// fill puts exactly n rows into the sink.
-func (c *columnChunk) fill(n int) error {
+// fillRows appends exactly n rows to the sink.
+func (c *columnChunk) fillRows(n int) error {
 	for n > 0 {
 		if c.row == c.rows {
-			if err := c.turn(); errors.Is(err, io.EOF) {
+			if err := c.nextDataPage(); errors.Is(err, io.EOF) {
 				return errFewValues
 			} else if err != nil {
 				return err
@@ -92,7 +88,7 @@ func (c *columnChunk) fill(n int) error {
 			continue
 		}
 		m := min(n, c.rows-c.row)
-		if err := c.copy(m); err != nil {
+		if err := c.copyRows(m); err != nil {
 			return err
 		}
 		n -= m
@@ -100,10 +96,10 @@ func (c *columnChunk) fill(n int) error {
 	return nil
 }
 
-// finish checks that nothing is left but pages without rows.
-func (c *columnChunk) finish() error {
+// checkFinished checks that only pages without rows are left.
+func (c *columnChunk) checkFinished() error {
 	for c.row == c.rows {
-		if err := c.turn(); errors.Is(err, io.EOF) {
+		if err := c.nextDataPage(); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
@@ -112,45 +108,45 @@ func (c *columnChunk) finish() error {
 	return errors.New("the column holds more values than its row group has rows")
 }
 
-// copy puts the next m rows of the page into the sink.
-func (c *columnChunk) copy(m int) error {
+// copyRows appends the next m rows of the page to the sink.
+func (c *columnChunk) copyRows(m int) error {
 	from, values := c.row, m
 	c.row += m
 	if c.levels != nil {
-		values = present(c.levels[from:c.row])
+		values = countPresent(c.levels[from:c.row])
 	}
 	dense := c.dense
 	c.dense += values
 	if values == m {
-		return c.sink.take(dense, c.dense)
+		return c.sink.appendRange(dense, c.dense)
 	}
-	return c.sink.takeSome(c.levels[from:c.row], dense, c.dense)
+	return c.sink.appendLevels(c.levels[from:c.row], dense, c.dense)
 }
 
-// turn goes to the next page of data, or to io.EOF at the end of the chunk.
-func (c *columnChunk) turn() error {
+// nextDataPage goes to the next page of data. It returns io.EOF at the end of the chunk.
+func (c *columnChunk) nextDataPage() error {
 	for {
 		if c.at == c.end && len(c.ahead) == 0 {
 			return io.EOF
 		}
-		h, body, err := c.next()
+		h, body, err := c.nextPage()
 		if err != nil {
 			return err
 		}
 		if h.kind != format.DictionaryPage {
-			return c.data(&h, body)
+			return c.loadDataPage(&h, body)
 		}
-		if err := c.dictionary(&h, body); err != nil {
+		if err := c.loadDictionary(&h, body); err != nil {
 			return err
 		}
 	}
 }
 
-// next reads the header and the bytes of the next page.
-func (c *columnChunk) next() (h pageHeader, body []byte, err error) {
+// nextPage reads the header and the bytes of the next page.
+func (c *columnChunk) nextPage() (h pageHeader, body []byte, err error) {
 	n := 0
 	for want := 1; ; want = 2*len(c.ahead) + 1 {
-		if err := c.read(want); err != nil {
+		if err := c.ensureAhead(want); err != nil {
 			return h, nil, err
 		}
 		if h, n, err = parsePageHeader(c.ahead); err == nil {
@@ -161,11 +157,11 @@ func (c *columnChunk) next() (h pageHeader, body []byte, err error) {
 		}
 	}
 	c.ahead = c.ahead[n:]
-	if err := h.check(int64(len(c.ahead))+c.end-c.at, c.rowsLeft); err != nil {
+	if err := h.checkSizes(int64(len(c.ahead))+c.end-c.at, c.rowsLeft); err != nil {
 		return h, nil, err
 	}
 	size := int(h.compressed)
-	if err := c.read(size); err != nil {
+	if err := c.ensureAhead(size); err != nil {
 		return h, nil, err
 	}
 	if len(c.ahead) < size {
@@ -178,8 +174,8 @@ func (c *columnChunk) next() (h pageHeader, body []byte, err error) {
 	return h, body, nil
 }
 
-// read makes sure that n bytes are read ahead, or all that the chunk has.
-func (c *columnChunk) read(n int) error {
+// ensureAhead reads ahead until n bytes, or all that are left of the chunk, are in memory.
+func (c *columnChunk) ensureAhead(n int) error {
 	if len(c.ahead) >= n || c.at == c.end {
 		return nil
 	}
@@ -192,7 +188,7 @@ func (c *columnChunk) read(n int) error {
 	}
 	c.window = c.window[:held+size]
 	got, err := c.file.ReadAt(c.window[held:], c.at)
-	if errors.Is(err, io.EOF) { // which to turn is the end of the chunk
+	if errors.Is(err, io.EOF) { // io.EOF would stand for the end of the chunk
 		err = io.ErrUnexpectedEOF
 	}
 	if got < size {
@@ -203,8 +199,8 @@ func (c *columnChunk) read(n int) error {
 	return nil
 }
 
-// dictionary takes up the dictionary of the chunk.
-func (c *columnChunk) dictionary(h *pageHeader, body []byte) error {
+// loadDictionary decodes the dictionary of the chunk and passes it to the sink.
+func (c *columnChunk) loadDictionary(h *pageHeader, body []byte) error {
 	if c.entries >= 0 {
 		return errors.New("a column chunk has two dictionaries")
 	}
@@ -215,16 +211,16 @@ func (c *columnChunk) dictionary(h *pageHeader, body []byte) error {
 	if h.encoding == plainDictionary {
 		h.encoding = format.Plain
 	}
-	values, err := c.values(&c.dict, h.encoding, body, int(h.values), true)
+	values, err := c.decodeValues(&c.dict, h.encoding, body, int(h.values), true)
 	if err != nil {
 		return err
 	}
 	c.entries = int(h.values)
-	return c.sink.dictionary(values, c.entries)
+	return c.sink.setDictionary(values, c.entries)
 }
 
-// data takes up a page of data.
-func (c *columnChunk) data(h *pageHeader, body []byte) error {
+// loadDataPage decodes a page of data and passes it to the sink.
+func (c *columnChunk) loadDataPage(h *pageHeader, body []byte) error {
 	c.levels, c.row, c.rows, c.dense = nil, 0, 0, 0
 	n := int(h.values)
 	var err error
@@ -245,16 +241,16 @@ func (c *columnChunk) data(h *pageHeader, body []byte) error {
 	}
 	values := n
 	if c.levels != nil {
-		values = present(c.levels)
+		values = countPresent(c.levels)
 	}
-	if err := c.decode(h.encoding, body, values); err != nil {
+	if err := c.decodeData(h.encoding, body, values); err != nil {
 		return err
 	}
 	c.rows, c.rowsLeft = n, c.rowsLeft-int64(n)
 	return nil
 }
 
-// decompress returns the bytes of a page, of which there must be n.
+// decompress returns the decompressed bytes of a page, of which there must be n.
 func (c *columnChunk) decompress(body []byte, n int) ([]byte, error) {
 	if c.codec == format.Uncompressed {
 		if len(body) != n {
@@ -281,8 +277,7 @@ func (c *columnChunk) decompress(body []byte, n int) ([]byte, error) {
 	return plain, nil
 }
 
-// readPrefixed reads the definition levels of version 1, whose length stands before
-// them, and returns what is behind.
+// readPrefixed reads the definition levels of version 1, which follow their length, and returns the bytes after them.
 func (c *columnChunk) readPrefixed(encoding format.Encoding, body []byte, n int) ([]byte, error) {
 	if encoding == format.BitPacked { // without a length
 		size := (n + 7) / 8
@@ -301,7 +296,7 @@ func (c *columnChunk) readPrefixed(encoding format.Encoding, body []byte, n int)
 	return body[size:], c.readLevels(encoding, body[:size], n)
 }
 
-// readLevels reads n definition levels, and leaves none where all are 1.
+// readLevels reads n definition levels. It sets c.levels to nil if all of them are 1.
 func (c *columnChunk) readLevels(of format.Encoding, body []byte, n int) (err error) {
 	if of == format.RLE && allPresent(body, n) {
 		return nil
@@ -310,33 +305,33 @@ func (c *columnChunk) readLevels(of format.Encoding, body []byte, n int) (err er
 	switch of {
 	case format.RLE:
 		err = readLevels(c.level, body, n)
-	case format.BitPacked: // the highest bit first, and long out of use
+	case format.BitPacked: // highest bit first; deprecated
 		for i := range n {
 			c.level[i] = body[i/8] >> (7 - i%8) & 1
 		}
 	default:
 		err = errors.New("the levels of a page are encoded in a way that is not read")
 	}
-	if c.levels = c.level[:n]; present(c.levels) == n {
+	if c.levels = c.level[:n]; countPresent(c.levels) == n {
 		c.levels = nil
 	}
 	return err
 }
 
-// decode reads the n values of a page of data.
-func (c *columnChunk) decode(of format.Encoding, body []byte, n int) error {
+// decodeData decodes the n values of a page of data and passes them to the sink.
+func (c *columnChunk) decodeData(of format.Encoding, body []byte, n int) error {
 	if of != plainDictionary && of != format.RLEDictionary {
-		values, err := c.values(&c.page, of, body, n, false)
+		values, err := c.decodeValues(&c.page, of, body, n, false)
 		if err != nil {
 			return err
 		}
-		return c.sink.plain(values, n)
+		return c.sink.setValuePage(values, n)
 	}
 	if c.entries < 0 {
 		return errors.New("a page refers to a dictionary that is not there")
 	}
 	if n == 0 {
-		c.sink.indexes(nil)
+		c.sink.setIndexPage(nil)
 		return nil
 	}
 	if len(body) == 0 || body[0] > 32 {
@@ -345,10 +340,10 @@ func (c *columnChunk) decode(of format.Encoding, body []byte, n int) error {
 	if !runsHold(body[1:], int(body[0]), n) {
 		return errRuns
 	}
-	if c.sink.packed(body[1:], int(body[0]), n) {
+	if c.sink.setPackedPage(body[1:], int(body[0]), n) {
 		return nil
 	}
-	// What is returned lies in the memory given, but tells less of its capacity.
+	// The result lies in the memory of c.index, but may have a smaller capacity.
 	c.index = slices.Grow(c.index[:0], n+mostFill+1)
 	index, err := (&rle.DictionaryEncoding{}).DecodeInt32(c.index, body)
 	if err != nil {
@@ -357,13 +352,13 @@ func (c *columnChunk) decode(of format.Encoding, body []byte, n int) error {
 	if len(index) < n {
 		return errRuns
 	}
-	c.sink.indexes(index[:n])
+	c.sink.setIndexPage(index[:n])
 	return nil
 }
 
-// values reads n values as their type and encoding say, into memory or, unless
-// they are to be kept, as they lie in the page.
-func (c *columnChunk) values(into *decoded, of format.Encoding, body []byte, n int, keep bool) (encoding.Values,
+// decodeValues decodes n values of the given encoding. It decodes them in place, within the page, if the encoding
+// allows that and keep is not set, and into the memory of into if not.
+func (c *columnChunk) decodeValues(into *decoded, of format.Encoding, body []byte, n int, keep bool) (encoding.Values,
 	error) {
 	e := parquet.LookupEncoding(of)
 	in := body

@@ -1,7 +1,6 @@
 package source
 
-// This file holds the row group: the columns of a Parquet file's piece, decoded
-// side by side.
+// This file holds the row group, the piece of a Parquet file: its columns are decoded together.
 
 import (
 	"context"
@@ -10,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// chunkScratch is what a goroutine reads row groups with: the chunk of each wanted column.
+// chunkScratch is the memory with which a goroutine reads row groups: the chunk of each wanted column.
 type chunkScratch struct{ chunks []*columnChunk }
 
 // rowGroup is a row group of a file.
@@ -19,31 +18,31 @@ type rowGroup struct {
 	number int
 }
 
-func (g *rowGroup) rows() int64 { return g.file.footer.RowGroups[g.number].NumRows }
+func (g *rowGroup) rowCount() int64 { return g.file.footer.RowGroups[g.number].NumRows }
 
-func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error {
-	if err := g.file.hold(); err != nil {
+func (g *rowGroup) readBatches(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error {
+	if err := g.file.acquire(); err != nil {
 		return err
 	}
-	defer g.file.drop()
-	if err := g.start(b); err != nil {
+	defer g.file.releaseFile()
+	if err := g.startChunks(b); err != nil {
 		return err
 	}
 	chunks := scratchOf[chunkScratch](b).chunks
-	err := b.readRows(ctx, g.file.located, g.rows(), int64(most), func(i int, _ int64, n int) error {
-		return g.guarded(i, func() error { return chunks[i].fill(n) })
+	err := b.readRows(ctx, g.file.columnLocations, g.rowCount(), int64(most), func(i int, _ int64, n int) error {
+		return g.guardColumn(i, func() error { return chunks[i].fillRows(n) })
 	}, visit)
 	if err != nil {
 		return err
 	}
-	if err := g.each(func(i int) error { return chunks[i].finish() }); err != nil {
+	if err := g.eachColumn(func(i int) error { return chunks[i].checkFinished() }); err != nil {
 		return err
 	}
-	return g.file.check()
+	return g.file.checkUnchanged()
 }
 
-// start goes to the beginning of the wanted chunks.
-func (g *rowGroup) start(b *Buffers) error {
+// startChunks goes to the beginning of the wanted chunks.
+func (g *rowGroup) startChunks(b *Buffers) error {
 	f, s := g.file, scratchOf[chunkScratch](b)
 	if b.opened != f {
 		b.opened = f
@@ -51,50 +50,50 @@ func (g *rowGroup) start(b *Buffers) error {
 			s.chunks = append(s.chunks, &columnChunk{})
 		}
 		for i := range f.wanted {
-			s.chunks[i].parquetColumn, s.chunks[i].sink = f.wanted[i], newSink(b, i, f.wanted[i].physical)
+			s.chunks[i].parquetColumn, s.chunks[i].sink = f.wanted[i], newSink(b, i, f.wanted[i].physicalType)
 		}
 	}
 	group := &f.footer.RowGroups[g.number]
-	return g.each(func(i int) error {
-		return s.chunks[i].start(f, f.size(), &group.Columns[f.wanted[i].leaf].MetaData, group.NumRows)
+	return g.eachColumn(func(i int) error {
+		return s.chunks[i].startChunk(f, f.size(), &group.Columns[f.wanted[i].leaf].MetaData, group.NumRows)
 	})
 }
 
-// newSink makes the sink of wanted column i, nil where the file has none.
-func newSink(b *Buffers, i int, p *physical) sink {
+// newSink returns the sink of wanted column i, nil if the file does not have the column.
+func newSink(b *Buffers, i int, p *physicalType) sink {
 	switch {
 	case p == nil:
-		b.hold(i, arrow.BinaryTypes.String)
+		b.ensureType(i, arrow.BinaryTypes.String)
 		return nil
 	case b.codes[i] != nil:
-		return &codeSink{to: b.codes[i], decode: b.bound(i).around(p.newDecoder())}
+		return &codeSink{to: b.codes[i], decode: b.textBoundOf(i).boundDecoder(p.newDecoder())}
 	}
-	b.hold(i, p.of)
-	return &valueSink{to: b.values[i], decode: b.bound(i).around(p.newDecoder()),
-		decodeEntries: b.bound(i).around(p.newDecoder())}
+	b.ensureType(i, p.dataType)
+	return &valueSink{to: b.values[i], decode: b.textBoundOf(i).boundDecoder(p.newDecoder()),
+		decodeEntries: b.textBoundOf(i).boundDecoder(p.newDecoder())}
 }
 
-// each does something with each wanted column of the file.
-func (g *rowGroup) each(do func(i int) error) error {
-	for i, place := range g.file.places {
+// eachColumn calls do for each wanted column of the file.
+func (g *rowGroup) eachColumn(do func(i int) error) error {
+	for i, place := range g.file.indexes {
 		if place < 0 {
 			continue
 		}
-		if err := g.guarded(i, func() error { return do(i) }); err != nil {
+		if err := g.guardColumn(i, func() error { return do(i) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// guarded turns errors and panics of decoding a column into errors of the file.
-func (g *rowGroup) guarded(i int, do func() error) (err error) {
+// guardColumn turns errors and panics in decoding a column into errors of the file.
+func (g *rowGroup) guardColumn(i int, do func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the decoder failed: %v", r)
 		}
 		if err != nil {
-			err = g.file.damaged(g.file.wanted[i].name, fmt.Sprintf("row group %d", g.number), err)
+			err = g.file.damagedError(g.file.wanted[i].name, fmt.Sprintf("row group %d", g.number), err)
 		}
 	}()
 	return do()

@@ -1,7 +1,6 @@
 package source
 
-// This file holds the page header: as much of it as takes to read a page, from
-// Thrift's compact protocol.
+// This file holds the page header. It reads as much of Thrift's compact protocol as a page needs.
 
 import (
 	"encoding/binary"
@@ -18,19 +17,19 @@ var (
 // pageHeader is the header of a page. Fields that it lacks are 0.
 type pageHeader struct {
 	kind            format.PageType
-	plain           int32 // bytes, decompressed
-	compressed      int32 // bytes, as they are in the file
+	plain           int32 // bytes when decompressed
+	compressed      int32 // bytes in the file
 	crc             int32
-	values          int32 // rows, or entries of a dictionary
+	values          int32 // number of rows, or of entries of a dictionary
 	encoding        format.Encoding
-	levels          format.Encoding // of the definition levels of version 1
+	levels          format.Encoding // encoding of the definition levels, version 1
 	rows            int32           // version 2
 	definition      int32           // bytes of definition levels, version 2
 	repetition      int32           // bytes of repetition levels, version 2
-	plainInVersion2 bool            // the values are not compressed whatever the chunk says
+	plainInVersion2 bool            // the values are not compressed, whatever the codec of the chunk
 }
 
-// Places of fields in the structures of parquet.thrift.
+// Field numbers of the structures in parquet.thrift.
 const (
 	headerKind, headerPlain, headerCompressed, headerCRC = 1, 2, 3, 4
 	headerVersion1, headerDictionary, headerVersion2     = 5, 7, 8
@@ -40,28 +39,28 @@ const (
 	version2Repetition, version2Compressed               = 6, 7
 )
 
-// parsePageHeader reads a header from the beginning of b and returns its length.
-// The error is errHeaderCut where b ends before it does.
+// parsePageHeader reads a header from the beginning of b and returns its length. The error is errHeaderCut if b ends
+// before the header does.
 func parsePageHeader(b []byte) (h pageHeader, n int, err error) {
-	t := compact{b: b}
+	t := thriftReader{b: b}
 	body := 0 // the structure that goes with the kind
-	t.structure(func(field, kind int) {
+	t.eachField(func(field, kind int) {
 		switch {
 		case kind == compactStruct && (field == headerVersion1 || field == headerDictionary || field == headerVersion2):
 			body = field
-			t.structure(func(inner, kind int) { h.set(&t, field, inner, kind) })
+			t.eachField(func(inner, kind int) { h.setField(&t, field, inner, kind) })
 		case kind != compactI32:
 			t.skip(kind, deepest)
 		case field == headerKind:
-			h.kind = format.PageType(t.i32())
+			h.kind = format.PageType(t.readInt32())
 		case field == headerPlain:
-			h.plain = t.i32()
+			h.plain = t.readInt32()
 		case field == headerCompressed:
-			h.compressed = t.i32()
+			h.compressed = t.readInt32()
 		case field == headerCRC:
-			h.crc = t.i32()
+			h.crc = t.readInt32()
 		default:
-			t.i32()
+			t.readInt32()
 		}
 	})
 	if t.err != nil {
@@ -75,35 +74,35 @@ func parsePageHeader(b []byte) (h pageHeader, n int, err error) {
 	return h, t.at, nil
 }
 
-// set takes up a field of the structure that describes a kind of page.
-func (h *pageHeader) set(t *compact, of, field, kind int) {
+// setField reads a field of the structure that describes a kind of page.
+func (h *pageHeader) setField(t *thriftReader, of, field, kind int) {
 	switch {
 	case of == headerVersion2 && field == version2Compressed && kind <= compactFalse:
 		h.plainInVersion2 = kind == compactFalse
 	case kind != compactI32:
 		t.skip(kind, deepest)
 	case field == pageValues:
-		h.values = t.i32()
+		h.values = t.readInt32()
 	case of == headerVersion1 && field == version1Encoding, of == headerDictionary && field == dictionaryEncoding,
 		of == headerVersion2 && field == version2Encoding:
-		h.encoding = format.Encoding(t.i32())
+		h.encoding = format.Encoding(t.readInt32())
 	case of == headerVersion1 && field == version1Levels:
-		h.levels = format.Encoding(t.i32())
+		h.levels = format.Encoding(t.readInt32())
 	case of == headerVersion2 && field == version2Rows:
-		h.rows = t.i32()
+		h.rows = t.readInt32()
 	case of == headerVersion2 && field == version2Definition:
-		h.definition = t.i32()
+		h.definition = t.readInt32()
 	case of == headerVersion2 && field == version2Repetition:
-		h.repetition = t.i32()
+		h.repetition = t.readInt32()
 	default:
-		t.i32()
+		t.readInt32()
 	}
 }
 
-// check refuses what cannot be of a page that has left bytes in its chunk and left
-// rows in its row group: flat columns have a value or a null for each row, and every
-// entry of a dictionary is at least a byte.
-func (h *pageHeader) check(leftBytes, leftRows int64) error {
+// checkSizes refuses sizes that are impossible for a page, if its chunk has leftBytes bytes left and its row group
+// has leftRows rows left. Flat columns have a value or a null for each row, and every dictionary entry takes at least
+// a byte.
+func (h *pageHeader) checkSizes(leftBytes, leftRows int64) error {
 	if h.compressed < 0 || int64(h.compressed) > leftBytes || h.plain < 0 ||
 		int64(h.plain) > (int64(h.compressed)+64)*expansion || h.values < 0 {
 		return errPageHeader
@@ -141,24 +140,24 @@ const (
 	compactMap    = 11
 	compactStruct = 12
 
-	deepest = 16 // structures within structures
+	deepest = 16 // nesting of structures
 )
 
-// compact reads Thrift's compact protocol. After an error it reads zeros.
-type compact struct {
+// thriftReader reads Thrift's compact protocol. After an error it reads zeros.
+type thriftReader struct {
 	b   []byte
 	at  int
 	err error
 }
 
-func (t *compact) fail(err error) {
+func (t *thriftReader) fail(err error) {
 	if t.err == nil {
 		t.err = err
 	}
 	t.at = len(t.b)
 }
 
-func (t *compact) byte() byte {
+func (t *thriftReader) readByte() byte {
 	if t.at >= len(t.b) {
 		t.fail(errHeaderCut)
 		return 0
@@ -167,7 +166,7 @@ func (t *compact) byte() byte {
 	return t.b[t.at-1]
 }
 
-func (t *compact) unsigned() uint64 {
+func (t *thriftReader) readUvarint() uint64 {
 	if t.err != nil {
 		return 0
 	}
@@ -183,14 +182,14 @@ func (t *compact) unsigned() uint64 {
 	return v
 }
 
-// signed reads an integer written in zigzag.
-func (t *compact) signed() int64 {
-	u := t.unsigned()
+// readVarint reads a zigzag-encoded integer.
+func (t *thriftReader) readVarint() int64 {
+	u := t.readUvarint()
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-func (t *compact) i32() int32 {
-	v := t.signed()
+func (t *thriftReader) readInt32() int32 {
+	v := t.readVarint()
 	if v != int64(int32(v)) {
 		t.fail(errPageHeader)
 		return 0
@@ -198,25 +197,25 @@ func (t *compact) i32() int32 {
 	return int32(v)
 }
 
-// structure calls visit for each field, which reads it.
-func (t *compact) structure(visit func(field, kind int)) {
+// eachField calls visit for each field of a structure. visit must read the field.
+func (t *thriftReader) eachField(visit func(field, kind int)) {
 	field := 0
 	for t.err == nil {
-		head := int(t.byte())
+		head := int(t.readByte())
 		if head == 0 {
 			return
 		}
 		if delta := head >> 4; delta != 0 {
 			field += delta
 		} else {
-			field = int(t.signed())
+			field = int(t.readVarint())
 		}
 		visit(field, head&0xF)
 	}
 }
 
-// skip passes over a value.
-func (t *compact) skip(kind, depth int) {
+// skip skips a value.
+func (t *thriftReader) skip(kind, depth int) {
 	if depth == 0 {
 		t.fail(errPageHeader)
 		return
@@ -224,35 +223,34 @@ func (t *compact) skip(kind, depth int) {
 	switch kind {
 	case compactTrue, compactFalse:
 	case compactByte:
-		t.byte()
+		t.readByte()
 	case compactI16, compactI32, compactI64:
-		t.unsigned()
+		t.readUvarint()
 	case compactDouble:
-		t.pass(8)
+		t.skipBytes(8)
 	case compactBinary:
-		t.pass(t.unsigned())
+		t.skipBytes(t.readUvarint())
 	case compactList, compactSet:
-		head := t.byte()
+		head := t.readByte()
 		n := uint64(head >> 4)
 		if n == 15 {
-			n = t.unsigned()
+			n = t.readUvarint()
 		}
-		t.elements(n, depth, int(head&0xF))
+		t.skipElements(n, depth, int(head&0xF))
 	case compactMap:
-		if n := t.unsigned(); n > 0 {
-			head := t.byte()
-			t.elements(n, depth, int(head>>4), int(head&0xF))
+		if n := t.readUvarint(); n > 0 {
+			head := t.readByte()
+			t.skipElements(n, depth, int(head>>4), int(head&0xF))
 		}
 	case compactStruct:
-		t.structure(func(_, kind int) { t.skip(kind, depth-1) })
+		t.eachField(func(_, kind int) { t.skip(kind, depth-1) })
 	default:
 		t.fail(errPageHeader)
 	}
 }
 
-// elements passes over n elements, each of values of these kinds. Truth values
-// stand in elements as a byte.
-func (t *compact) elements(n uint64, depth int, kinds ...int) {
+// skipElements skips n elements, each made of values of the given kinds. A boolean element takes a byte.
+func (t *thriftReader) skipElements(n uint64, depth int, kinds ...int) {
 	for ; n > 0 && t.err == nil; n-- {
 		for _, kind := range kinds {
 			if kind <= compactFalse {
@@ -263,7 +261,7 @@ func (t *compact) elements(n uint64, depth int, kinds ...int) {
 	}
 }
 
-func (t *compact) pass(n uint64) {
+func (t *thriftReader) skipBytes(n uint64) {
 	if n > uint64(len(t.b)-t.at) {
 		t.fail(errHeaderCut)
 		return

@@ -1,18 +1,18 @@
 package source
 
-// This file holds the run-length encoding of Parquet: the levels of one bit that say
-// which rows are null, and how many values runs of any width hold.
+// This file holds the run-length encoding of Parquet: the levels of one bit that mark which rows are null, and the
+// number of values that runs of any width hold.
 
 import "encoding/binary"
 
-// allPresent reports whether n levels of one bit are all 1, as most writers say it: by one run.
+// allPresent reports whether n levels of one bit are all 1, encoded as most writers do it: as a single run.
 func allPresent(body []byte, n int) bool {
 	head, size := binary.Uvarint(body)
 	return size > 0 && head == uint64(n)<<1 && len(body) == size+1 && body[size] == 1
 }
 
-// fourWords is how many levels are written at once: most runs of them are no longer, which spares guessing their
-// lengths.
+// fourWords is how many levels are written at once. Most runs are no longer, so the loop over a run mostly ends after
+// one write and its branch is predictable.
 const fourWords = 32
 
 func putFour(dst []byte, a, b, c, d uint64) {
@@ -23,7 +23,7 @@ func putFour(dst []byte, a, b, c, d uint64) {
 	binary.LittleEndian.PutUint64(to[24:], d)
 }
 
-// readLevels reads n levels of one bit in runs. dst has bitPad more, which is written over.
+// readLevels reads n levels of one bit from runs. dst has bitPad more bytes, which may be overwritten.
 func readLevels(dst, body []byte, n int) error {
 	at := 0
 	for len(body) > 0 {
@@ -67,7 +67,7 @@ func readLevels(dst, body []byte, n int) error {
 	return nil
 }
 
-// bitBytes has a byte for each bit of a byte, the lowest first.
+// bitBytes has a byte for each bit of a byte, lowest bit first.
 var bitBytes = func() (all [256]uint64) {
 	for b := range all {
 		for i := range 8 {
@@ -77,8 +77,8 @@ var bitBytes = func() (all [256]uint64) {
 	return all
 }()
 
-// runsHold reports whether runs of some bit width hold n values of it: that none begins behind
-// them, and that the last holds no more, but for what fills it up where it is of bits.
+// runsHold reports whether runs of a bit width hold exactly n values: that no run begins after n values, and that the
+// last run holds no more than n, except for the fill of a bit-packed run.
 func runsHold(body []byte, width, n int) bool {
 	total := 0
 	for len(body) > 0 {
@@ -97,7 +97,7 @@ func runsHold(body []byte, width, n int) bool {
 			return false
 		}
 		if head&1 == 0 && (count == 0 || width%8 != 0 && body[size-1]>>(width%8) != 0) {
-			return false // none of an equal value, which decoders take for the next run then, or one that is wider
+			return false // an empty run, whose value decoders take for the next run, or a value wider than the bit width
 		}
 		body = body[size:]
 		total += count

@@ -20,7 +20,7 @@ import (
 
 var parquetSource = spec.TableSource{Format: files.Parquet, Paths: []string{"*.parquet"}}
 
-// parquetBytes writes one column of a node; values equal to the zero Value are null.
+// parquetBytes writes one column of a node. A value equal to the zero Value is null.
 func parquetBytes(t testing.TB, node parquet.Node, values []parquet.Value, options ...parquet.WriterOption) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -130,14 +130,14 @@ func TestParquetTypes(t *testing.T) {
 							values, want = append(values, values...), append(want, want...)
 						}
 						dir := t.TempDir()
-						write(t, dir, "a.parquet", parquetBytes(t, node, values, parquet.PageBufferSize(256),
+						writeFile(t, dir, "a.parquet", parquetBytes(t, node, values, parquet.PageBufferSize(256),
 							parquet.DataPageVersion(version),
 							parquet.MaxRowsPerRowGroup(700), parquet.Compression(&parquet.Snappy)))
-						rows, _, err := content(t, dir, parquetSource, "x")
+						rows, _, err := readContent(t, dir, parquetSource, "x")
 						if err != nil {
 							t.Fatal(err, err.(*Error).Diagnostics())
 						}
-						if got := column(rows, 0); !slices.Equal(got, want) {
+						if got := columnOf(rows, 0); !slices.Equal(got, want) {
 							t.Errorf("got %d values beginning %q, want %d beginning %q", len(got), got[:4], len(want), want[:4])
 						}
 					})
@@ -151,15 +151,15 @@ func TestParquetNothingButNulls(t *testing.T) {
 	for _, node := range []parquet.Node{parquet.String(), parquet.Encoded(parquet.String(), &parquet.RLEDictionary),
 		parquet.Int(64)} {
 		dir := t.TempDir()
-		write(t, dir, "a.parquet", parquetBytes(t, parquet.Optional(node), make([]parquet.Value, 50)))
-		rows, _, err := content(t, dir, parquetSource, "x")
+		writeFile(t, dir, "a.parquet", parquetBytes(t, parquet.Optional(node), make([]parquet.Value, 50)))
+		rows, _, err := readContent(t, dir, parquetSource, "x")
 		if err != nil || len(rows) != 50 || rows[49][0] != null {
 			t.Errorf("got %d rows, %v", len(rows), err)
 		}
 	}
 }
 
-// The dictionary of a chunk overflows and the chunk goes on in plain pages.
+// The dictionary of a chunk may overflow, and the chunk continues in plain pages.
 func TestParquetFallback(t *testing.T) {
 	var values []parquet.Value
 	var want []string
@@ -175,14 +175,14 @@ func TestParquetFallback(t *testing.T) {
 		values, want = append(values, parquet.ValueOf(s)), append(want, s)
 	}
 	dir := t.TempDir()
-	write(t, dir, "a.parquet", parquetBytes(t, parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary)),
+	writeFile(t, dir, "a.parquet", parquetBytes(t, parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary)),
 		values,
 		parquet.PageBufferSize(4096), parquet.DictionaryMaxBytes(50_000)))
-	rows, _, err := content(t, dir, parquetSource, "x")
+	rows, _, err := readContent(t, dir, parquetSource, "x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(column(rows, 0), want) {
+	if !slices.Equal(columnOf(rows, 0), want) {
 		t.Error("the values differ")
 	}
 	if dictionaries, plain := pageKinds(t, dir+"/a.parquet"); dictionaries == 0 || plain == 0 {
@@ -207,8 +207,8 @@ func TestParquetRefusesTypes(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		write(t, dir, "a.parquet", b.Bytes())
-		_, _, err := content(t, dir, parquetSource, "x")
+		writeFile(t, dir, "a.parquet", b.Bytes())
+		_, _, err := readContent(t, dir, parquetSource, "x")
 		e := mustFail(t, err, WrongType)
 		if e.Column != "x" || !strings.HasSuffix(e.File, "a.parquet") {
 			t.Errorf("%s: %v does not name file and column", name, e)
@@ -247,12 +247,12 @@ func wideBytes(t testing.TB, n int, options ...parquet.WriterOption) []byte {
 	return b.Bytes()
 }
 
-// Columns have pages of different lengths; records are cut alike for all.
+// Columns may have pages of different lengths; records are split at the same rows in all columns.
 func TestParquetColumnsStayAligned(t *testing.T) {
 	dir := t.TempDir()
 	const n = 150_000
-	write(t, dir, "a.parquet", wideBytes(t, n, parquet.PageBufferSize(5000), parquet.MaxRowsPerRowGroup(140_000)))
-	rows, _, err := content(t, dir, parquetSource, "c", "a", "b")
+	writeFile(t, dir, "a.parquet", wideBytes(t, n, parquet.PageBufferSize(5000), parquet.MaxRowsPerRowGroup(140_000)))
+	rows, _, err := readContent(t, dir, parquetSource, "c", "a", "b")
 	if err != nil || len(rows) != n {
 		t.Fatal(len(rows), err)
 	}
@@ -270,12 +270,12 @@ func TestParquetColumnsStayAligned(t *testing.T) {
 // The decoder of LZ4 cannot be kept from exhausting memory on a damaged page.
 func TestParquetRefusesLZ4(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.parquet", wideBytes(t, 60, parquet.Compression(&parquet.Lz4Raw)))
-	_, _, err := content(t, dir, parquetSource, "a")
+	writeFile(t, dir, "a.parquet", wideBytes(t, 60, parquet.Compression(&parquet.Lz4Raw)))
+	_, _, err := readContent(t, dir, parquetSource, "a")
 	mustFail(t, err, WrongType)
 	for _, codec := range []compress.Codec{&parquet.Gzip, &parquet.Zstd, &parquet.Brotli} {
-		write(t, dir, "a.parquet", wideBytes(t, 60, parquet.Compression(codec)))
-		if rows, _, err := content(t, dir, parquetSource, "a"); err != nil || len(rows) != 60 {
+		writeFile(t, dir, "a.parquet", wideBytes(t, 60, parquet.Compression(codec)))
+		if rows, _, err := readContent(t, dir, parquetSource, "a"); err != nil || len(rows) != 60 {
 			t.Errorf("%s: %d rows, %v", codec, len(rows), err)
 		}
 	}

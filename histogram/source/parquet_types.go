@@ -1,7 +1,6 @@
 package source
 
-// This file holds the table of Parquet types: which are read, and as which Arrow
-// arrays.
+// This file holds the table of Parquet types: which types are read, and into which Arrow arrays.
 
 import (
 	"errors"
@@ -20,19 +19,18 @@ var (
 	errDigits    = fmt.Errorf("a decimal is empty or has more than %d digits", maxDigits)
 )
 
-// decoder turns the first n values of a page or of a dictionary, which may have
-// padding behind them, into an array. It is valid as long as these are and until the
-// next call.
+// A decoder turns the first n values of a page or a dictionary, which may be followed by padding, into an array. The
+// array is valid as long as the values are, and until the next call.
 type decoder func(data encoding.Values, n int) (arrow.Array, error)
 
-// physical is a Parquet type that is read.
-type physical struct {
-	of         arrow.DataType // of the arrays
+// physicalType is how a Parquet type is read.
+type physicalType struct {
+	dataType   arrow.DataType // type of the arrays
 	newDecoder func() decoder // each has memory of its own
 }
 
-// physicalOf returns how a Parquet type is read, nil where it is not.
-func physicalOf(t parquet.Type) *physical {
+// physicalTypeOf returns how a Parquet type is read, nil if it is not read.
+func physicalTypeOf(t parquet.Type) *physicalType {
 	var logical any
 	if l := t.LogicalType(); l != nil {
 		logical = l.Value
@@ -42,72 +40,72 @@ func physicalOf(t parquet.Type) *physical {
 	}
 	switch t.Kind() {
 	case parquet.Boolean:
-		return &physical{arrow.FixedWidthTypes.Boolean, func() decoder { return booleans }}
+		return &physicalType{arrow.FixedWidthTypes.Boolean, func() decoder { return decodeBooleans }}
 	case parquet.Int32:
 		return int32Of(logical)
 	case parquet.Int64:
 		return int64Of(logical)
 	case parquet.Float:
-		return converted(arrow.PrimitiveTypes.Float64, (*encoding.Values).Float,
+		return convertedType(arrow.PrimitiveTypes.Float64, (*encoding.Values).Float,
 			func(v float32) float64 { return float64(v) })
 	case parquet.Double:
-		return asIs(arrow.PrimitiveTypes.Float64, (*encoding.Values).Double)
+		return unconvertedType(arrow.PrimitiveTypes.Float64, (*encoding.Values).Double)
 	case parquet.ByteArray:
 		return textOfBytes(t, logical)
 	case parquet.FixedLenByteArray:
 		if _, ok := logical.(*format.UUIDType); ok && t.Length() == 16 {
-			return &physical{arrow.BinaryTypes.LargeString, uuids}
+			return &physicalType{arrow.BinaryTypes.LargeString, newUUIDDecoder}
 		}
 	}
 	return nil
 }
 
-func int32Of(logical any) *physical {
+func int32Of(logical any) *physicalType {
 	switch l := logical.(type) {
 	case *format.DateType:
-		return asIs(arrow.FixedWidthTypes.Date32, (*encoding.Values).Int32)
+		return unconvertedType(arrow.FixedWidthTypes.Date32, (*encoding.Values).Int32)
 	case *format.IntType:
 		if !l.IsSigned {
-			return converted(arrow.PrimitiveTypes.Int64, (*encoding.Values).Uint32, func(v uint32) int64 { return int64(v) })
+			return convertedType(arrow.PrimitiveTypes.Int64, (*encoding.Values).Uint32, func(v uint32) int64 { return int64(v) })
 		}
 	case nil:
 	default:
 		return nil
 	}
-	return converted(arrow.PrimitiveTypes.Int64, (*encoding.Values).Int32, func(v int32) int64 { return int64(v) })
+	return convertedType(arrow.PrimitiveTypes.Int64, (*encoding.Values).Int32, func(v int32) int64 { return int64(v) })
 }
 
-func int64Of(logical any) *physical {
+func int64Of(logical any) *physicalType {
 	switch l := logical.(type) {
 	case *format.TimestampType:
 		return timestampOf(l)
 	case *format.IntType:
 		if !l.IsSigned {
-			return converted(wholeType, (*encoding.Values).Uint64, decimal128.FromU64)
+			return convertedType(uint64Type, (*encoding.Values).Uint64, decimal128.FromU64)
 		}
 	case nil:
 	default:
 		return nil
 	}
-	return asIs(arrow.PrimitiveTypes.Int64, (*encoding.Values).Int64)
+	return unconvertedType(arrow.PrimitiveTypes.Int64, (*encoding.Values).Int64)
 }
 
-func timestampOf(t *format.TimestampType) *physical {
+func timestampOf(t *format.TimestampType) *physicalType {
 	switch t.Unit.Value.(type) {
 	case *format.MilliSeconds:
-		return converted(microType, (*encoding.Values).Int64, func(v int64) int64 { return scaleUp(v, 1000) })
+		return convertedType(microType, (*encoding.Values).Int64, func(v int64) int64 { return scaleUp(v, 1000) })
 	case *format.MicroSeconds:
-		return asIs(microType, (*encoding.Values).Int64)
+		return unconvertedType(microType, (*encoding.Values).Int64)
 	case *format.NanoSeconds:
-		return converted(microType, (*encoding.Values).Int64, func(v int64) int64 { return floorDiv(v, 1000) })
+		return convertedType(microType, (*encoding.Values).Int64, func(v int64) int64 { return floorDiv(v, 1000) })
 	}
 	return nil
 }
 
-// textOfBytes reads text: annotated as such, as an enumeration or JSON, or not at
-// all.
-func textOfBytes(t parquet.Type, logical any) *physical {
-	text := &physical{arrow.BinaryTypes.String, func() decoder { return texts }}
+// textOfBytes returns how a byte array is read: as text if it is annotated as text, as an enumeration or as JSON, or
+// if it has no annotation. Others are not read.
+func textOfBytes(t parquet.Type, logical any) *physicalType {
+	text := &physicalType{arrow.BinaryTypes.String, func() decoder { return decodeTexts }}
 	switch logical.(type) {
 	case *format.StringType, *format.EnumType, *format.JsonType:
 		return text
@@ -119,26 +117,27 @@ func textOfBytes(t parquet.Type, logical any) *physical {
 	return nil
 }
 
-// decimalOf reads a decimal of at most 38 digits in any of its physical types.
-func decimalOf(t parquet.Type, d *format.DecimalType) *physical {
+// decimalOf returns how a decimal of at most 38 digits is read from any of its physical types.
+func decimalOf(t parquet.Type, d *format.DecimalType) *physicalType {
 	if d.Precision < 1 || d.Precision > maxDigits || d.Scale < 0 || d.Scale > d.Precision {
 		return nil
 	}
 	to := &arrow.Decimal128Type{Precision: d.Precision, Scale: d.Scale}
 	switch t.Kind() {
 	case parquet.Int32:
-		return converted(to, (*encoding.Values).Int32, func(v int32) decimal128.Num { return decimal128.FromI64(int64(v)) })
+		return convertedType(to, (*encoding.Values).Int32,
+			func(v int32) decimal128.Num { return decimal128.FromI64(int64(v)) })
 	case parquet.Int64:
-		return converted(to, (*encoding.Values).Int64, decimal128.FromI64)
+		return convertedType(to, (*encoding.Values).Int64, decimal128.FromI64)
 	case parquet.FixedLenByteArray:
-		return &physical{to, func() decoder { return bytesOfDecimals(to, fixedLengths) }}
+		return &physicalType{to, func() decoder { return newDecimalDecoder(to, fixedLengths) }}
 	case parquet.ByteArray:
-		return &physical{to, func() decoder { return bytesOfDecimals(to, anyLengths) }}
+		return &physicalType{to, func() decoder { return newDecimalDecoder(to, anyLengths) }}
 	}
 	return nil
 }
 
-// fixedLengths and anyLengths return the bytes of value i of n.
+// fixedLengths and anyLengths return a function that returns the bytes of value i of n.
 func fixedLengths(data encoding.Values, n int) (func(i int) []byte, error) {
 	bytes, size := data.FixedLenByteArray()
 	if len(bytes) < size*n {
@@ -155,7 +154,7 @@ func anyLengths(data encoding.Values, n int) (func(i int) []byte, error) {
 	return func(i int) []byte { return bytes[offsets[i]:offsets[i+1]] }, nil
 }
 
-func bytesOfDecimals(to arrow.DataType, values func(encoding.Values, int) (func(int) []byte, error)) decoder {
+func newDecimalDecoder(to arrow.DataType, values func(encoding.Values, int) (func(int) []byte, error)) decoder {
 	var scratch []decimal128.Num
 	return func(data encoding.Values, n int) (arrow.Array, error) {
 		value, err := values(data, n)
@@ -170,11 +169,11 @@ func bytesOfDecimals(to arrow.DataType, values func(encoding.Values, int) (func(
 			}
 			scratch = append(scratch, v)
 		}
-		return wrap(to, n, arrow.GetBytes(scratch)), nil
+		return wrapBuffers(to, n, arrow.GetBytes(scratch)), nil
 	}
 }
 
-// checkOffsets makes sure that the n texts lie within the bytes, in order.
+// checkOffsets checks that n texts lie within the bytes, in order.
 func checkOffsets(bytes []byte, offsets []uint32, n int) error {
 	if n == 0 {
 		return nil
@@ -193,8 +192,8 @@ func checkOffsets(bytes []byte, offsets []uint32, n int) error {
 	return nil
 }
 
-// texts are the values of a page as they lie there.
-func texts(data encoding.Values, n int) (arrow.Array, error) {
+// decodeTexts returns an array over the texts of a page, without copying them.
+func decodeTexts(data encoding.Values, n int) (arrow.Array, error) {
 	bytes, offsets := data.ByteArray()
 	if err := checkOffsets(bytes, offsets, n); err != nil {
 		return nil, err
@@ -205,13 +204,12 @@ func texts(data encoding.Values, n int) (arrow.Array, error) {
 	if n == 0 {
 		offsets = []uint32{0}
 	}
-	return wrap(arrow.BinaryTypes.String, n, arrow.GetBytes(offsets[:n+1]), bytes), nil
+	return wrapBuffers(arrow.BinaryTypes.String, n, arrow.GetBytes(offsets[:n+1]), bytes), nil
 }
 
-// uuids reads UUIDs as their canonical text, in an array type of their own: an id
-// written as a UUID in one file and as text, perhaps in capitals, in another
-// must not pass for two ids of one type.
-func uuids() decoder {
+// newUUIDDecoder reads UUIDs as their canonical text, in an array type of their own. An id that is a UUID in one file
+// and a text, perhaps in capitals, in another must not pass for two ids of one type.
+func newUUIDDecoder() decoder {
 	var text []byte
 	var offsets []int64
 	return func(data encoding.Values, n int) (arrow.Array, error) {
@@ -224,16 +222,16 @@ func uuids() decoder {
 			text = appendUUID(text, bytes[16*i:16*i+16])
 			offsets = append(offsets, int64(len(text)))
 		}
-		return wrap(arrow.BinaryTypes.LargeString, n, arrow.GetBytes(offsets), text), nil
+		return wrapBuffers(arrow.BinaryTypes.LargeString, n, arrow.GetBytes(offsets), text), nil
 	}
 }
 
-func booleans(data encoding.Values, n int) (arrow.Array, error) {
+func decodeBooleans(data encoding.Values, n int) (arrow.Array, error) {
 	bits := data.Boolean()
 	if 8*len(bits) < n {
 		return nil, errShortPage
 	}
-	return wrap(arrow.FixedWidthTypes.Boolean, n, bits), nil
+	return wrapBuffers(arrow.FixedWidthTypes.Boolean, n, bits), nil
 }
 
 // number is a type of fixed size that pages or arrays hold.
@@ -241,23 +239,23 @@ type number interface {
 	int32 | int64 | uint32 | uint64 | float32 | float64 | decimal128.Num
 }
 
-// asIs is a type whose values lie in a page as in an array.
-func asIs[T int32 | int64 | float64](of arrow.DataType, values func(*encoding.Values) []T) *physical {
-	return &physical{of, func() decoder {
+// unconvertedType is a type whose values have the same layout in a page and in an array.
+func unconvertedType[T int32 | int64 | float64](of arrow.DataType, values func(*encoding.Values) []T) *physicalType {
+	return &physicalType{of, func() decoder {
 		return func(data encoding.Values, n int) (arrow.Array, error) {
 			page := values(&data)
 			if len(page) < n {
 				return nil, errShortPage
 			}
 			page = page[:n]
-			return wrap(of, n, arrow.GetBytes(page)), nil
+			return wrapBuffers(of, n, arrow.GetBytes(page)), nil
 		}
 	}}
 }
 
-// converted is a type whose values are converted one by one.
-func converted[P, T number](of arrow.DataType, values func(*encoding.Values) []P, convert func(P) T) *physical {
-	return &physical{of, func() decoder {
+// convertedType is a type whose values are converted one by one.
+func convertedType[P, T number](of arrow.DataType, values func(*encoding.Values) []P, convert func(P) T) *physicalType {
+	return &physicalType{of, func() decoder {
 		var scratch []T
 		return func(data encoding.Values, n int) (arrow.Array, error) {
 			page := values(&data)
@@ -269,12 +267,12 @@ func converted[P, T number](of arrow.DataType, values func(*encoding.Values) []P
 			for i, v := range page {
 				scratch[i] = convert(v)
 			}
-			return wrap(of, n, arrow.GetBytes(scratch)), nil
+			return wrapBuffers(of, n, arrow.GetBytes(scratch)), nil
 		}
 	}}
 }
 
-// typeName is a Parquet type in the words of its documentation.
+// typeName returns the name of a Parquet type in the terms of its documentation.
 func typeName(t parquet.Type) string {
 	if logical := t.LogicalType(); logical != nil && logical.Value != nil {
 		return fmt.Sprintf("%s %s", t.Kind(), logical)

@@ -10,14 +10,14 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// A column that the files lack is what their folders say.
+// The names of folders give the values of a column that the files lack.
 func TestPartitions(t *testing.T) {
 	for _, s := range []spec.TableSource{
 		{Format: files.Parquet, Paths: []string{"*/*/x"}},
 		{Format: files.Arrow, Paths: []string{"*/*/x"}},
 		{Format: files.CSV, Paths: []string{"*/*/x"}, Nulls: []string{""}},
 	} {
-		dir := mkdir(t, t.TempDir(), "year=1900") // above the data, and so nothing said of it
+		dir := mkdir(t, t.TempDir(), "year=1900") // above the data folder, and so without meaning
 		for _, folder := range []string{"year=2024/r%C3%A9gion=%C3%8Ele%2F1", "year=2024/région=", "year=2025/région=" +
 			noPartition} {
 			if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(folder)), 0o700); err != nil {
@@ -30,9 +30,9 @@ func TestPartitions(t *testing.T) {
 			case files.Arrow:
 				content = arrowBytes(t, true, 2)
 			}
-			write(t, dir, filepath.FromSlash(folder+"/x"), content)
+			writeFile(t, dir, filepath.FromSlash(folder+"/x"), content)
 		}
-		rows, _, err := content(t, dir, s, "région", "a", "year")
+		rows, _, err := readContent(t, dir, s, "région", "a", "year")
 		if err != nil {
 			t.Errorf("%s: %v", s.Format, err)
 			continue
@@ -63,8 +63,8 @@ func TestPartitionRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.FromSlash(folder + "/f.csv")
-		write(t, dir, path, []byte("a,b\n1,2\n"))
-		_, _, err := content(t, dir, globs(path), "a", "x")
+		writeFile(t, dir, path, []byte("a,b\n1,2\n"))
+		_, _, err := readContent(t, dir, globs(path), "a", "x")
 		if kind == "" {
 			if err != nil {
 				t.Errorf("%s: %v", folder, err)

@@ -13,34 +13,33 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds the way from the globs of a spec to the files they reach, in reading order.
+// This file holds the way from the globs of a spec to the files they match, in reading order.
 
-// expand returns the files that the globs reach, sorted by path. Relative globs
-// start from dir. Every glob must reach a file, no file may be reached twice
-// (by two globs, a symbolic or a hard link), and folders are refused.
-func expand(dir string, globs []string) ([]string, error) {
+// expandGlobs returns the files that the globs match, sorted by path. Relative globs start from dir. Every glob must
+// match a file, no file may be matched twice (by two globs, a symbolic or a hard link), and folders are refused.
+func expandGlobs(dir string, globs []string) ([]string, error) {
 	var paths []string
 	for _, glob := range globs {
-		found, err := match(dir, glob)
+		found, err := matchGlob(dir, glob)
 		if err != nil {
 			return nil, err
 		}
 		paths = append(paths, found...)
 	}
 	slices.Sort(paths)
-	if err := distinct(paths); err != nil {
+	if err := checkDistinct(paths); err != nil {
 		return nil, err
 	}
 	return paths, nil
 }
 
-// Files returns the files that a table is read from, sorted by path; relative paths start from the folder dir. It opens
-// none. Errors are *[Error]: a path that reaches no file, or anything but files.
-func Files(dir string, t spec.TableSource) ([]string, error) { return expand(dir, t.Paths) }
+// Files returns the files of a table, sorted by path. Relative paths start from the folder dir. It opens no file.
+// Errors are *[Error]: a path that matches no file, or anything other than files.
+func Files(dir string, t spec.TableSource) ([]string, error) { return expandGlobs(dir, t.Paths) }
 
-// match returns the paths that one glob reaches. The data folder is taken as it
-// is, whatever characters its name holds.
-func match(dir, glob string) ([]string, error) {
+// matchGlob returns the paths that one glob matches. The data folder is taken literally, whatever characters its name
+// holds.
+func matchGlob(dir, glob string) ([]string, error) {
 	found, err := files.Glob(dir, glob)
 	if err != nil {
 		return nil, &Error{Kind: Missing, File: glob, Err: err,
@@ -53,16 +52,16 @@ func match(dir, glob string) ([]string, error) {
 	return found, nil
 }
 
-// within is a path as seen from the folder dir, or itself where it lies elsewhere.
-func within(dir, path string) string {
+// relativePath returns path relative to the folder dir, or path itself if it lies elsewhere.
+func relativePath(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
 	return path
 }
 
-// distinct refuses folders and a file that two of the paths lead to.
-func distinct(paths []string) error {
+// checkDistinct refuses folders, and two paths that lead to one file.
+func checkDistinct(paths []string) error {
 	type named struct {
 		path string
 		info os.FileInfo
@@ -71,7 +70,7 @@ func distinct(paths []string) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return unreadable(path, err)
+			return unreadableFile(path, err)
 		}
 		if !info.Mode().IsRegular() {
 			return &Error{Kind: Missing, File: path,
@@ -97,8 +96,8 @@ func distinct(paths []string) error {
 	return nil
 }
 
-// unreadable wraps an error of the system.
-func unreadable(path string, err error) *Error {
+// unreadableFile wraps an error of the system.
+func unreadableFile(path string, err error) *Error {
 	kind, message := Unreadable, "cannot be read; check its permissions and its disk"
 	if errors.Is(err, fs.ErrNotExist) {
 		kind, message = Missing, "no such file; check the path in the spec and the data folder"

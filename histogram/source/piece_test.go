@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// What a piece says of its file is of the file that is read, not of the one that has taken its name meanwhile; and a
-// table whose file has given its name away is refused.
+// A piece describes the file that is read, and not the one that has taken its path since. A table is refused if
+// another file has taken the path of one of its files.
 func TestPiecesKnowTheFileTheyAreReadFrom(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b")

@@ -28,14 +28,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// scatter is a Coder that makes a code of each text, by the text alone.
+// scatter is a Coder that derives the code of a text from the text alone.
 type scatter int
 
 func (s scatter) Width() int { return int(s) }
 
 func (s scatter) Codes(values arrow.Array, codes []uint32) {
 	for i := range codes {
-		codes[i] = s.code(text(values, i))
+		codes[i] = s.code(textOf(values, i))
 	}
 }
 
@@ -45,13 +45,13 @@ func (s scatter) code(text string) uint32 {
 	return h.Sum32() >> (32 - 8*int(s))
 }
 
-// kind is a type of column: its texts, and how formats write number n of its values.
+// kind is a type of column: its texts, and how each format writes value number n.
 type kind struct {
 	name    string
 	text    func(n int64) string
 	node    parquet.Node
 	parquet func(n int64) parquet.Value
-	arrow   arrow.DataType // nil where Arrow has no such type
+	arrow   arrow.DataType // nil if Arrow has no such type
 	append  func(b array.Builder, n int64)
 }
 
@@ -113,7 +113,7 @@ func uuidText(n int64) string {
 	return strings.Join([]string{s[:8], s[8:12], s[12:16], s[16:20], s[20:]}, "-")
 }
 
-// made is a table as a test makes it: for each row and column a number or -1 for null.
+// made is a generated table: for each row and column a number, or -1 for null.
 type made struct {
 	kinds []kind
 	cells [][]int64
@@ -127,16 +127,16 @@ func (m made) names() []string {
 	return names
 }
 
-// texts is the reference: what each value is as text.
-func (m made) texts(i, j int) string {
+// textAt returns the text of a value, the reference for what is read.
+func (m made) textAt(i, j int) string {
 	if m.cells[i][j] < 0 {
 		return null
 	}
 	return m.kinds[j].text(m.cells[i][j])
 }
 
-// Whatever the types, nulls, encodings, pages and batches: values are what was
-// written, and codes are those of the values.
+// Values are read as written and codes are those of the values, whatever the types, nulls, encodings, pages and
+// batches.
 func TestCodesAreThoseOfValues(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,8 +153,8 @@ func TestCodesAreThoseOfValues(t *testing.T) {
 		readRows(t, dir, s, wanted, rapid.SampledFrom([]int{1, 7, 64, 1000}).Draw(t, "most"), func(b *Batch) {
 			for i := range b.Rows {
 				for j := range m.kinds {
-					want := m.texts(at, j)
-					got, code := text(b.Columns[j], i), codeAt(b.Columns[len(m.kinds)+j], i)
+					want := m.textAt(at, j)
+					got, code := textOf(b.Columns[j], i), codeAt(b.Columns[len(m.kinds)+j], i)
 					if got != want || code != widths[j].code(want) || code > b.Largest[len(m.kinds)+j] {
 						t.Fatalf("%s, %s, row %d: got %q and code %d of at most %d, want %q and %d", format, m.kinds[j].name, at, got,
 							code, b.Largest[len(m.kinds)+j], want, widths[j].code(want))
@@ -321,7 +321,7 @@ func (m made) csv(t *rapid.T) (name string, content []byte) {
 	for i := range m.cells {
 		row := make([]string, len(m.kinds))
 		for j := range row {
-			if row[j] = m.texts(i, j); row[j] == null {
+			if row[j] = m.textAt(i, j); row[j] == null {
 				row[j] = "NA"
 			}
 		}

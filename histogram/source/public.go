@@ -14,16 +14,16 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds the single file of a public table: its header, its rows, and its text where it is compressed.
+// This file holds the single file of a public table: its header, its rows, and its text if it is compressed.
 
-// openFile opens a Parquet or Arrow file by its path, which is no glob, to read all columns of it that can be read, and
-// says which columns it has. Errors are *[Error] or the context's.
+// openFile opens a Parquet or Arrow file by its path, which is not a glob, to read all of its columns that can be
+// read. It also returns all columns that the file has. Errors are *[Error] or the context's.
 func openFile(ctx context.Context, path string, admitted os.FileInfo, format files.Format) (*Reader, []Field, error) {
 	open, err := openerOf(spec.TableSource{Format: format})
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := distinct([]string{path}); err != nil {
+	if err := checkDistinct([]string{path}); err != nil {
 		return nil, nil, err
 	}
 	d, err := describeTyped(path, format)
@@ -36,68 +36,68 @@ func openFile(ctx context.Context, path string, admitted os.FileInfo, format fil
 			r.columns = append(r.columns, Column{Name: f.Name})
 		}
 	}
-	return r, d.Fields, r.look(&handle{path: path, within: filepath.Base(path), info: admitted})
+	return r, d.Fields, r.addFile(&handle{path: path, relative: filepath.Base(path), info: admitted})
 }
 
-// readText reads a CSV file as it is, or through gzip or zstd where its name ends in .gz or .zst. More than `most`
-// bytes of text are refused, and so is a file that is not the one admitted. Errors are *[Error] or the context's.
+// readText reads a CSV file as it is, or through gzip or zstd if its name ends in .gz or .zst. It refuses more than
+// `most` bytes of text, and a file other than the admitted one. Errors are *[Error] or the context's.
 func readText(ctx context.Context, path string, admitted os.FileInfo, most int64) (string, error) {
 	f, err := openText(path, admitted)
 	if err != nil {
 		return "", err
 	}
 	defer f.close()
-	var read strings.Builder // so that the text is held once
+	var read strings.Builder // keeps a single copy of the text
 	n, err := io.Copy(&read, io.LimitReader(files.Interruptible(ctx, f.plain), most+1))
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
-		return "", f.fault(err)
+		return "", f.readError(err)
 	case n > most:
-		return "", malformed(path, "", fmt.Sprintf("holds more than %d bytes", most), "")
+		return "", malformedFile(path, "", fmt.Sprintf("holds more than %d bytes", most), "")
 	}
 	return read.String(), nil
 }
 
-// openText opens a CSV file, its text in plain. admitted is the file that it must be, nil for any.
+// openText opens a CSV file whose text is read from plain. admitted is the file that it must be, nil for any.
 func openText(path string, admitted os.FileInfo) (*csvFile, error) {
-	if err := distinct([]string{path}); err != nil {
+	if err := checkDistinct([]string{path}); err != nil {
 		return nil, err
 	}
 	h := &handle{path: path, info: admitted}
-	if err := h.hold(); err != nil {
+	if err := h.acquire(); err != nil {
 		return nil, err
 	}
-	f := &csvFile{handle: h, closers: []func() error{h.drop}}
-	if err := f.mistaken(files.CSV); err != nil {
+	f := &csvFile{handle: h, closers: []func() error{h.releaseFile}}
+	if err := f.checkFormat(files.CSV); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	var err error
 	if f.plain, err = f.decompress(io.NewSectionReader(f, 0, f.size())); err != nil {
-		return nil, errors.Join(f.fault(err), f.close())
+		return nil, errors.Join(f.readError(err), f.close())
 	}
 	return f, nil
 }
 
-// Digest is the digest of a file as it is. Errors are *[Error] or the context's.
+// Digest returns the digest of the bytes of a file. Errors are *[Error] or the context's.
 func Digest(ctx context.Context, path string) (files.Digest, error) {
 	f, err := regular.Open(path)
 	if err != nil {
-		return files.Digest{}, unreadable(path, err)
+		return files.Digest{}, unreadableFile(path, err)
 	}
 	defer f.Close()
 	d, err := files.DigestOf(ctx, f)
 	if err != nil && ctx.Err() == nil {
-		err = unreadable(path, err)
+		err = unreadableFile(path, err)
 	}
 	return d, err
 }
 
-// TextDigest is the digest of the text of a compressed CSV file, and whether it has at most `most` bytes of it; a file
-// of another name is not compressed, and has none. Errors are *[Error] or the context's.
+// TextDigest returns the digest of the text of a compressed CSV file, and whether the text has at most `most` bytes.
+// A file whose name has no ending of a compression has no such digest. Errors are *[Error] or the context's.
 func TextDigest(ctx context.Context, path string, most int64) (d files.Digest, ok bool, err error) {
-	if h := (&handle{path: path}); !h.endsIn(".gz") && !h.endsIn(".zst") {
+	if h := (&handle{path: path}); !h.hasEnding(".gz") && !h.hasEnding(".zst") {
 		return d, false, nil
 	}
 	f, err := openText(path, nil)
@@ -110,7 +110,7 @@ func TextDigest(ctx context.Context, path string, most int64) (d files.Digest, o
 	case ctx.Err() != nil:
 		return d, false, ctx.Err()
 	case err != nil:
-		return d, false, f.fault(err)
+		return d, false, f.readError(err)
 	}
 	return d, d.Size <= most, nil
 }

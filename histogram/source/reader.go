@@ -14,32 +14,30 @@ import (
 
 // This file holds Reader: the pieces of a table's files, one after another.
 
-// Reader goes through the files of a table in the fixed order: files sorted by
-// path, rows in file order. It is for one goroutine at a time; the pieces it
-// returns are for many.
+// Reader goes through the files of a table in a fixed order: files sorted by path, rows in file order. Only one
+// goroutine at a time may use a Reader; many may use the pieces that it returns.
 type Reader struct {
 	dir     string
 	paths   []string
 	infos   []os.FileInfo // when their schemas were checked
 	columns []Column
 	open    opener
-	total   bool // a text that is too long is null
+	total   bool // a text that is too long is read as null
 	rows    int64
 
 	at      int  // path being read
-	current file // nil before it is opened
+	current file // nil before the file at index at is opened
 	pieces  int  // returned so far
 }
 
-// Open finds the files of t, starting from the folder dir, and checks that each
-// of them holds every wanted column exactly once and in a type that can be read,
-// before any row is. Errors are *[Error] or the context's.
+// Open finds the files of t, starting from the folder dir. Before any row is read, it checks that each file has every
+// wanted column exactly once and in a type that can be read. Errors are *[Error] or the context's.
 func Open(ctx context.Context, dir string, t spec.TableSource, columns []Column) (*Reader, error) {
 	open, err := openerOf(t)
 	if err != nil {
 		return nil, err
 	}
-	paths, err := expand(dir, t.Paths)
+	paths, err := expandGlobs(dir, t.Paths)
 	if err != nil {
 		return nil, err
 	}
@@ -48,27 +46,27 @@ func Open(ctx context.Context, dir string, t spec.TableSource, columns []Column)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := r.look(&handle{path: path, within: within(dir, path)}); err != nil {
+		if err := r.addFile(&handle{path: path, relative: relativePath(dir, path)}); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
 }
 
-// look checks the schema of the next file, and notes what it is and how many rows it holds.
-func (r *Reader) look(h *handle) error {
+// addFile checks the schema of the next file, and records its identity and its number of rows.
+func (r *Reader) addFile(h *handle) error {
 	f, err := r.open(h, r.columns)
 	if err != nil {
 		return err
 	}
 	r.infos = append(r.infos, h.info)
-	if n := f.rows(); n < 0 || r.rows < 0 {
+	if n := f.rowCount(); n < 0 || r.rows < 0 {
 		r.rows = -1
 	} else {
 		r.rows += n
 	}
 	if err := f.close(); err != nil {
-		return unreadable(h.path, err)
+		return unreadableFile(h.path, err)
 	}
 	return nil
 }
@@ -86,12 +84,11 @@ func openerOf(t spec.TableSource) (opener, error) {
 		t.Format)}
 }
 
-// Rows is how many rows the files hold, −1 where only reading them tells, as with
-// CSV and Arrow.
+// Rows returns how many rows the files hold, −1 if only reading them tells, as with CSV and Arrow.
 func (r *Reader) Rows() int64 { return r.rows }
 
-// Next returns the next piece in reading order, or io.EOF at the end. Errors are
-// *[Error] or the context's: a file that was changed since Open is refused.
+// Next returns the next piece in reading order, or io.EOF at the end. Errors are *[Error] or the context's. A file
+// that was changed since Open is refused.
 func (r *Reader) Next(ctx context.Context) (*Piece, error) {
 	for r.at < len(r.paths) {
 		if err := ctx.Err(); err != nil {
@@ -99,13 +96,13 @@ func (r *Reader) Next(ctx context.Context) (*Piece, error) {
 		}
 		if r.current == nil {
 			path := r.paths[r.at]
-			f, err := r.open(&handle{path: path, within: within(r.dir, path), info: r.infos[r.at]}, r.columns)
+			f, err := r.open(&handle{path: path, relative: relativePath(r.dir, path), info: r.infos[r.at]}, r.columns)
 			if err != nil {
 				return nil, err
 			}
 			r.current = f
 		}
-		part, err := r.current.next(ctx)
+		part, err := r.current.nextPart(ctx)
 		if errors.Is(err, io.EOF) {
 			if err := r.closeCurrent(); err != nil {
 				return nil, err
@@ -117,7 +114,7 @@ func (r *Reader) Next(ctx context.Context) (*Piece, error) {
 			return nil, err
 		}
 		r.pieces++
-		return &Piece{of: r, file: r.paths[r.at], info: r.infos[r.at], number: r.pieces - 1, part: part}, nil
+		return &Piece{reader: r, file: r.paths[r.at], info: r.infos[r.at], number: r.pieces - 1, part: part}, nil
 	}
 	return nil, io.EOF
 }
@@ -135,7 +132,7 @@ func (r *Reader) closeCurrent() error {
 	f := r.current
 	r.current = nil
 	if err := f.close(); err != nil {
-		return unreadable(r.paths[min(r.at, len(r.paths)-1)], err)
+		return unreadableFile(r.paths[min(r.at, len(r.paths)-1)], err)
 	}
 	return nil
 }

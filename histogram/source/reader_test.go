@@ -32,16 +32,16 @@ func globs(paths ...string) spec.TableSource {
 func TestFilesInOrder(t *testing.T) {
 	dir := mkdir(t, t.TempDir(), "data [*]?")
 	for _, name := range []string{"b", "a", "c"} {
-		write(t, dir, name+".csv", []byte("x,y\n"+name+",1\n"+name+",2\n"))
+		writeFile(t, dir, name+".csv", []byte("x,y\n"+name+",1\n"+name+",2\n"))
 	}
-	rows, _, err := content(t, dir, globs("c.csv", "[ab].csv"), "x", "y")
+	rows, _, err := readContent(t, dir, globs("c.csv", "[ab].csv"), "x", "y")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := column(rows, 0), []string{"a", "a", "b", "b", "c", "c"}; !slices.Equal(got, want) {
+	if got, want := columnOf(rows, 0), []string{"a", "a", "b", "b", "c", "c"}; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	rows, _, err = content(t, "elsewhere", globs(strings.ReplaceAll(filepath.Join(dir, "c.csv"), "[", "[[]")), "x")
+	rows, _, err = readContent(t, "elsewhere", globs(strings.ReplaceAll(filepath.Join(dir, "c.csv"), "[", "[[]")), "x")
 	if err != nil || len(rows) != 2 {
 		t.Errorf("an absolute path: %v", err)
 	}
@@ -49,8 +49,8 @@ func TestFilesInOrder(t *testing.T) {
 
 func TestOneFileReachedTwice(t *testing.T) {
 	dir := t.TempDir()
-	a := write(t, dir, "a.csv", []byte("x\n1\n"))
-	_, _, err := content(t, dir, globs("*.csv", "a.*"), "x")
+	a := writeFile(t, dir, "a.csv", []byte("x\n1\n"))
+	_, _, err := readContent(t, dir, globs("*.csv", "a.*"), "x")
 	mustFail(t, err, Duplicate)
 	for name, link := range map[string]func(string, string) error{"symbolic": os.Symlink, "hard": os.Link} {
 		path := filepath.Join(dir, name+".csv")
@@ -60,33 +60,33 @@ func TestOneFileReachedTwice(t *testing.T) {
 			}
 			t.Fatal(err)
 		}
-		_, _, err := content(t, dir, globs("*.csv"), "x")
+		_, _, err := readContent(t, dir, globs("*.csv"), "x")
 		mustFail(t, err, Duplicate)
-		if _, _, err := content(t, dir, globs("a.csv"), "x"); err != nil {
+		if _, _, err := readContent(t, dir, globs("a.csv"), "x"); err != nil {
 			t.Error(err)
 		}
 		os.Remove(path)
 	}
-	write(t, dir, "copy.csv", []byte("x\n1\n"))
-	if rows, _, err := content(t, dir, globs("*.csv"), "x"); err != nil || len(rows) != 2 {
+	writeFile(t, dir, "copy.csv", []byte("x\n1\n"))
+	if rows, _, err := readContent(t, dir, globs("*.csv"), "x"); err != nil || len(rows) != 2 {
 		t.Error("a copy is another file:", err)
 	}
 }
 
 func TestEveryGlobMustMatch(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.csv", []byte("x\n1\n"))
+	writeFile(t, dir, "a.csv", []byte("x\n1\n"))
 	for _, glob := range []string{"b*.csv", "b.csv", "[", "sub/*.csv"} {
-		_, _, err := content(t, dir, globs("a.csv", glob), "x")
+		_, _, err := readContent(t, dir, globs("a.csv", glob), "x")
 		mustFail(t, err, Missing)
 	}
 }
 
-// The schema of the last file is checked before the first row is read.
+// The schema of every file, also the last, is checked before the first row is read.
 func TestSchemasAreCheckedFirst(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.csv", []byte("x\n1\n"))
-	write(t, dir, "b.csv", []byte("y\n1\n"))
+	writeFile(t, dir, "a.csv", []byte("x\n1\n"))
+	writeFile(t, dir, "b.csv", []byte("y\n1\n"))
 	_, err := Open(context.Background(), dir, globs("*.csv"), Values("x"))
 	mustFail(t, err, Missing)
 	_, err = Open(context.Background(), dir, spec.TableSource{Format: "xls"}, nil)
@@ -95,7 +95,7 @@ func TestSchemasAreCheckedFirst(t *testing.T) {
 
 func TestCancelAndClose(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.arrow", arrowBytes(t, true, 100))
+	writeFile(t, dir, "a.arrow", arrowBytes(t, true, 100))
 	ctx, cancel := context.WithCancel(context.Background())
 	r, err := Open(ctx, dir, arrowSource, Values("b"))
 	if err != nil {
@@ -129,16 +129,16 @@ func TestCancelAndClose(t *testing.T) {
 	}
 }
 
-// A file that was written again after its schema was looked at is refused, be it
-// before its pieces are asked for or before they are read.
+// A file that was rewritten after its schema was checked is refused, whether it was rewritten before its pieces are
+// requested or before they are read.
 func TestChangedFile(t *testing.T) {
 	for _, s := range []spec.TableSource{parquetSource, csvSource, arrowSource} {
 		for _, late := range []bool{false, true} {
 			dir := t.TempDir()
 			put := func(n int) {
-				write(t, dir, "a.csv", []byte(strings.Repeat("a,b\n", n)))
-				write(t, dir, "a.parquet", wideBytes(t, n))
-				write(t, dir, "a.arrow", arrowBytes(t, true, n))
+				writeFile(t, dir, "a.csv", []byte(strings.Repeat("a,b\n", n)))
+				writeFile(t, dir, "a.parquet", wideBytes(t, n))
+				writeFile(t, dir, "a.arrow", arrowBytes(t, true, n))
 			}
 			put(10)
 			r, err := Open(t.Context(), dir, s, Values("a"))
@@ -172,11 +172,11 @@ func TestChangedFile(t *testing.T) {
 func TestTablesWithoutColumnsHaveRows(t *testing.T) {
 	dir := t.TempDir()
 	const n = 70_000
-	write(t, dir, "a.parquet", wideBytes(t, n))
-	write(t, dir, "a.arrow", arrowBytes(t, true, n))
-	write(t, dir, "a.csv", []byte("a,b\n"+strings.Repeat("1,2\n", n)))
+	writeFile(t, dir, "a.parquet", wideBytes(t, n))
+	writeFile(t, dir, "a.arrow", arrowBytes(t, true, n))
+	writeFile(t, dir, "a.csv", []byte("a,b\n"+strings.Repeat("1,2\n", n)))
 	for _, s := range []spec.TableSource{parquetSource, csvSource, arrowSource} {
-		if rows, _, err := content(t, dir, s); err != nil || len(rows) != n {
+		if rows, _, err := readContent(t, dir, s); err != nil || len(rows) != n {
 			t.Errorf("%s: %d rows, %v", s.Format, len(rows), err)
 		}
 	}

@@ -1,7 +1,7 @@
 package source
 
-// This file holds the levels of rows, 1 for each that has a value and 0 for each that is null, and the spreading:
-// values put at the rows that have one.
+// This file holds the levels of rows, 1 for a row with a value and 0 for a null, and the spreading of values to the
+// rows that have one.
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"math/bits"
 )
 
-// spread writes to out the next of dense for each level that is 1, and null for each
-// that is 0: eight rows at a time without a branch, as nobody foresees nulls.
-func spread[T uint8 | uint16 | uint32](out, dense []T, levels []byte, null T) {
+// spreadLevels writes the next code of dense to out for each level that is 1, and null for each that is 0. It handles
+// eight rows at a time without a branch, because nulls are unpredictable.
+func spreadLevels[T uint8 | uint16 | uint32](out, dense []T, levels []byte, null T) {
 	if bytewise, ok := any(out).([]uint8); ok {
 		spreadBytes(bytewise, any(dense).([]uint8), levels, uint8(null))
 		return
@@ -20,7 +20,7 @@ func spread[T uint8 | uint16 | uint32](out, dense []T, levels []byte, null T) {
 	for len(levels) >= 8 && len(dense) >= 8 && len(out) >= 8 {
 		// Each product moves one level into a bit of the highest byte.
 		word := binary.LittleEndian.Uint64(levels)
-		from := &spreads[word*0x0102040810204080>>56]
+		from := &spreadIndexes[word*0x0102040810204080>>56]
 		to := (*[8]T)(out)
 		*(*[8]T)(eight[:8]) = *(*[8]T)(dense)
 		to[0], to[1], to[2], to[3] = eight[from[0]&15], eight[from[1]&15], eight[from[2]&15], eight[from[3]&15]
@@ -31,7 +31,7 @@ func spread[T uint8 | uint16 | uint32](out, dense []T, levels []byte, null T) {
 	spreadOne(out, dense, levels, null)
 }
 
-// spreadOne is spread row by row.
+// spreadOne is spreadLevels row by row.
 func spreadOne[T uint8 | uint16 | uint32](out, dense []T, levels []byte, null T) {
 	for i, level := range levels {
 		out[i] = null
@@ -41,14 +41,15 @@ func spreadOne[T uint8 | uint16 | uint32](out, dense []T, levels []byte, null T)
 	}
 }
 
-// spreadBytes is spread of codes of a byte, of which eight are moved at once: up by four places, two and one, each as
-// many of these as nulls come before it. What goes up in the higher steps first never comes upon another.
+// spreadBytes is spreadLevels for codes of one byte. It moves eight at once, up by four places, then two, then one,
+// so that each code moves up by the number of nulls before it. Because the larger steps come first, no code lands on
+// another.
 func spreadBytes(out, dense []uint8, levels []byte, null uint8) {
 	nulls, at, from := ones*uint64(null), 0, 0
 	for ; at+8 <= len(levels) && from+8 <= len(dense) && at+8 <= len(out); at += 8 {
 		word := binary.LittleEndian.Uint64(levels[at:])
 		eight := binary.LittleEndian.Uint64(dense[from:])
-		to := &moves[word*0x0102040810204080>>56]
+		to := &byteMoves[word*0x0102040810204080>>56]
 		eight ^= (eight ^ eight<<32) & to[0]
 		eight ^= (eight ^ eight<<16) & to[1]
 		eight ^= (eight ^ eight<<8) & to[2]
@@ -59,9 +60,9 @@ func spreadBytes(out, dense []uint8, levels []byte, null uint8) {
 	spreadOne(out[at:], dense[from:], levels[at:], null)
 }
 
-// moves says for eight levels, the first of them the lowest bit, which places take what is four below, two and one, and
-// which are null: a byte of ones for each.
-var moves = func() (all [256][4]uint64) {
+// byteMoves has for each mask of eight levels, the first of them in the lowest bit, four words of byte masks: the
+// places that take the byte four, two and one below, and the places that are null.
+var byteMoves = func() (all [256][4]uint64) {
 	for mask := range all {
 		nulls := 0
 		for i := range 8 {
@@ -82,9 +83,9 @@ var moves = func() (all [256][4]uint64) {
 	return all
 }()
 
-// spreads says for eight levels, the first of them the lowest bit, how many before
-// each are 1, or 8 where it is 0 itself.
-var spreads = func() (all [256][8]uint8) {
+// spreadIndexes has for each mask of eight levels, the first of them in the lowest bit, and each level, the number of
+// levels before it that are 1; 8 if the level is 0 itself.
+var spreadIndexes = func() (all [256][8]uint8) {
 	for mask := range all {
 		n := uint8(0)
 		for i := range 8 {
@@ -98,12 +99,12 @@ var spreads = func() (all [256][8]uint8) {
 	return all
 }()
 
-// present is how many rows of an optional column hold a value.
-func present(levels []byte) int { return bytes.Count(levels, []byte{1}) }
+// countPresent returns how many rows of an optional column have a value.
+func countPresent(levels []byte) int { return bytes.Count(levels, []byte{1}) }
 
-// runs takes rows in runs that are null or not: those whose level is 1 have the
-// values 0, 1, 2 and so on.
-func runs(levels []byte, nulls func(n int), values func(from, to int) error) error {
+// visitRuns goes through rows in runs that are all null or all not null. The rows whose level is 1 have the values 0,
+// 1, 2 and so on.
+func visitRuns(levels []byte, nulls func(n int), values func(from, to int) error) error {
 	value := 0
 	for at := 0; at < len(levels); {
 		begin, valid := at, levels[at] == 1

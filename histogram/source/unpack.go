@@ -14,75 +14,76 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds the reading of a public table from a file that is no plain text.
+// This file holds the reading of a public table from a file that is not plain text.
 
-// Unpack reads a public table at a path, where the file must be the one that was admitted: the rows of a Parquet or
-// Arrow file, as the canonical texts by which keys are compared, or the text of a CSV file that is compressed. Its
-// files are read with the care, and in the types, of confidential ones. What it reads is public, and an error may say
-// where a file is broken. More than `most` bytes of text are refused, and more rows and fields than a public table may
-// have.
+// Unpack reads a public table at a path; the file must be the admitted one. It returns the rows of a Parquet or Arrow
+// file, as the canonical texts by which keys are compared, or the text of a compressed CSV file. Such files are read
+// with the same care, and in the same types, as confidential ones. Because the content is public, an error may say
+// where a file is broken. Unpack refuses more than `most` bytes of text, and more rows and fields than a public table
+// may have.
 func Unpack(ctx context.Context, path string, admitted os.FileInfo, format files.Format, most int64) (*files.Unpacked,
 	error) {
 	if format == files.CSV {
 		text, err := readText(ctx, path, admitted, most)
-		return &files.Unpacked{Text: text}, publicly(err)
+		return &files.Unpacked{Text: text}, publicError(err)
 	}
 	r, fields, err := openFile(ctx, path, admitted, format)
 	if err != nil {
-		return nil, publicly(err)
+		return nil, publicError(err)
 	}
 	defer r.Close()
-	u := &unpacking{ctx: ctx, most: most, of: &files.Unpacked{}}
+	u := &unpacking{ctx: ctx, most: most, result: &files.Unpacked{}}
 	for _, f := range fields {
-		u.of.Fields = append(u.of.Fields, files.Field{Name: f.Name, Unread: f.Type == "" || f.Type == domain.Timestamp})
+		u.result.Fields = append(u.result.Fields, files.Field{Name: f.Name,
+			Unread: f.Type == "" || f.Type == domain.Timestamp})
 		if f.Type != "" {
-			u.fields = append(u.fields, len(u.of.Fields)-1)
+			u.fieldIndexes = append(u.fieldIndexes, len(u.result.Fields)-1)
 		}
 	}
-	if !slices.ContainsFunc(u.of.Fields, func(f files.Field) bool { return !f.Unread }) {
+	if !slices.ContainsFunc(u.result.Fields, func(f files.Field) bool { return !f.Unread }) {
 		return nil, errNoColumn
 	}
 	for {
 		piece, err := r.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return u.of, nil
+			return u.result, nil
 		}
 		if err == nil {
-			err = piece.Raw(ctx, u.take)
+			err = piece.Raw(ctx, u.addRecord)
 		}
 		if err != nil {
-			return nil, publicly(err)
+			return nil, publicError(err)
 		}
 	}
 }
 
 // unpacking gathers the rows of a public table.
 type unpacking struct {
-	ctx    context.Context
-	most   int64
-	of     *files.Unpacked
-	fields []int // of each column that is read, its place in of.Fields
-	text   []byte
+	ctx          context.Context
+	most         int64
+	result       *files.Unpacked
+	fieldIndexes []int // by column that is read, its index in result.Fields
+	text         []byte
 }
 
-// take appends the rows of a record. A row takes memory whatever is in it, and a file of few bytes may claim any number
-// of rows without values: they are counted before memory is set aside for them.
-func (u *unpacking) take(record arrow.Record) error {
-	n, width := int(record.NumRows()), len(u.of.Fields)
-	first := len(u.of.Rows)
+// addRecord appends the rows of a record. A row takes memory whatever it holds, and a file of few bytes may claim any
+// number of rows without values, so the rows are counted before memory is allocated for them.
+func (u *unpacking) addRecord(record arrow.Record) error {
+	n, width := int(record.NumRows()), len(u.result.Fields)
+	first := len(u.result.Rows)
 	if first+n > files.MaxRows || (first+n)*width > files.MaxFields {
 		return errTooLarge
 	}
 	cells := make([]string, n*width)
 	for row := range n {
-		u.of.Rows = append(u.of.Rows, cells[row*width:(row+1)*width:(row+1)*width])
+		u.result.Rows = append(u.result.Rows, cells[row*width:(row+1)*width:(row+1)*width])
 	}
-	for i, place := range u.fields {
-		field := &u.of.Fields[place]
+	for i, place := range u.fieldIndexes {
+		field := &u.result.Fields[place]
 		if field.Unread {
 			continue
 		}
-		if err := u.takeColumn(field, record.Column(i), u.of.Rows[first:], first, place); err != nil {
+		if err := u.addColumn(field, record.Column(i), u.result.Rows[first:], first, place); err != nil {
 			return err
 		}
 	}
@@ -94,8 +95,8 @@ var (
 	errNoColumn = errors.New("has no column of a type that is read")
 )
 
-// takeColumn writes the texts of a column to its place in rows, the first of which is a row of the file.
-func (u *unpacking) takeColumn(field *files.Field, values arrow.Array, rows [][]string, first, place int) error {
+// addColumn writes the texts of a column into the cells of rows, whose first is row `first` of the file.
+func (u *unpacking) addColumn(field *files.Field, values arrow.Array, rows [][]string, first, place int) error {
 	text := CanonicalTexts(values)
 	if text == nil {
 		field.Unread = true
@@ -111,7 +112,7 @@ func (u *unpacking) takeColumn(field *files.Field, values arrow.Array, rows [][]
 				field.NoNumber = first + row + 1
 			}
 		}
-		if int64(len(u.text)) > u.most { // a value that stands for many rows takes next to nothing in a file
+		if int64(len(u.text)) > u.most { // one value for many rows takes almost no room in a file
 			return errTooLarge
 		}
 		if row%4096 == 0 && u.ctx.Err() != nil {
@@ -127,8 +128,8 @@ func (u *unpacking) takeColumn(field *files.Field, values arrow.Array, rows [][]
 	return nil
 }
 
-// publicly is an error of a public file without the path of this machine, with the place where the file is broken.
-func publicly(err error) error {
+// publicError returns the error of a public file without its path, and with the place where the file is broken.
+func publicError(err error) error {
 	var fault *Error
 	if !errors.As(err, &fault) || fault.Err != nil {
 		return err

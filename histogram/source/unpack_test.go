@@ -36,7 +36,7 @@ type publicRow struct {
 	Written int64    `parquet:"written,timestamp(microsecond)"`
 }
 
-// parquetFields are the columns of a publicRow, and publicTexts what two rows of it hold.
+// parquetFields are the columns of a publicRow, and publicTexts the texts of two rows.
 var (
 	parquetFields = []files.Field{{Name: "id"}, {Name: "name"}, {Name: "kind"},
 		{Name: "rate", Float: true, NoNumber: 3}, {Name: "share"},
@@ -67,7 +67,7 @@ func parquetTable(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// arrowTable is a file of one record, and what is read of it.
+// arrowTable returns a file of one record, and the fields and texts that reading it must give.
 func arrowTable(t testing.TB) (file []byte, fields []files.Field, texts [][]string) {
 	t.Helper()
 	mem := memory.DefaultAllocator
@@ -118,7 +118,7 @@ func arrowTable(t testing.TB) (file []byte, fields []files.Field, texts [][]stri
 
 const publicText = "id,kind\n1,a\n2,b\n"
 
-// packed are the bytes of a text that is compressed.
+// packedText returns the compressed bytes of a text.
 func packedText(t testing.TB, ending, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -140,7 +140,7 @@ func packedText(t testing.TB, ending, text string) []byte {
 	return b.Bytes()
 }
 
-// publicFile is the path of a file with these bytes.
+// publicFile writes a file with these bytes and returns its path.
 func publicFile(t testing.TB, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -197,15 +197,17 @@ func TestPublicTablesThatAreNoneAreRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
 		}
 	}
-	if _, err := Unpack(context.Background(), publicFile(t, "a.parquet", parquetTable(t)), nil, files.Parquet, 40); !errors.Is(err, errTooLarge) {
+	table := publicFile(t, "a.parquet", parquetTable(t))
+	if _, err := Unpack(context.Background(), table, nil, files.Parquet, 40); !errors.Is(err, errTooLarge) {
 		t.Errorf("a table that is too large: %v", err)
 	}
-	if _, err := Unpack(context.Background(), filepath.Join(t.TempDir(), "none.parquet"), nil, files.Parquet, most); !errors.Is(err, os.ErrNotExist) {
+	none := filepath.Join(t.TempDir(), "none.parquet")
+	if _, err := Unpack(context.Background(), none, nil, files.Parquet, most); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
 
-// Rows without values take next to nothing in a file, and are counted before memory is set aside for them.
+// Rows without values take almost no room in a file, and are counted before memory is allocated for them.
 func TestPublicTablesOfTooManyRowsAreRefused(t *testing.T) {
 	empty := func(rows int64) arrow.Record { return array.NewRecord(arrow.NewSchema(nil, nil), nil, rows) }
 	for _, c := range []struct {
@@ -216,22 +218,22 @@ func TestPublicTablesOfTooManyRowsAreRefused(t *testing.T) {
 		{1, files.MaxRows + 1, errTooLarge}, {1 << 16, files.MaxFields>>16 + 1, errTooLarge},
 		{1, 1 << 40, errTooLarge},
 	} {
-		u := &unpacking{most: most, of: &files.Unpacked{Fields: make([]files.Field, c.width)}}
-		if err := u.take(empty(c.rows)); err != c.want {
+		u := &unpacking{most: most, result: &files.Unpacked{Fields: make([]files.Field, c.width)}}
+		if err := u.addRecord(empty(c.rows)); err != c.want {
 			t.Errorf("%d rows of %d columns: %v, want %v", c.rows, c.width, err, c.want)
 		}
 	}
-	u := &unpacking{most: most, of: &files.Unpacked{Fields: make([]files.Field, 1<<16)}}
-	if err := errors.Join(u.take(empty(1)), u.take(empty(1))); err != nil || len(u.of.Rows) != 2 {
-		t.Fatalf("%d rows: %v", len(u.of.Rows), err)
+	u := &unpacking{most: most, result: &files.Unpacked{Fields: make([]files.Field, 1<<16)}}
+	if err := errors.Join(u.addRecord(empty(1)), u.addRecord(empty(1))); err != nil || len(u.result.Rows) != 2 {
+		t.Fatalf("%d rows: %v", len(u.result.Rows), err)
 	}
-	if err := u.take(empty(files.MaxFields>>16 - 1)); err != errTooLarge {
+	if err := u.addRecord(empty(files.MaxFields>>16 - 1)); err != errTooLarge {
 		t.Errorf("rows that are too many with those before them: %v", err)
 	}
 }
 
-// A value that stands for many rows takes next to nothing in a file, and is not written out for all of them before it
-// is too much.
+// One value for many rows takes almost no room in a file. It is not written out for all of them before the limit is
+// checked.
 func TestPublicTablesOfOneLongValueAreRefused(t *testing.T) {
 	b := array.NewStringBuilder(memory.DefaultAllocator)
 	for range 1000 {
@@ -239,14 +241,14 @@ func TestPublicTablesOfOneLongValueAreRefused(t *testing.T) {
 	}
 	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "v", Type: arrow.BinaryTypes.String}}, nil),
 		[]arrow.Array{b.NewArray()}, 1000)
-	u := &unpacking{ctx: t.Context(), most: most, of: &files.Unpacked{Fields: []files.Field{{Name: "v"}}},
-		fields: []int{0}}
-	if err := u.take(record); err != errTooLarge || cap(u.text) > 4*most {
+	u := &unpacking{ctx: t.Context(), most: most, result: &files.Unpacked{Fields: []files.Field{{Name: "v"}}},
+		fieldIndexes: []int{0}}
+	if err := u.addRecord(record); err != errTooLarge || cap(u.text) > 4*most {
 		t.Errorf("%v, after %d bytes of text", err, cap(u.text))
 	}
 }
 
-// A table of which no column can be read is refused before its rows are, which nothing but a claim may stand for.
+// A table of which no column can be read is refused before its rows are read, whose number is only a claim.
 func TestPublicTablesWithoutAColumnAreRefused(t *testing.T) {
 	type unread struct {
 		Parts []string `parquet:"parts,list"`
@@ -255,12 +257,13 @@ func TestPublicTablesWithoutAColumnAreRefused(t *testing.T) {
 	if err := parquet.Write(&b, []unread{{}, {Parts: []string{"x"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Unpack(context.Background(), publicFile(t, "a.parquet", b.Bytes()), nil, files.Parquet, most); !errors.Is(err, errNoColumn) {
+	table := publicFile(t, "a.parquet", b.Bytes())
+	if _, err := Unpack(context.Background(), table, nil, files.Parquet, most); !errors.Is(err, errNoColumn) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// A public table that is damaged is refused or read, and nothing panics.
+// A damaged public table is refused or read, without a panic.
 func TestDamagedPublicTablesNeverPanic(t *testing.T) {
 	file, _, _ := arrowTable(t)
 	for name, c := range map[string]struct {

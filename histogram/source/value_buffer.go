@@ -1,7 +1,6 @@
 package source
 
-// This file holds the value buffer: the values of one column, a batch at a time,
-// in memory that is used again.
+// This file holds the value buffer: the values of one column, a batch at a time, in memory that is reused.
 
 import (
 	"fmt"
@@ -14,18 +13,18 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// valueBuffer collects values of one of the array types of [Coder.Codes]. What it
-// takes values from is an array of the same type.
+// valueBuffer collects values of one of the array types of [Coder.Codes]. It takes values from arrays of the same
+// type.
 type valueBuffer interface {
-	// start begins a batch of at most `most` rows.
-	start(most int)
-	// values appends the values from..to of an array, nulls among them.
-	values(a arrow.Array, from, to int) error
-	// entries appends the entry of each index.
-	entries(a arrow.Array, index []int32) error
-	// nulls appends rows that are null.
-	nulls(n int)
-	// array is everything since start, valid until the next start.
+	// startBatch begins a batch of at most `most` rows.
+	startBatch(most int)
+	// appendValues appends the values from..to of an array, including nulls.
+	appendValues(a arrow.Array, from, to int) error
+	// appendEntries appends the entry of each index.
+	appendEntries(a arrow.Array, index []int32) error
+	// appendNulls appends n rows that are null.
+	appendNulls(n int)
+	// array returns everything since startBatch. It is valid until the next startBatch.
 	array() arrow.Array
 }
 
@@ -36,27 +35,27 @@ func newValueBuffer(of arrow.DataType) valueBuffer {
 	case arrow.LARGE_STRING:
 		return &textBuffer[int64]{}
 	case arrow.INT64, arrow.TIMESTAMP:
-		return &fixedBuffer[int64]{of: of}
+		return &fixedBuffer[int64]{dataType: of}
 	case arrow.FLOAT64:
-		return &fixedBuffer[float64]{of: of}
+		return &fixedBuffer[float64]{dataType: of}
 	case arrow.DECIMAL128:
-		return &fixedBuffer[decimal128.Num]{of: of}
+		return &fixedBuffer[decimal128.Num]{dataType: of}
 	case arrow.DATE32:
-		return &fixedBuffer[int32]{of: of}
+		return &fixedBuffer[int32]{dataType: of}
 	case arrow.BOOL:
 		return &bitBuffer{}
 	}
 	panic(fmt.Sprintf("no buffer for the type %s", of))
 }
 
-// validity says which rows of a batch are null.
+// validity marks which rows of a batch are null.
 type validity struct {
 	bits []byte // 1: not null
 	n    int    // rows
-	null int    // of them null
+	null int    // number of null rows
 }
 
-func (v *validity) start(most int) {
+func (v *validity) startBatch(most int) {
 	v.bits = slices.Grow(v.bits[:0], (most+7)/8)[:(most+7)/8]
 	for i := range v.bits {
 		v.bits[i] = 0xFF
@@ -64,15 +63,15 @@ func (v *validity) start(most int) {
 	v.n, v.null = 0, 0
 }
 
-// skip notes that the next n rows are null.
-func (v *validity) skip(n int) {
+// skipNulls marks the next n rows as null.
+func (v *validity) skipNulls(n int) {
 	bitutil.SetBitsTo(v.bits, int64(v.n), int64(n), false)
 	v.n += n
 	v.null += n
 }
 
-// array is an array over the buffers whose nulls are those of v.
-func (v *validity) array(of arrow.DataType, buffers ...[]byte) arrow.Array {
+// buildArray returns an array over the buffers with the nulls of v.
+func (v *validity) buildArray(of arrow.DataType, buffers ...[]byte) arrow.Array {
 	all := make([]*memory.Buffer, 1, 3)
 	if v.null > 0 {
 		all[0] = memory.NewBufferBytes(v.bits[:(v.n+7)/8])
@@ -86,47 +85,47 @@ func (v *validity) array(of arrow.DataType, buffers ...[]byte) arrow.Array {
 // fixedBuffer is a value buffer of a type of fixed size.
 type fixedBuffer[T int32 | int64 | float64 | decimal128.Num] struct {
 	validity
-	of  arrow.DataType
-	out []T // as long as a full batch
+	dataType arrow.DataType
+	out      []T // as long as a full batch
 }
 
-func (b *fixedBuffer[T]) start(most int) {
-	b.validity.start(most)
+func (b *fixedBuffer[T]) startBatch(most int) {
+	b.validity.startBatch(most)
 	b.out = slices.Grow(b.out[:0], most)[:most]
 }
 
-// of is the values of an array.
-func (b *fixedBuffer[T]) from(a arrow.Array) []T {
+// dataOf returns the values of an array.
+func (b *fixedBuffer[T]) dataOf(a arrow.Array) []T {
 	return arrow.GetData[T](a.Data().Buffers()[1].Bytes())[a.Data().Offset():][:a.Len()]
 }
 
-func (b *fixedBuffer[T]) values(a arrow.Array, from, to int) error {
+func (b *fixedBuffer[T]) appendValues(a arrow.Array, from, to int) error {
 	if a.NullN() == 0 {
-		b.n += copy(b.out[b.n:b.n+to-from], b.from(a)[from:to])
+		b.n += copy(b.out[b.n:b.n+to-from], b.dataOf(a)[from:to])
 		return nil
 	}
-	all := b.from(a)
+	all := b.dataOf(a)
 	for i := from; i < to; i++ {
-		b.value(a, all, i)
+		b.appendValue(a, all, i)
 	}
 	return nil
 }
 
-// value appends value i of an array.
-func (b *fixedBuffer[T]) value(a arrow.Array, all []T, i int) {
+// appendValue appends value i of an array.
+func (b *fixedBuffer[T]) appendValue(a arrow.Array, all []T, i int) {
 	if a.IsNull(i) {
-		b.nulls(1)
+		b.appendNulls(1)
 		return
 	}
 	b.out[b.n] = all[i]
 	b.n++
 }
 
-func (b *fixedBuffer[T]) entries(a arrow.Array, index []int32) error {
-	all := b.from(a)
+func (b *fixedBuffer[T]) appendEntries(a arrow.Array, index []int32) error {
+	all := b.dataOf(a)
 	if a.NullN() > 0 {
 		for _, i := range index {
-			b.value(a, all, int(i))
+			b.appendValue(a, all, int(i))
 		}
 		return nil
 	}
@@ -138,44 +137,43 @@ func (b *fixedBuffer[T]) entries(a arrow.Array, index []int32) error {
 	return nil
 }
 
-func (b *fixedBuffer[T]) nulls(n int) {
+func (b *fixedBuffer[T]) appendNulls(n int) {
 	clear(b.out[b.n : b.n+n])
-	b.skip(n)
+	b.skipNulls(n)
 }
 
 func (b *fixedBuffer[T]) array() arrow.Array {
-	return b.validity.array(b.of, arrow.GetBytes(b.out[:b.n]))
+	return b.validity.buildArray(b.dataType, arrow.GetBytes(b.out[:b.n]))
 }
 
-// stringArray is String and LargeString.
+// stringArray is a String or LargeString array.
 type stringArray interface {
 	arrow.Array
 	Value(i int) string
 }
 
-// textBuffer is a value buffer of String or, with offsets of 64 bits, LargeString.
+// textBuffer is a value buffer of String or, with 64-bit offsets, LargeString.
 type textBuffer[O int32 | int64] struct {
 	validity
 	offsets []O
 	text    []byte
 }
 
-func (b *textBuffer[O]) start(most int) {
-	b.validity.start(most)
+func (b *textBuffer[O]) startBatch(most int) {
+	b.validity.startBatch(most)
 	b.offsets, b.text = append(slices.Grow(b.offsets[:0], most+1), 0), b.text[:0]
 }
 
-// bytes is how much text the batch has.
-func (b *textBuffer[O]) bytes() int { return len(b.text) }
+// textSize returns the number of bytes of text in the batch.
+func (b *textBuffer[O]) textSize() int { return len(b.text) }
 
-// add appends a text.
-func (b *textBuffer[O]) add(text []byte) {
+func (b *textBuffer[O]) appendText(text []byte) {
 	b.text = append(b.text, text...)
 	b.offsets = append(b.offsets, O(len(b.text)))
 	b.n++
 }
 
-func (b *textBuffer[O]) addString(text string) error {
+func (b *textBuffer[O]) appendString(text string) error {
 	if len(b.text)+len(text) > textLimit {
 		return errLongText
 	}
@@ -185,37 +183,37 @@ func (b *textBuffer[O]) addString(text string) error {
 	return nil
 }
 
-func (b *textBuffer[O]) values(a arrow.Array, from, to int) error {
+func (b *textBuffer[O]) appendValues(a arrow.Array, from, to int) error {
 	for i := from; i < to; i++ {
-		if err := b.value(a.(stringArray), i); err != nil {
+		if err := b.appendValue(a.(stringArray), i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *textBuffer[O]) value(a stringArray, i int) error {
+func (b *textBuffer[O]) appendValue(a stringArray, i int) error {
 	if a.IsNull(i) {
-		b.nulls(1)
+		b.appendNulls(1)
 		return nil
 	}
-	return b.addString(a.Value(i))
+	return b.appendString(a.Value(i))
 }
 
-func (b *textBuffer[O]) entries(a arrow.Array, index []int32) error {
+func (b *textBuffer[O]) appendEntries(a arrow.Array, index []int32) error {
 	for _, i := range index {
-		if err := b.value(a.(stringArray), int(i)); err != nil {
+		if err := b.appendValue(a.(stringArray), int(i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *textBuffer[O]) nulls(n int) {
+func (b *textBuffer[O]) appendNulls(n int) {
 	for range n {
 		b.offsets = append(b.offsets, O(len(b.text)))
 	}
-	b.skip(n)
+	b.skipNulls(n)
 }
 
 func (b *textBuffer[O]) array() arrow.Array {
@@ -223,7 +221,7 @@ func (b *textBuffer[O]) array() arrow.Array {
 	if _, large := any(O(0)).(int64); large {
 		of = arrow.BinaryTypes.LargeString
 	}
-	return b.validity.array(of, arrow.GetBytes(b.offsets), b.text)
+	return b.validity.buildArray(of, arrow.GetBytes(b.offsets), b.text)
 }
 
 // bitBuffer is a value buffer of Boolean.
@@ -232,37 +230,37 @@ type bitBuffer struct {
 	out []byte
 }
 
-func (b *bitBuffer) start(most int) {
-	b.validity.start(most)
+func (b *bitBuffer) startBatch(most int) {
+	b.validity.startBatch(most)
 	b.out = slices.Grow(b.out[:0], len(b.bits))[:len(b.bits)]
 	clear(b.out)
 }
 
-func (b *bitBuffer) values(a arrow.Array, from, to int) error {
+func (b *bitBuffer) appendValues(a arrow.Array, from, to int) error {
 	for i := from; i < to; i++ {
-		b.value(a, i)
+		b.appendValue(a, i)
 	}
 	return nil
 }
 
-func (b *bitBuffer) value(a arrow.Array, i int) {
+func (b *bitBuffer) appendValue(a arrow.Array, i int) {
 	if a.IsNull(i) {
-		b.nulls(1)
+		b.appendNulls(1)
 		return
 	}
 	bitutil.SetBitTo(b.out, b.n, a.(*array.Boolean).Value(i))
 	b.n++
 }
 
-func (b *bitBuffer) entries(a arrow.Array, index []int32) error {
+func (b *bitBuffer) appendEntries(a arrow.Array, index []int32) error {
 	for _, i := range index {
-		b.value(a, int(i))
+		b.appendValue(a, int(i))
 	}
 	return nil
 }
 
-func (b *bitBuffer) nulls(n int) { b.skip(n) }
+func (b *bitBuffer) appendNulls(n int) { b.skipNulls(n) }
 
 func (b *bitBuffer) array() arrow.Array {
-	return b.validity.array(arrow.FixedWidthTypes.Boolean, b.out[:(b.n+7)/8])
+	return b.validity.buildArray(arrow.FixedWidthTypes.Boolean, b.out[:(b.n+7)/8])
 }

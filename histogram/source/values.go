@@ -16,14 +16,14 @@ import (
 // maxDigits is the largest precision of a Decimal128.
 const maxDigits = 38
 
-// wholeType holds unsigned 64-bit integers, which Int64 cannot.
-var wholeType = &arrow.Decimal128Type{Precision: 20, Scale: 0}
+// uint64Type holds unsigned 64-bit integers, which do not all fit into an Int64.
+var uint64Type = &arrow.Decimal128Type{Precision: 20, Scale: 0}
 
-// microType is the one timestamp type: microseconds without zone.
+// microType is the only timestamp type: microseconds without a time zone.
 var microType = &arrow.TimestampType{Unit: arrow.Microsecond}
 
-// scaleUp is v·factor, held at the ends of int64: a time beyond ±292 000 years is
-// outside every domain wherever it is put.
+// scaleUp returns v·factor, clamped to the range of int64. A time beyond ±292 000 years is outside every domain, so
+// its exact value does not matter.
 func scaleUp(v, factor int64) int64 {
 	switch {
 	case v > math.MaxInt64/factor:
@@ -34,8 +34,7 @@ func scaleUp(v, factor int64) int64 {
 	return v * factor
 }
 
-// floorDiv is ⌊v / by⌋ for by > 0, so that the last nanosecond before 1970 falls
-// into microsecond −1 and not 0.
+// floorDiv returns ⌊v / by⌋ for by > 0, so that the last nanosecond before 1970 falls into microsecond −1 and not 0.
 func floorDiv(v, by int64) int64 {
 	q := v / by
 	if v%by < 0 {
@@ -44,8 +43,8 @@ func floorDiv(v, by int64) int64 {
 	return q
 }
 
-// bigEndianDecimal reads a two's complement number; it is false where there are
-// no bytes or the number has no place in 128 bits.
+// bigEndianDecimal reads a number in two's complement. It reports false if there are no bytes or the number does not
+// fit into 128 bits.
 func bigEndianDecimal(b []byte) (decimal128.Num, bool) {
 	if len(b) == 0 {
 		return decimal128.Num{}, false
@@ -75,8 +74,8 @@ func appendUUID(dst, id []byte) []byte {
 	return dst
 }
 
-// wrap is an array without nulls over buffers that belong to somebody else.
-func wrap(of arrow.DataType, n int, buffers ...[]byte) arrow.Array {
+// wrapBuffers returns an array without nulls over buffers that the caller owns.
+func wrapBuffers(of arrow.DataType, n int, buffers ...[]byte) arrow.Array {
 	all := make([]*memory.Buffer, 1, 3)
 	for _, b := range buffers {
 		all = append(all, memory.NewBufferBytes(b))

@@ -34,9 +34,9 @@ func checkParameter(what string, parameter *big.Rat) error {
 	return nil
 }
 
-// add adds one draw to every count, in order. On an error it sets all counts to
-// zero. The message never holds a count.
-func (s *sampler) add(b *Bits, counts []int64) error {
+// addNoise adds one draw to every count, in order. On an error it sets all counts to zero. The message never holds a
+// count.
+func (s *sampler) addNoise(b *Bits, counts []int64) error {
 	var draws [stretch]int64
 	for rest := counts; len(rest) > 0; {
 		now := rest[:min(stretch, len(rest))]
@@ -53,8 +53,8 @@ func (s *sampler) add(b *Bits, counts []int64) error {
 	return nil
 }
 
-// addTo adds noise to counts. It returns an error where a count or a sum is 2⁶²
-// or more in absolute value; noise is not, so that no sum wraps round.
+// addTo adds noise to counts. It returns an error if a count or a sum is 2⁶² or more in absolute value; noise is not,
+// so that no sum wraps round.
 func addTo(counts, noise []int64) error {
 	counts = counts[:len(noise)]
 	for i, x := range noise {

@@ -8,8 +8,8 @@ import "math/big"
 // product p/q · 1/K, A_K is drawn as the conjunction of independent Bernoulli(p/q)
 // and Bernoulli(1/K), so that no number here is larger than those given.
 
-// coins is what decisions are drawn from: [Bits], or in the tests a walk
-// through every possible outcome that adds up their exact probabilities.
+// coins is the source of decisions: [Bits], or in tests a walk through every possible outcome that adds up their
+// exact probabilities.
 type coins interface {
 	Bool() bool
 	BelowBig(n *big.Int) *big.Int
@@ -39,8 +39,8 @@ func bigBernoulliExp(c coins, p, q *big.Int) bool {
 	return k.Bit(0) == 1
 }
 
-// bigBernoulliExpOf returns true with probability exp(−γ), for γ ≥ 0: exp(−1) for every whole one in γ, and what is
-// left.
+// bigBernoulliExpOf returns true with probability exp(−γ), for γ ≥ 0: a factor exp(−1) for every whole one in γ, and
+// one for the rest.
 func bigBernoulliExpOf(c coins, gamma *big.Rat) bool {
 	return bigBernoulliExpAny(c, gamma.Num(), gamma.Denom())
 }

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// bufferBytes is how much keystream is made at a time: it fits the first-level
-	// cache, and AES runs at full speed on it.
+	// bufferBytes is how much keystream is made at a time: it fits the first-level cache, and AES runs at full speed on
+	// it.
 	bufferBytes = 16 << 10
-	// firstBytes is how much is made at first, and four times as much each time after
-	// that: most streams are of a few cells.
+	// firstBytes is how much is made at first, and four times as much each time after that: most streams serve few
+	// cells.
 	firstBytes = 1 << 10
 )
 
@@ -41,12 +41,11 @@ func newBits(key [32]byte) *Bits {
 		first: bufferBytes - firstBytes, next: bufferBytes}
 }
 
-// Aside returns a second stream that shares no word with this one: the keystream
-// of the same key from counter 2¹²⁷ on, which nobody reaches from zero. A sampler
-// that works through what [Bits.take] gave it reads the few further bits that a
-// close decision needs from here, so that it never disturbs, and never reads
-// again, what it is working through. Every call returns the same stream, further
-// on. A stream that was returned so has no other half: it panics.
+// Aside returns a second stream that shares no word with this one: the keystream of the same key from counter 2¹²⁷
+// on, which nobody reaches from zero. A sampler that works through what [Bits.takeWords] returned reads the few
+// further bits that a close decision needs from this second stream, so that it never disturbs, and never reads again,
+// what it is working through. Every call returns the same stream, further on. The second stream has none of its own:
+// calling Aside on it panics.
 func (b *Bits) Aside() *Bits {
 	if b.half {
 		panic("noise: the other half of a keystream has none of its own")
@@ -61,28 +60,27 @@ func (b *Bits) Aside() *Bits {
 
 var zeros [bufferBytes]byte // never written
 
-func (b *Bits) refill() {
+func (b *Bits) refillBuffer() {
 	b.keystream.XORKeyStream(b.buffer[b.first:], zeros[b.first:])
 	b.next = b.first
-	if !b.half { // a block reads some hundred words aside at most
+	if !b.half { // a block reads at most some hundred words from Aside
 		b.first = max(0, bufferBytes-4*(bufferBytes-b.first))
 	}
 }
 
-// take counts between 1 and count words as read, and returns where in the buffer
-// they begin and how many there are. They are the caller's, by wordAt, until
-// anything else is read from b.
-func (b *Bits) take(count int) (at, words int) {
+// takeWords marks between 1 and count words as read, and returns where in the buffer they begin and how many there
+// are. The caller may read them with wordAt until anything else is read from b.
+func (b *Bits) takeWords(count int) (at, words int) {
 	if b.next == bufferBytes {
-		b.refill()
+		b.refillBuffer()
 	}
 	at, words = b.next, min(count, (bufferBytes-b.next)/8)
 	b.next += 8 * words
 	return at, words
 }
 
-// wordAt returns the word at a position in the buffer, a multiple of 8. (The mask
-// tells the compiler that it is inside.)
+// wordAt returns the word at a position in the buffer, a multiple of 8. (The mask tells the compiler that the
+// position is inside.)
 func (b *Bits) wordAt(at int) uint64 {
 	at &= bufferBytes - 8
 	return binary.LittleEndian.Uint64(b.buffer[at : at+8])
@@ -91,7 +89,7 @@ func (b *Bits) wordAt(at int) uint64 {
 // Uint64 returns 64 uniform bits.
 func (b *Bits) Uint64() uint64 {
 	if b.next == bufferBytes {
-		b.refill()
+		b.refillBuffer()
 	}
 	word := binary.LittleEndian.Uint64(b.buffer[b.next:])
 	b.next += 8
@@ -116,8 +114,8 @@ func (b *Bits) Below(n uint64) uint64 {
 	return high
 }
 
-// Bernoulli returns true with probability numerator/denominator, exactly; always
-// for a numerator of denominator or more.
+// Bernoulli returns true with probability numerator/denominator, exactly. It always returns true if the numerator is
+// the denominator or more.
 func (b *Bits) Bernoulli(numerator, denominator uint64) bool {
 	return b.Below(denominator) < numerator
 }

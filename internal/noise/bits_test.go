@@ -127,7 +127,7 @@ func TestTakenWordsAreTheKeystreamInOrder(t *testing.T) {
 			expect(mixed.Uint64())
 		}
 		count := 1 + int(choose.Below(3000))
-		at, words := mixed.take(count)
+		at, words := mixed.takeWords(count)
 		if words < 1 || words > count {
 			t.Fatalf("%d words, for %d", words, count)
 		}

@@ -10,16 +10,16 @@ const (
 	// ratioBits sets the number of cells per scale: the scale holds between
 	// 2^ratioBits and 2^(ratioBits+1) cells.
 	ratioBits = 6
-	// coarseGuideBits is the number of bits of U that decide nearly always. More of
-	// them, or of cells, decide more often from tables that caches hold less well.
+	// coarseGuideBits is the number of bits of U that decide nearly always. More of them, or more cells, decide more
+	// often, but from tables that caches hold less well.
 	coarseGuideBits = 15
-	// mostOffsetBits is the most for which a word has those bits beside sign and
+	// mostOffsetBits is the most offset bits for which a word has room for coarseGuideBits in addition to sign and
 	// offset. A draw from the table's cells is then below 2⁶².
 	mostOffsetBits = prefixBits - coarseGuideBits
-	// undecided marks a place of the guide.
+	// undecided marks an entry of the guide.
 	undecided = 1 << 15
-	// guard bounds the error of [coarse.approximately] in units of 2⁻⁶⁴: that is below
-	// 2¹⁶. How wide it is costs nothing: it is hit less than once in 2⁴⁰ draws.
+	// guard bounds the error of [coarse.rejectionShare] in units of 2⁻⁶⁴, which is below 2¹⁶. A wider guard costs
+	// nothing: it is hit less than once in 2⁴⁰ draws.
 	guard = 1 << 17
 	// margin bounds, in units of 2⁻⁶³, what rounding does to both sides of a
 	// comparison of prefixes.
@@ -83,8 +83,8 @@ func roundUp(x *big.Rat, n uint) uint64 {
 	return f.rational(x, 0).hi.Uint64()
 }
 
-// newGuide returns the guide. A place in a cell keeps every draw for which it is at
-// least the cell's share x, as 1−exp(−x) ≤ x.
+// newGuide returns the guide. A place in a cell keeps every draw for which it is at least the cell's share x, as
+// 1−exp(−x) ≤ x.
 func (c *coarse) newGuide() *[1 << coarseGuideBits]uint16 {
 	const width = 1 << (prefixBits - coarseGuideBits)
 	guide, j := new([1 << coarseGuideBits]uint16), uint64(0)
@@ -94,17 +94,16 @@ func (c *coarse) newGuide() *[1 << coarseGuideBits]uint16 {
 			j++
 		}
 		guide[i] = uint16(j)
-		place, size := c.within(j, first)
-		if c.thresholds[j] < first+width || place < high(size, c.base+j*c.slope)+margin {
+		place, size := c.placeInCell(j, first)
+		if c.thresholds[j] < first+width || place < highWord(size, c.base+j*c.slope)+margin {
 			guide[i] |= undecided
 		}
 	}
 	return guide
 }
 
-// within returns how far into cell j a prefix is, and how many prefixes the cell
-// has.
-func (c *coarse) within(j, prefix uint64) (place, size uint64) {
+// placeInCell returns how far into cell j a prefix is, and how many prefixes the cell has.
+func (c *coarse) placeInCell(j, prefix uint64) (place, size uint64) {
 	before := uint64(0)
 	if j > 0 {
 		before = c.thresholds[j-1]
@@ -112,10 +111,9 @@ func (c *coarse) within(j, prefix uint64) (place, size uint64) {
 	return prefix - before, c.thresholds[j] - before
 }
 
-// fill sets out to independent draws and returns an error where one is 2⁶² or
-// more in absolute value. Every draw takes one word of b: the lowest bit is the
-// sign, the next ones are r, and above them are the first bits of U. What further
-// bits it takes is read aside.
+// fill sets out to independent draws and returns an error if one is 2⁶² or more in absolute value. Every draw takes
+// one word of b: the lowest bit is the sign, the next ones are r, and above them are the first bits of U. Further
+// bits are read from b.Aside.
 func (c *coarse) fill(b *Bits, out []int64) error {
 	if c.offsetBits > mostOffsetBits {
 		return c.fillWide(b, out)
@@ -123,7 +121,7 @@ func (c *coarse) fill(b *Bits, out []int64) error {
 	guide, offsetBits := c.guide, c.offsetBits&63
 	mask := uint64(1)<<offsetBits - 1
 	for len(out) > 0 {
-		at, draws := b.take(len(out))
+		at, draws := b.takeWords(len(out))
 		now := out[:draws]
 		for i := range now {
 			word := b.wordAt(at + 8*i)
@@ -131,22 +129,21 @@ func (c *coarse) fill(b *Bits, out []int64) error {
 			magnitude := j<<offsetBits | word>>1&mask
 			if j >= undecided || magnitude == 0 { // rare
 				var err error
-				if now[i], err = c.settle(b, word); err != nil {
+				if now[i], err = c.settleDraw(b, word); err != nil {
 					return err
 				}
 				continue
 			}
-			now[i] = signed(magnitude, word&1)
+			now[i] = withSign(magnitude, word&1)
 		}
 		out = out[draws:]
 	}
 	return nil
 }
 
-// settle returns the draw that begins with a word, or if that is not kept the
-// next one that is, of words aside. The bits of the prefix that a word has no room
-// for are read aside too.
-func (c *coarse) settle(b *Bits, word uint64) (int64, error) {
+// settleDraw returns the draw that begins with a word. If that is not kept, it returns the next kept draw, from words
+// of b.Aside. The bits of the prefix for which a word has no room are also read from there.
+func (c *coarse) settleDraw(b *Bits, word uint64) (int64, error) {
 	aside := b.Aside()
 	mask := uint64(1)<<c.offsetBits - 1
 	for ; ; word = aside.Uint64() {
@@ -159,13 +156,13 @@ func (c *coarse) settle(b *Bits, word uint64) (int64, error) {
 			}
 		}
 		if magnitude := j<<c.offsetBits | r; kept && (magnitude > 0 || word&1 == 0) { // zero has one sign
-			return signed(magnitude, word&1), nil
+			return withSign(magnitude, word&1), nil
 		}
 	}
 }
 
-// decide returns the cell of a U that begins with a prefix, and whether it keeps
-// the offset whose r/B begins with the bits of rho, where both are certain.
+// decide returns the cell of a U that begins with a prefix, and whether the cell keeps the offset whose r/B begins
+// with the bits of rho, if both are certain.
 func (c *coarse) decide(prefix, rho uint64) (j uint64, kept, certain bool) {
 	j = uint64(c.guide[prefix>>(prefixBits-coarseGuideBits)]) &^ undecided
 	for c.thresholds[j] < prefix {
@@ -174,35 +171,34 @@ func (c *coarse) decide(prefix, rho uint64) (j uint64, kept, certain bool) {
 	if c.thresholds[j] == prefix {
 		return 0, false, false
 	}
-	place, size := c.within(j, prefix)
-	rejected := c.approximately(j, rho)
-	kept = place >= high(size, rejected+guard)+margin
-	return j, kept, kept || place+margin <= high(size, rejected-min(rejected, guard))
+	place, size := c.placeInCell(j, prefix)
+	rejected := c.rejectionShare(j, rho)
+	kept = place >= highWord(size, rejected+guard)+margin
+	return j, kept, kept || place+margin <= highWord(size, rejected-min(rejected, guard))
 }
 
-// approximately returns 1−exp(−x) in units of 2⁻⁶⁴, to within guard, for a cell of
-// the table, where x < 0.15.
+// rejectionShare returns 1−exp(−x) in units of 2⁻⁶⁴, to within guard, for a cell of the table, where x < 0.15.
 //
 // 1−exp(−x) = x(1−x/2(1−x/3(1−…))); 9 factors leave out less than 2⁻⁴⁹.
-func (c *coarse) approximately(j, rho uint64) uint64 {
+func (c *coarse) rejectionShare(j, rho uint64) uint64 {
 	perOffset := c.base // x/(r/B)
 	if c.law.square {
-		perOffset = high(c.base, rho) + j*c.slope
+		perOffset = highWord(c.base, rho) + j*c.slope
 	}
-	x := high(perOffset, rho)
+	x := highWord(perOffset, rho)
 	bracket := ^(x / 9) // divisions by constants are multiplications
-	bracket = ^high(x/8, bracket)
-	bracket = ^high(x/7, bracket)
-	bracket = ^high(x/6, bracket)
-	bracket = ^high(x/5, bracket)
-	bracket = ^high(x/4, bracket)
-	bracket = ^high(x/3, bracket)
-	bracket = ^high(x/2, bracket)
-	return high(x, bracket)
+	bracket = ^highWord(x/8, bracket)
+	bracket = ^highWord(x/7, bracket)
+	bracket = ^highWord(x/6, bracket)
+	bracket = ^highWord(x/5, bracket)
+	bracket = ^highWord(x/4, bracket)
+	bracket = ^highWord(x/3, bracket)
+	bracket = ^highWord(x/2, bracket)
+	return highWord(x, bracket)
 }
 
-// high returns ⌊xy/2⁶⁴⌋.
-func high(x, y uint64) uint64 {
+// highWord returns ⌊xy/2⁶⁴⌋.
+func highWord(x, y uint64) uint64 {
 	h, _ := bits.Mul64(x, y)
 	return h
 }
@@ -213,36 +209,35 @@ func (c *coarse) decideExactly(aside *Bits, prefix uint64, r *big.Int) (j uint64
 	u := new(big.Int).SetUint64(prefix)
 	for length := uint(prefixBits + 64); ; length += 64 {
 		u.Lsh(u, 64).Or(u, new(big.Int).SetUint64(aside.Uint64()))
-		if m, certain := c.law.locate(u, length); certain {
-			if kept, certain := c.keeps(m, r, u, length); certain {
+		if m, certain := c.law.locatePrefix(u, length); certain {
+			if kept, certain := c.keepsOffset(m, r, u, length); certain {
 				return uint64(m), kept
 			}
 		}
 	}
 }
 
-// keeps reports whether every U in [prefix, prefix+1)·2^−length, all of them in cell
-// j, keeps offset r; certain is false if that is not the same for all of them, or
-// not certain at a precision of length + 128 bits.
-func (c *coarse) keeps(j int, r, prefix *big.Int, length uint) (kept, certain bool) {
+// keepsOffset reports whether every U in [prefix, prefix+1)·2^−length, all of them in cell j, keeps offset r. certain
+// is false if the answer is not the same for all of them, or not certain at a precision of length + 128 bits.
+func (c *coarse) keepsOffset(j int, r, prefix *big.Int, length uint) (kept, certain bool) {
 	f := &fixedPoint{precision: length + spareBits}
-	cumulative := c.law.enclosed(length)
+	cumulative := c.law.cachedCumulative(length)
 	before := new(enclosure)
 	if j > 0 {
 		before = &cumulative[j-1]
 	}
 	bound, rejected := new(enclosure), f.one()
-	f.sub(rejected, rejected, expNeg(c.exponent(int64(j), r), f.precision))
+	f.sub(rejected, rejected, expNeg(c.exponentOf(int64(j), r), f.precision))
 	f.sub(bound, &cumulative[j], before)
 	f.mul(bound, bound, rejected)
 	f.add(bound, before)
-	least, end := ends(prefix, spareBits)
+	least, end := prefixEnds(prefix, spareBits)
 	kept = least.Cmp(&bound.hi) >= 0
 	return kept, kept || end.Cmp(&bound.lo) <= 0
 }
 
-// exponent returns x.
-func (c *coarse) exponent(j int64, r *big.Int) *big.Rat {
+// exponentOf returns x.
+func (c *coarse) exponentOf(j int64, r *big.Int) *big.Rat {
 	x := new(big.Int).Set(r)
 	half := int64(1)
 	if c.law.square {
@@ -253,8 +248,8 @@ func (c *coarse) exponent(j int64, r *big.Int) *big.Rat {
 	return new(big.Rat).Quo(new(big.Rat).SetFrac(x, big.NewInt(half)), c.parameter)
 }
 
-// fillWide is fill for cells so wide that an offset leaves too little of a word,
-// or has more bits than one: sign and prefix take a word, and the offset others.
+// fillWide is fill for cells so wide that an offset leaves too little of a word, or has more bits than a word: sign
+// and prefix take a word, and the offset others.
 func (c *coarse) fillWide(b *Bits, out []int64) error {
 	side := new(big.Int).Lsh(bigOne, c.offsetBits)
 	for i := 0; i < len(out); {
@@ -273,7 +268,7 @@ func (c *coarse) fillWide(b *Bits, out []int64) error {
 		case magnitude.Cmp(bigLimit) >= 0:
 			return errOverflow
 		}
-		out[i] = signed(magnitude.Uint64(), word&1)
+		out[i] = withSign(magnitude.Uint64(), word&1)
 		i++
 	}
 	return nil

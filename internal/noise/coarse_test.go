@@ -306,7 +306,7 @@ func TestApproximationIsWithinItsGuard(t *testing.T) {
 			}
 			exact := bitsOf(bigRejected(c, int64(j), r), 64)
 			rho := new(big.Int).Lsh(r, 64)
-			off := new(big.Int).SetUint64(c.approximately(j, rho.Rsh(rho, c.offsetBits).Uint64()))
+			off := new(big.Int).SetUint64(c.rejectionShare(j, rho.Rsh(rho, c.offsetBits).Uint64()))
 			if off.Sub(off, exact).Abs(off); off.Cmp(big.NewInt(guard/2)) >= 0 {
 				t.Fatalf("%s: cell %d, offset %d: off by %v", name, j, r, off)
 			}

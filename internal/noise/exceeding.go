@@ -7,30 +7,29 @@ import (
 	"slices"
 )
 
-// Exceeding draws, for very many cells that count nothing, the noise of those whose noise
-// exceeds a threshold N, and which cells these are, without visiting the others. Cells
-// come in stretches of [Exceeding.Stretch]; each draws from a stream of its own.
+// Exceeding draws, for very many cells without rows, which of them have noise that exceeds a threshold N, and that
+// noise, without visiting the other cells. Cells come in stretches of [Exceeding.Stretch]; each draws from a stream
+// of its own.
 //
-// A stretch is blocks of 2^j cells. The cells of a block that exceed are Binomial(2^j, q)
-// many, with q = P(X > N); they are places of the block of which no two are the same, each
-// choice as likely as any other; and each has a noise of its own from the law of X given X > N.
+// A stretch is blocks of 2^j cells. The number of cells of a block that exceed is Binomial(2^j, q), with q = P(X >
+// N). They are distinct places of the block, every choice equally likely, and each has a noise of its own from the
+// law of X given X > N.
 //
-// Guarantee: given uniform bits, places and noise have exactly the law that they would have
-// if every cell had a draw of discrete Laplace or Gaussian noise of its own and those above N were
-// looked up, for every N ≥ 0.
-// Argument: docs/proofs/sparse.md.
+// Guarantee: given uniform bits, places and noise have exactly the law that they would have if every cell had a draw
+// of discrete Laplace or Gaussian noise of its own and those above N were looked up, for every N ≥ 0. Argument:
+// docs/proofs/sparse.md.
 type Exceeding struct {
 	first     int64    // N + 1
 	successes binomial // per block
-	// tail draws X − first given X ≥ first: proposals ≥ 0 of a law that has noise on both sides, each kept with
+	// proposals draws X − first given X ≥ first: proposals ≥ 0 of a law that has noise on both sides, each kept with
 	// probability exp(−x).
 	proposals *sampler
-	// exponent is x of a proposal; nil where every one is kept.
+	// exponent returns x of a proposal; nil if every proposal is kept.
 	exponent func(excess int64) *big.Rat
-	small    [smallExcesses]*big.Rat // exponents of those that nearly all proposals are
+	small    [smallExcesses]*big.Rat // exponents of the excesses that nearly all proposals have
 }
 
-// smallExcesses is how many exponents are worked out beforehand.
+// smallExcesses is how many exponents are computed in advance.
 const smallExcesses = 32
 
 // streamBits is how many blocks draw from one stream: 2^streamBits. It is part of the
@@ -40,7 +39,7 @@ const streamBits = 8
 // mostSigmaBits bounds σ for which the sum of a Gaussian tail is calculated: below 2^mostSigmaBits.
 const mostSigmaBits = 16
 
-// ErrTooWide is the error for Gaussian noise of a σ of 2¹⁶ or more.
+// ErrTooWide is the error for Gaussian noise with a σ of 2¹⁶ or more.
 var ErrTooWide = errors.New(
 	"the noise has a standard deviation of 65536 or more: spend more budget on what is published above a threshold")
 
@@ -51,16 +50,17 @@ func ExceedingLaplace(scale *big.Rat, above int64) (*Exceeding, error) {
 		return nil, err
 	}
 	// X ≥ 0 has P(X = x) ∝ exp(−x/t), and so has X − first given X ≥ first.
-	e := &Exceeding{first: above + 1, proposals: samplers.of(false, scale)}
-	e.count(func(precision uint) *enclosure { return laplaceTail(scale, e.first, precision) })
+	e := &Exceeding{first: above + 1, proposals: samplers.samplerOf(false, scale)}
+	e.setSuccesses(func(precision uint) *enclosure { return laplaceTail(scale, e.first, precision) })
 	return e, nil
 }
 
-// ExceedingGaussian returns the law of discrete Gaussian noise of parameter σ² above a threshold.
-// It returns an error for a σ² that [AddDiscreteGaussian] refuses, [ErrTooWide] for a σ of 2¹⁶ or more, and an error for
-// a threshold below 0 or above 2⁶¹.
+// ExceedingGaussian returns the law of discrete Gaussian noise of parameter σ² above a threshold. It returns an error
+// for a σ² that [AddDiscreteGaussian] refuses, [ErrTooWide] for a σ of 2¹⁶ or more, and an error for a threshold
+// below 0 or above 2⁶¹.
 func ExceedingGaussian(sigmaSquared *big.Rat, above int64) (*Exceeding, error) {
-	if err := errors.Join(checkParameter("σ² of discrete Gaussian noise", sigmaSquared), checkThreshold(above)); err != nil {
+	if err := errors.Join(checkParameter("σ² of discrete Gaussian noise", sigmaSquared),
+		checkThreshold(above)); err != nil {
 		return nil, err
 	}
 	if sigmaSquared.Cmp(new(big.Rat).SetInt64(1<<(2*mostSigmaBits))) >= 0 {
@@ -71,18 +71,18 @@ func ExceedingGaussian(sigmaSquared *big.Rat, above int64) (*Exceeding, error) {
 	for excess := range e.small {
 		e.small[excess] = e.exponent(int64(excess))
 	}
-	e.count(func(precision uint) *enclosure { return gaussianTail(sigmaSquared, e.first, precision) })
+	e.setSuccesses(func(precision uint) *enclosure { return gaussianTail(sigmaSquared, e.first, precision) })
 	return e, nil
 }
 
-// proposeGaussian sets the proposals for P(first + g) ∝ exp(−first·g/σ²)·exp(−g²/2σ²), g ≥ 0: one of the factors, the
-// narrower one, is proposed from and the other decides.
+// proposeGaussian sets the proposals for P(first + g) ∝ exp(−first·g/σ²)·exp(−g²/2σ²), g ≥ 0: proposals are drawn
+// from the narrower of the two factors, and the other factor decides.
 func (e *Exceeding) proposeGaussian(sigmaSquared *big.Rat) {
 	first := new(big.Rat).SetInt64(e.first)
 	scale := new(big.Rat).Quo(sigmaSquared, first)
 	if first.Cmp(scale) >= 0 { // first² ≥ σ²
 		half := new(big.Rat).Inv(new(big.Rat).Add(sigmaSquared, sigmaSquared))
-		e.proposals = samplers.of(false, scale)
+		e.proposals = samplers.samplerOf(false, scale)
 		e.exponent = func(excess int64) *big.Rat {
 			g := new(big.Rat).SetInt64(excess)
 			return g.Mul(g, g).Mul(g, half)
@@ -90,19 +90,19 @@ func (e *Exceeding) proposeGaussian(sigmaSquared *big.Rat) {
 		return
 	}
 	rate := new(big.Rat).Inv(scale)
-	e.proposals = samplers.of(true, sigmaSquared)
+	e.proposals = samplers.samplerOf(true, sigmaSquared)
 	e.exponent = func(excess int64) *big.Rat {
 		g := new(big.Rat).SetInt64(excess)
 		return g.Mul(g, rate)
 	}
 }
 
-// count sets the law of how many cells of a block exceed.
-func (e *Exceeding) count(success func(precision uint) *enclosure) {
+// setSuccesses sets the law of how many cells of a block exceed.
+func (e *Exceeding) setSuccesses(success func(precision uint) *enclosure) {
 	e.successes = *newBinomial(trialBitsOf(success), success)
 }
 
-// checkThreshold returns an error unless a threshold is one that noise can be drawn above.
+// checkThreshold returns an error for a threshold above which noise cannot be drawn.
 func checkThreshold(above int64) error {
 	if above < 0 || above > overflowLimit/2 {
 		return fmt.Errorf("a threshold lies between 0 and 2^61, not at %d", above)
@@ -120,8 +120,8 @@ func laplaceTail(scale *big.Rat, k int64, precision uint) *enclosure {
 	return out
 }
 
-// gaussianTail encloses P(X ≥ k) = Σ_{x ≥ k} w(x) / (1 + 2·Σ_{x ≥ 1} w(x)) with w(x) = exp(−x²/2σ²), for k ≥ 1. Weights
-// are added up until what is left, by a geometric series, is of no consequence at this precision.
+// gaussianTail encloses P(X ≥ k) = Σ_{x ≥ k} w(x) / (1 + 2·Σ_{x ≥ 1} w(x)) with w(x) = exp(−x²/2σ²), for k ≥ 1.
+// Weights are added up until the rest, by a geometric series, is of no consequence at this precision.
 func gaussianTail(sigmaSquared *big.Rat, k int64, precision uint) *enclosure {
 	const spare = 64
 	law := magnitudes{square: true, rate: new(big.Rat).Inv(new(big.Rat).Add(sigmaSquared, sigmaSquared))}
@@ -139,7 +139,7 @@ func gaussianTail(sigmaSquared *big.Rat, k int64, precision uint) *enclosure {
 			f.add(tail, weight)
 		}
 	}
-	rest := law.tail(f, weight, ratio) // some of it may lie before k
+	rest := law.tailWeights(f, weight, ratio) // some of it may lie before k
 	f.add(tail, rest)
 	all := f.one()
 	for range 2 {
@@ -154,21 +154,21 @@ func gaussianTail(sigmaSquared *big.Rat, k int64, precision uint) *enclosure {
 	return out
 }
 
-// Stretch is how many consecutive cells draw from one stream: a power of 2, 2⁶² at most.
+// Stretch returns how many consecutive cells draw from one stream: a power of 2, at most 2⁶².
 func (e *Exceeding) Stretch() uint64 {
 	return 1 << min(e.successes.trialBits+streamBits, mostTrialBits)
 }
 
 // Draw visits the cells of a stretch whose noise exceeds the threshold, by ascending place from 0 to
-// [Exceeding.Stretch] − 1, with that noise. It returns an error where noise reaches 2⁶².
+// [Exceeding.Stretch] − 1, with that noise. It returns an error if noise reaches 2⁶².
 func (e *Exceeding) Draw(b *Bits, visit func(place uint64, noise int64)) error {
 	side := uint64(1) << e.successes.trialBits
 	draws := excesses{law: e, bits: b}
 	var places []uint64
 	for from := uint64(0); from < e.Stretch(); from += side {
-		places = e.places(b, places[:0])
+		places = e.drawPlaces(b, places[:0])
 		for _, place := range places {
-			excess, err := draws.next()
+			excess, err := draws.nextExcess()
 			if err != nil {
 				return err
 			}
@@ -181,11 +181,11 @@ func (e *Exceeding) Draw(b *Bits, visit func(place uint64, noise int64)) error {
 	return nil
 }
 
-// places appends the places within a block that exceed, ascending: as many as the binomial law says, each drawn again
-// where it is there already.
-func (e *Exceeding) places(b *Bits, places []uint64) []uint64 {
+// drawPlaces appends the places within a block that exceed, ascending. Their number has the binomial law, and a place
+// that is already taken is drawn again.
+func (e *Exceeding) drawPlaces(b *Bits, places []uint64) []uint64 {
 	shift := 64 - e.successes.trialBits
-	for count := e.successes.draw(b); uint64(len(places)) < count; {
+	for count := e.successes.drawCount(b); uint64(len(places)) < count; {
 		place := b.Uint64() >> shift
 		if at, taken := slices.BinarySearch(places, place); !taken {
 			places = slices.Insert(places, at, place)
@@ -202,8 +202,8 @@ type excesses struct {
 	left  int // of drawn, from the end
 }
 
-// next returns the next of them: a proposal that is not negative and is kept.
-func (d *excesses) next() (int64, error) {
+// nextExcess returns the next excess: a proposal that is not negative and is kept.
+func (d *excesses) nextExcess() (int64, error) {
 	for {
 		if d.left == 0 {
 			if err := d.law.proposals.fill(d.bits, d.drawn[:]); err != nil {
@@ -213,14 +213,14 @@ func (d *excesses) next() (int64, error) {
 		}
 		excess := d.drawn[len(d.drawn)-d.left]
 		d.left--
-		if excess >= 0 && d.law.keeps(d.bits, excess) {
+		if excess >= 0 && d.law.keepsProposal(d.bits, excess) {
 			return excess, nil
 		}
 	}
 }
 
-// keeps decides whether a proposal is kept.
-func (e *Exceeding) keeps(b *Bits, excess int64) bool {
+// keepsProposal decides whether a proposal is kept.
+func (e *Exceeding) keepsProposal(b *Bits, excess int64) bool {
 	switch {
 	case e.exponent == nil:
 		return true

@@ -141,7 +141,7 @@ func TestBinomialTiesAreSettled(t *testing.T) {
 		for prefix := range uint64(1 << length) {
 			first, last := prefix<<(64-length), (prefix+1)<<(64-length)-1
 			want := slices.IndexFunc(of.thresholds, func(f uint64) bool { return f >= first })
-			k, certain := of.locate(new(big.Int).SetUint64(prefix), length)
+			k, certain := of.locatePrefix(new(big.Int).SetUint64(prefix), length)
 			inside := of.thresholds[want] >= last // but for a threshold in the very last place, which takes more bits
 			switch {
 			case certain && (!inside || k != want):
@@ -332,14 +332,14 @@ func TestWrongExceedingCellsAreNoticed(t *testing.T) {
 				e.successes.thresholds = newBinomial(honest.successes.trialBits, next.successes.success).thresholds
 			}),
 			"a tail that is not conditional": mutant(func(e *Exceeding) {
-				e.exponent, e.proposals = nil, samplers.of(!l.square, l.parameter)
+				e.exponent, e.proposals = nil, samplers.samplerOf(!l.square, l.parameter)
 			}),
 			"noise as above the next threshold": mutant(func(e *Exceeding) { e.first++ }),
 			"places with repetition": func(b *Bits, stretch uint64) (out []exceeded, err error) {
 				side := uint64(1) << honest.successes.trialBits
 				for from := uint64(0); from < stretch; from += side {
 					var places []uint64
-					for range honest.successes.draw(b) {
+					for range honest.successes.drawCount(b) {
 						places = append(places, b.Uint64()>>(64-honest.successes.trialBits))
 					}
 					slices.Sort(places)

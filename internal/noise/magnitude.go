@@ -15,21 +15,21 @@ import (
 type magnitudes struct {
 	square, folded bool
 	rate           *big.Rat // λ > 0
-	// last, where it is there, keeps what enclosed gave: draws that need further bits ask for the same length as a rule.
+	// last, if not nil, caches the result of cachedCumulative: draws that need further bits mostly ask for the same length.
 	last *atomic.Pointer[enclosedTo]
 }
 
-// enclosedTo is what enclosed gives for a length; nobody writes to it.
+// enclosedTo is the result of cachedCumulative for a length. It is never modified.
 type enclosedTo struct {
 	length     uint
 	cumulative []enclosure
 }
 
-// spareBits is by how much enclosures are finer than the bits that they are compared with.
+// spareBits is how many bits finer enclosures are than the numbers that are compared with them.
 const spareBits = 128
 
-// enclosed is cumulative for numbers of so many bits, at a precision of spareBits more.
-func (l magnitudes) enclosed(length uint) []enclosure {
+// cachedCumulative is cumulative for numbers of the given length in bits, at a precision of spareBits more.
+func (l magnitudes) cachedCumulative(length uint) []enclosure {
 	if l.last == nil {
 		return l.cumulative(length, length+spareBits)
 	}
@@ -65,7 +65,7 @@ func (l magnitudes) cumulative(length, precision uint) []enclosure {
 		sums = append(sums, enclosure{})
 		f.add(&sums[len(sums)-1], sum)
 	}
-	l.addWeight(f, sum, l.tail(f, weight, ratio))
+	l.addWeight(f, sum, l.tailWeights(f, weight, ratio))
 	share, unit := new(enclosure), f.one()
 	f.quo(share, unit, sum)
 	for m := range sums {
@@ -84,8 +84,8 @@ func (l magnitudes) addWeight(f *fixedPoint, sum, weight *enclosure) {
 	}
 }
 
-// leastWeight is the weight from which on the rest can be left to tail. The rest
-// is at most 2w/(1−h) with h ≤ first.
+// leastWeight returns the weight from which the rest can be left to tailWeights. The rest is at most 2w/(1−h) with h
+// ≤ first.
 func (l magnitudes) leastWeight(f *fixedPoint, first *enclosure, length uint) *big.Int {
 	rest := f.precision - length - 2 // 2^−(length+2), as a power of 2 in units of 2⁻ᴾ
 	if l.square {
@@ -96,9 +96,9 @@ func (l magnitudes) leastWeight(f *fixedPoint, first *enclosure, length uint) *b
 	return gap.lo.Rsh(&gap.lo, f.precision-rest+1)
 }
 
-// tail encloses the weights that follow one, without their factors c, when ratio
-// is what the next is multiplied with.
-func (l magnitudes) tail(f *fixedPoint, weight, ratio *enclosure) *enclosure {
+// tailWeights encloses the sum of the weights that follow one, without their factors c. The next weight is ratio
+// times this one.
+func (l magnitudes) tailWeights(f *fixedPoint, weight, ratio *enclosure) *enclosure {
 	series, gap := new(enclosure), f.one()
 	f.sub(gap, gap, ratio)
 	f.quo(series, ratio, gap)
@@ -116,8 +116,8 @@ func (l magnitudes) thresholds(length uint) []uint64 {
 	return certainThresholds(l.cumulative, length, spareBits)
 }
 
-// certainThresholds rounds a distribution function down at the first precision, from spare bits more than length on,
-// at which that is certain.
+// certainThresholds rounds a distribution function down at the first precision, beginning with spare bits more than
+// length, at which the result is certain.
 func certainThresholds(cumulative func(length, precision uint) []enclosure, length, spare uint) []uint64 {
 	for precision := length + spare; ; precision += 64 {
 		if t, certain := roundDown(cumulative(length, precision), length, precision); certain {
@@ -146,17 +146,16 @@ func roundDown(cumulative []enclosure, length, precision uint) (thresholds []uin
 	return nil, false
 }
 
-// locate returns the least m with U < F(m) for every U in
-// [prefix, prefix+1)·2^−length, or false if that is not the same for all of them,
-// or not certain at a precision of length + 128 bits.
-func (l magnitudes) locate(prefix *big.Int, length uint) (m int, certain bool) {
-	return locateIn(l.enclosed(length), prefix, spareBits)
+// locatePrefix returns the least m with U < F(m) for every U in [prefix, prefix+1)·2^−length. It reports false if
+// that is not the same for all of them, or not certain at a precision of length + 128 bits.
+func (l magnitudes) locatePrefix(prefix *big.Int, length uint) (m int, certain bool) {
+	return locateIn(l.cachedCumulative(length), prefix, spareBits)
 }
 
 // locateIn returns the least m with U < F(m) for every U in [prefix, prefix+1)·2^−length, given enclosures of F at a
-// precision of length + spare bits; false if that is not the same for all of them, or not certain.
+// precision of length + spare bits. It reports false if that is not the same for all of them, or not certain.
 func locateIn(cumulative []enclosure, prefix *big.Int, spare uint) (m int, certain bool) {
-	least, end := ends(prefix, spare)
+	least, end := prefixEnds(prefix, spare)
 	for m := range cumulative {
 		if end.Cmp(&cumulative[m].lo) <= 0 {
 			return m, true
@@ -168,8 +167,8 @@ func locateIn(cumulative []enclosure, prefix *big.Int, spare uint) (m int, certa
 	return 0, false
 }
 
-// ends are the ends of [prefix, prefix+1)·2^−length at a precision of length + spare bits.
-func ends(prefix *big.Int, spare uint) (least, end *big.Int) {
+// prefixEnds returns the ends of [prefix, prefix+1)·2^−length at a precision of length + spare bits.
+func prefixEnds(prefix *big.Int, spare uint) (least, end *big.Int) {
 	least = new(big.Int).Lsh(prefix, spare)
 	end = new(big.Int).Add(prefix, bigOne)
 	return least, end.Lsh(end, spare)

@@ -35,7 +35,7 @@ func TestDecisionsHaveExactlyTheirProbability(t *testing.T) {
 		}
 		for n, p := range expected {
 			f := walkAll(2, 0, func(c coins) int {
-				if bernoulli(c, p) {
+				if bernoulliFloat(c, p) {
 					return 1
 				}
 				return 0
@@ -57,7 +57,7 @@ func TestDecisionsHaveExactlyTheirProbability(t *testing.T) {
 					t.Errorf("%v is taken for a probability", wrong)
 				}
 			}()
-			bernoulli(nil, wrong)
+			bernoulliFloat(nil, wrong)
 		}()
 	}
 }

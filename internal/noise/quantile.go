@@ -9,15 +9,15 @@ import (
 )
 
 // This file draws quantiles by the exponential mechanism over all integers of a range. They are too many to be tried
-// one by one, but those between two values that occur have one score: runs of candidates are drawn, and a candidate
-// within one.
+// one by one, but all integers between two values that occur have the same score. So a run of candidates is drawn, and
+// then a candidate within it.
 //
 // A run of ℓ candidates at distance d from the asked rank weighs ℓ·exp(−λd). It gets the integer weight ℓ·2^(depth−k)
 // first, for a k with 2^−k ≥ exp(−λd), and what was drawn by those weights is kept with probability 2^k·exp(−λd),
 // nearly always above one half. Both are exact: the first is a comparison of integers, the second one of a uniform
 // number, drawn bit by bit as far as it matters, with an enclosure of exp(−λd).
 //
-// How long a draw takes depends on the data, as that of a selection does: the time of a single draw is never shown.
+// The time that a draw takes depends on the data, like the time of a selection: it must never be shown.
 
 // Quantile draws an integer y of [first, last] with probability
 //
@@ -40,21 +40,21 @@ import (
 // not ascending or outside [first, last], counts below 0 or of 2⁶³ and more in all, a den of 2³² or more, and a range
 // of more than 2⁶³ integers.
 func Quantile(b *Bits, places, counts []int64, first, last, num, den, shift int64, epsilon *big.Rat) (int64, error) {
-	q, err := newRanked(places, counts, first, last, num, den, shift, epsilon)
+	q, err := newRankedRuns(places, counts, first, last, num, den, shift, epsilon)
 	if err != nil {
 		return 0, err
 	}
-	q.weigh(depthOfWeights)
+	q.setWeights(depthOfWeights)
 	for {
-		if offset, kept := q.try(b, bitsAtATime); kept {
+		if offset, kept := q.tryCandidate(b, bitsAtATime); kept {
 			return int64(uint64(first) + offset), nil
 		}
 	}
 }
 
 const (
-	// depthOfWeights is the number of bits of the integer weight of a candidate at distance 0: of all 2⁶³ there can be,
-	// those that weigh next to nothing together weigh no more than it does.
+	// depthOfWeights is the number of bits of the integer weight of a candidate at distance 0. Of the 2⁶³ possible
+	// candidates, all those with negligible weight together weigh no more than that one.
 	depthOfWeights = 64
 	// bitsAtATime is how many bits of a uniform number are drawn before it is compared.
 	bitsAtATime = 32
@@ -62,20 +62,20 @@ const (
 	mostDenominator = 1<<32 - 1
 )
 
-// ranked is the candidates of a quantile by their distances from the asked rank.
-type ranked struct {
+// rankedRuns is the candidates of a quantile by their distances from the asked rank.
+type rankedRuns struct {
 	places, counts []int64
 	first          int64
-	length         uint64   // candidates
+	length         uint64   // number of candidates
 	den            uint64   // ranks are counted in parts of 1/den
-	rank           wide     // the asked rank, brought within [0, den·n]
+	rank           wide     // the asked rank, clamped to [0, den·n]
 	lambda         *big.Rat // ε/2Δ
 	limits         []wide   // at a distance of limits[k] or more exp(−λd) ≤ 2^−k
 	marks          []mark
-	total          wide // of all weights
+	total          wide // sum of all weights
 }
 
-func newRanked(places, counts []int64, first, last, num, den, shift int64, epsilon *big.Rat) (*ranked, error) {
+func newRankedRuns(places, counts []int64, first, last, num, den, shift int64, epsilon *big.Rat) (*rankedRuns, error) {
 	switch {
 	case epsilon == nil || epsilon.Sign() <= 0:
 		return nil, errors.New("the epsilon of a quantile must be positive")
@@ -91,13 +91,13 @@ func newRanked(places, counts []int64, first, last, num, den, shift int64, epsil
 		return nil, err
 	}
 	sensitivity := new(big.Int).Lsh(big.NewInt(max(num, den-num)), 1)
-	q := &ranked{
+	q := &rankedRuns{
 		places: places, counts: counts, first: first, length: uint64(last-first) + 1, den: uint64(den),
 		lambda: new(big.Rat).Quo(epsilon, new(big.Rat).SetInt(sensitivity)),
-		rank:   product(uint64(num), n),
+		rank:   multiplyWide(uint64(num), n),
 	}
-	// All y are as far from a rank beyond 0 or den·n as from that end, but for what is the same for all.
-	end := product(uint64(den), n)
+	// The distance of every y from a rank beyond 0 or den·n is its distance from that end plus a constant.
+	end := multiplyWide(uint64(den), n)
 	if shift >= 0 {
 		if q.rank = q.rank.plus(wide{0, uint64(shift)}); end.below(q.rank) {
 			q.rank = end
@@ -133,9 +133,9 @@ func checkPlaces(places, counts []int64, first, last int64) (uint64, error) {
 // logOfTwo is above ln 2, by less than 10⁻¹⁸.
 var logOfTwo = big.NewRat(693147180559945310, 1e18)
 
-// halvings returns for k = 0 … depth a distance of at least k·ln 2/λ, less than one above k·logOfTwo/λ + 2⁻⁵⁰, or one
-// beyond all distances.
-func halvings(lambda *big.Rat, depth int) []wide {
+// halvingDistances returns, for k = 0 … depth, a distance of at least k·ln 2/λ, less than one above k·logOfTwo/λ +
+// 2⁻⁵⁰, or one beyond all distances.
+func halvingDistances(lambda *big.Rat, depth int) []wide {
 	fraction := uint(57) // with 6 bits of k and 64 of the rest they fill a wide
 	step := quotientUp(logOfTwo, lambda, fraction)
 	if step.BitLen() > mostStepBits {
@@ -165,39 +165,39 @@ func quotientUp(x, y *big.Rat, n uint) *big.Int {
 	return hi
 }
 
-// run is candidates of one distance: length of them from an offset on, after first.
+// run is candidates of equal distance: length of them, beginning at an offset from first.
 type run struct {
 	offset, length uint64
 	distance       wide
 	halvings       int // k
 }
 
-// weight is of the whole run.
+// weight returns the weight of the whole run.
 func (r run) weight(depth int) wide {
 	n := uint(depth - r.halvings)
 	return wide{r.length >> (64 - n), r.length << n}
 }
 
-// mark is a place up to which runs have been passed: next is the offset of the first candidate that has not been, below
-// is den·#{x < that}, and before is the sum of the weights of all before it.
+// mark is a place up to which runs have been passed: next is the offset of the first candidate that has not been
+// passed, below is den·#{x < that candidate}, and before is the sum of the weights of all earlier candidates.
 type mark struct {
 	place         int
 	next          uint64
 	below, before wide
 }
 
-// placesPerMark is how many places there are from one mark to the next.
+// placesPerMark is how many places lie between two marks.
 const placesPerMark = 256
 
-// walk passes, in ascending order, the runs from a mark up to a place, and those behind the last place with it, and
-// returns the first that has the number at in its weights, where those of all runs follow each other; else the mark
-// that it reaches.
-func (q *ranked) walk(from mark, to int, at wide) (r run, m mark, found bool) {
+// walkRuns passes, in ascending order, the runs from a mark up to a place, and with the last place also the run after
+// it. If the weights of all runs are laid end to end, it returns the first run whose weights contain the number at.
+// If none does, it returns the mark that it reaches.
+func (q *rankedRuns) walkRuns(from mark, to int, at wide) (r run, m mark, found bool) {
 	depth := len(q.limits) - 1
 	k := depth
 	m = from
 	pass := func(offset, length uint64, distance wide) (found bool) {
-		k = q.halve(distance, k)
+		k = q.halvingsOf(distance, k)
 		r = run{offset, length, distance, k}
 		sum := m.before.plus(r.weight(depth))
 		if at.below(sum) {
@@ -208,36 +208,36 @@ func (q *ranked) walk(from mark, to int, at wide) (r run, m mark, found bool) {
 	}
 	for ; m.place < to; m.place++ {
 		offset := uint64(q.places[m.place]) - uint64(q.first)
-		upTo := m.below.plus(product(q.den, uint64(q.counts[m.place])))
-		if pass(m.next, offset-m.next, q.distance(m.below, m.below)) || pass(offset, 1, q.distance(m.below, upTo)) {
+		upTo := m.below.plus(multiplyWide(q.den, uint64(q.counts[m.place])))
+		if pass(m.next, offset-m.next, q.distanceOf(m.below, m.below)) || pass(offset, 1, q.distanceOf(m.below, upTo)) {
 			return r, m, true
 		}
 		m.next, m.below = offset+1, upTo
 	}
-	found = to == len(q.places) && pass(m.next, q.length-m.next, q.distance(m.below, m.below))
+	found = to == len(q.places) && pass(m.next, q.length-m.next, q.distanceOf(m.below, m.below))
 	return r, m, found
 }
 
-// weigh sets limits, marks and total for integer weights of so many bits.
-func (q *ranked) weigh(depth int) {
-	q.limits, q.marks = halvings(q.lambda, depth), nil
+// setWeights sets limits, marks and total for integer weights of depth bits.
+func (q *rankedRuns) setWeights(depth int) {
+	q.limits, q.marks = halvingDistances(q.lambda, depth), nil
 	m := mark{}
 	for len(q.marks) == 0 || m.place < len(q.places) {
 		q.marks = append(q.marks, m)
-		_, m, _ = q.walk(m, min(m.place+placesPerMark, len(q.places)), wide{^uint64(0), ^uint64(0)})
+		_, m, _ = q.walkRuns(m, min(m.place+placesPerMark, len(q.places)), wide{^uint64(0), ^uint64(0)})
 	}
 	q.total = m.before
 }
 
-// find returns the run in whose weights a number below the total lies, and the sum of the weights before it.
-func (q *ranked) find(at wide) (r run, before wide) {
+// findRun returns the run whose weights contain a number below the total, and the sum of the weights before it.
+func (q *rankedRuns) findRun(at wide) (r run, before wide) {
 	after := sort.Search(len(q.marks), func(i int) bool { return at.below(q.marks[i].before) })
-	r, m, _ := q.walk(q.marks[after-1], len(q.places), at)
+	r, m, _ := q.walkRuns(q.marks[after-1], len(q.places), at)
 	return r, m.before
 }
 
-// distance is that of the asked rank from the ranks between two.
-func (q *ranked) distance(low, high wide) wide {
+// distanceOf returns the distance of the asked rank from the ranks between low and high.
+func (q *rankedRuns) distanceOf(low, high wide) wide {
 	switch {
 	case q.rank.below(low):
 		return low.minus(q.rank)
@@ -247,8 +247,9 @@ func (q *ranked) distance(low, high wide) wide {
 	return wide{}
 }
 
-// halve returns the largest k, up to the depth, with a limit of at most a distance, by steps from another k.
-func (q *ranked) halve(distance wide, k int) int {
+// halvingsOf returns the largest k, up to the depth, whose limit is at most a distance. It searches in steps from
+// another k.
+func (q *rankedRuns) halvingsOf(distance wide, k int) int {
 	for distance.below(q.limits[k]) { // limits[0] is 0
 		k--
 	}
@@ -258,17 +259,17 @@ func (q *ranked) halve(distance wide, k int) int {
 	return k
 }
 
-// try draws the offset of one candidate by its integer weight, and whether it is kept.
-func (q *ranked) try(c coins, word uint) (offset uint64, kept bool) {
+// tryCandidate draws the offset of one candidate by its integer weight, and whether it is kept.
+func (q *rankedRuns) tryCandidate(c coins, word uint) (offset uint64, kept bool) {
 	at := wideOf(c.BelowBig(q.total.big()))
-	r, before := q.find(at)
+	r, before := q.findRun(at)
 	within := at.minus(before).shifted(uint(len(q.limits) - 1 - r.halvings))
-	return r.offset + within.lo, q.keeps(c, r, word)
+	return r.offset + within.lo, q.keepsRun(c, r, word)
 }
 
-// keeps returns true with probability 2^k·exp(−λd), which is at most 1. A uniform U is drawn by so many bits at a time
+// keepsRun returns true with probability 2^k·exp(−λd), which is at most 1. A uniform U is drawn, word bits at a time,
 // until it is certain whether it is less.
-func (q *ranked) keeps(c coins, r run, word uint) bool {
+func (q *rankedRuns) keepsRun(c coins, r run, word uint) bool {
 	const spare = 32
 	if r.distance == (wide{}) {
 		return true
@@ -293,8 +294,8 @@ func (q *ranked) keeps(c coins, r run, word uint) bool {
 // wide is a whole number below 2¹²⁸.
 type wide struct{ hi, lo uint64 }
 
-// product returns xy.
-func product(x, y uint64) (z wide) {
+// multiplyWide returns xy.
+func multiplyWide(x, y uint64) (z wide) {
 	z.hi, z.lo = bits.Mul64(x, y)
 	return z
 }
@@ -315,7 +316,7 @@ func (x wide) minus(y wide) (z wide) {
 	return z
 }
 
-// below tells that x < y.
+// below reports whether x < y.
 func (x wide) below(y wide) bool {
 	_, borrow := bits.Sub64(x.lo, y.lo, 0)
 	_, borrow = bits.Sub64(x.hi, y.hi, borrow)
@@ -332,7 +333,7 @@ func (x wide) big() *big.Int {
 	return z.Lsh(z, 64).Or(z, new(big.Int).SetUint64(x.lo))
 }
 
-// wideOf is x, for 0 ≤ x < 2¹²⁸.
+// wideOf returns x, for 0 ≤ x < 2¹²⁸.
 func wideOf(x *big.Int) wide {
 	var bytes [16]byte
 	x.FillBytes(bytes[:])

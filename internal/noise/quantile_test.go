@@ -75,13 +75,13 @@ func (q rankQuestion) law() []*big.Float {
 	return law
 }
 
-func (q rankQuestion) ranked(t testing.TB, depth int) *ranked {
+func (q rankQuestion) ranked(t testing.TB, depth int) *rankedRuns {
 	t.Helper()
-	r, err := newRanked(q.places, q.counts, q.first, q.last, q.num, q.den, q.shift, q.epsilon)
+	r, err := newRankedRuns(q.places, q.counts, q.first, q.last, q.num, q.den, q.shift, q.epsilon)
 	if err != nil {
 		t.Fatalf("%v: %v", q, err)
 	}
-	r.weigh(depth)
+	r.setWeights(depth)
 	return r
 }
 
@@ -115,7 +115,7 @@ func TestQuantileHasTheExactLaw(t *testing.T) {
 		r := q.ranked(t, depth)
 		n := int(q.last - q.first + 1)
 		trial := walkAll(n+1, 1e-9, func(c coins) int {
-			if offset, kept := r.try(c, word); kept {
+			if offset, kept := r.tryCandidate(c, word); kept {
 				return int(offset)
 			}
 			return n
@@ -156,10 +156,10 @@ func TestQuantileWeighsAllCandidates(t *testing.T) {
 		all, _ := q.weights()
 		next := 0
 		for at := (wide{}); at.below(r.total); {
-			run, before := r.find(at)
+			run, before := r.findRun(at)
 			weight := run.weight(depthOfWeights)
 			end := before.plus(weight)
-			if again, same := r.find(end.minus(wide{0, 1})); before != at || int(run.offset) != next || again != run ||
+			if again, same := r.findRun(end.minus(wide{0, 1})); before != at || int(run.offset) != next || again != run ||
 				same != before {
 				t.Fatalf("%v: at offset %d the run %v", q, next, run)
 			}
@@ -295,7 +295,7 @@ func TestQuantileTriesAreFew(t *testing.T) {
 		trials := 0
 		for range draws {
 			for kept := false; !kept; trials++ {
-				_, kept = r.try(c, bitsAtATime)
+				_, kept = r.tryCandidate(c, bitsAtATime)
 			}
 		}
 		t.Logf("ε=%v: %.3f trials a draw", epsilon, float64(trials)/draws)

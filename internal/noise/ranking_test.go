@@ -28,7 +28,7 @@ func (q question) ranking(t testing.TB, by rule, depth int) (*Ranking, map[[2]in
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.limits = halvings(r.lambda, depth)
+	r.limits = halvingDistances(r.lambda, depth)
 	candidates, seen := map[[2]int]int{}, map[int]int{}
 	for i, score := range q.scores {
 		class := slices.IndexFunc(classes, func(c Class) bool { return c.Score == score })
@@ -54,14 +54,14 @@ func rankingQuestions() []question {
 func drawOnce(r *Ranking, candidates map[[2]int]int, c coins) int {
 	fresh := *r
 	fresh.classes = slices.Clone(r.classes)
-	class, place := fresh.take(c, 2)
+	class, place := fresh.takeCandidate(c, 2)
 	return candidates[[2]int{class, int(place)}]
 }
 
 // TestRankingChoosesByTheLawOfTheExponentialMechanism walks through every decision, with weights of three bits.
 func TestRankingChoosesByTheLawOfTheExponentialMechanism(t *testing.T) {
 	for _, q := range rankingQuestions() {
-		r, candidates := q.ranking(t, (*Ranking).exponential, 3)
+		r, candidates := q.ranking(t, (*Ranking).drawExponential, 3)
 		whole := walkAll(len(q.scores), 1e-6, func(c coins) int { return drawOnce(r, candidates, c) })
 		for i, p := range q.exponentialLaw() {
 			assertEnclosed(t, fmt.Sprintf("choice %d of %v", i, q), whole, i, p, 0.05)
@@ -174,10 +174,10 @@ func TestRankingAcceptsByTheBinomialLaw(t *testing.T) {
 			if float64(n)*p > 1e4 {
 				continue
 			}
-			of := r.runs()[1]
+			of := r.currentRuns()[1]
 			sum := 0.0
 			for range draws {
-				sum += float64(r.accepted(b, of, n, bitsAtATime))
+				sum += float64(r.countAccepted(b, of, n, bitsAtATime))
 			}
 			mean, variance := float64(n)*p, float64(n)*p*(1-p)/draws
 			if off := sum/draws - mean; off*off > 64*variance {

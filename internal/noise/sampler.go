@@ -44,15 +44,14 @@ func (s *sampler) fill(b *Bits, out []int64) error {
 	return nil
 }
 
-// samplers holds those used last, as a table takes longer to make than to draw
-// thousands of times from.
+// samplers holds the samplers used last, because making a table takes longer than drawing from it thousands of times.
 var samplers = cache{entries: map[lawName]*entry{}}
 
 // mostSamplers bounds the memory of samplers to some 30 MB.
 const mostSamplers = 64
 
-// cache keeps the samplers used last. It is for concurrent use: whoever asks for
-// a sampler that somebody else is making waits for it.
+// cache keeps the samplers used last. It is for concurrent use: a caller that asks for a sampler that is being made
+// waits for it.
 type cache struct {
 	mu      sync.Mutex
 	entries map[lawName]*entry
@@ -70,13 +69,13 @@ type entry struct {
 	used    uint64
 }
 
-// of returns the sampler of a law.
-func (c *cache) of(square bool, parameter *big.Rat) *sampler {
-	return c.entry(lawName{square, string(parameter.Num().Bytes()), string(parameter.Denom().Bytes())}, parameter).
+// samplerOf returns the sampler of a law.
+func (c *cache) samplerOf(square bool, parameter *big.Rat) *sampler {
+	return c.entryOf(lawName{square, string(parameter.Num().Bytes()), string(parameter.Denom().Bytes())}, parameter).
 		sampler()
 }
 
-func (c *cache) entry(key lawName, parameter *big.Rat) *entry {
+func (c *cache) entryOf(key lawName, parameter *big.Rat) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock++

@@ -101,7 +101,7 @@ func TestSamplersAreSharedAndFew(t *testing.T) {
 			for step := range 3 * laws {
 				i := (step*(2*w+1) + w) % laws
 				p := parameter(i)
-				s := c.of(i%2 == 0, p)
+				s := c.samplerOf(i%2 == 0, p)
 				p.SetInt64(1 << 40) // the caller's own: it may change
 				var got [8]int64
 				if s.values.fill(newBits([32]byte{9}), got[:]); got != want[i] {
@@ -119,10 +119,10 @@ func TestSamplersAreSharedAndFew(t *testing.T) {
 	if len(c.entries) != mostSamplers {
 		t.Errorf("%d samplers are kept, want %d", len(c.entries), mostSamplers)
 	}
-	if c.of(false, big.NewRat(1, 3)) != c.of(false, big.NewRat(2, 6)) {
+	if c.samplerOf(false, big.NewRat(1, 3)) != c.samplerOf(false, big.NewRat(2, 6)) {
 		t.Error("one law has two samplers")
 	}
-	if c.of(false, big.NewRat(1, 3)) == c.of(true, big.NewRat(1, 3)) {
+	if c.samplerOf(false, big.NewRat(1, 3)) == c.samplerOf(true, big.NewRat(1, 3)) {
 		t.Error("two laws have one sampler")
 	}
 }
@@ -130,10 +130,10 @@ func TestSamplersAreSharedAndFew(t *testing.T) {
 // TestTheLawsUsedLastAreKept asks again and again for one law between others.
 func TestTheLawsUsedLastAreKept(t *testing.T) {
 	c := cache{entries: map[lawName]*entry{}}
-	first := c.of(false, big.NewRat(1, 2))
+	first := c.samplerOf(false, big.NewRat(1, 2))
 	for i := range int64(3 * mostSamplers) {
-		c.of(true, big.NewRat(1, i+1))
-		if c.of(false, big.NewRat(1, 2)) != first {
+		c.samplerOf(true, big.NewRat(1, i+1))
+		if c.samplerOf(false, big.NewRat(1, 2)) != first {
 			t.Fatalf("the law used last was dropped after %d others", i+1)
 		}
 	}

@@ -5,16 +5,15 @@ import (
 	"math/big"
 )
 
-// Selection chooses one of n candidates by integer scores, each larger by at
-// most Δ on one of two neighbours than on the other. With x_i = λ(max−score_i)
+// A selection chooses one of n candidates by integer scores of sensitivity Δ. With x_i = λ(max−score_i)
 // every candidate is accepted with probability exp(−x_i), a rational exponent,
 // so that no floating point occurs and every probability is exact. The scores
 // are compared by their distance from the best, which spans 64 unsigned bits.
 //
-// How long a selection takes depends on the scores, and more than the choice
-// tells: every refused candidate costs a trial. As with noise, the time of a
-// single selection is never shown, and somebody who shares the processor and
-// watches it is outside what this package defends against.
+// The time that a selection takes depends on the scores and reveals more than
+// the choice: every refused candidate costs a trial. As with noise, the time of a
+// single selection must never be shown, and this package does not defend against
+// somebody who shares the processor and watches it.
 
 // bigBernoulliExpAny returns true with probability exp(−p/q), exactly, for q > 0
 // and p of any size; always for p ≤ 0.
@@ -54,10 +53,10 @@ func ExponentialMechanism(b *Bits, scores []int64, epsilon *big.Rat, sensitivity
 	if err != nil {
 		return -1, err
 	}
-	return s.exponential(b), nil
+	return s.chooseExponential(b), nil
 }
 
-// selection is what the mechanism chooses by: λ = numerator/denominator.
+// selection is the input of the mechanism: λ = numerator/denominator.
 type selection struct {
 	scores                 []int64
 	best                   int64
@@ -85,27 +84,26 @@ func newSelection(scores []int64, epsilon *big.Rat, sensitivity int64, monotone 
 	return s, nil
 }
 
-// accept returns true with probability exp(−λ(best−score_i)).
-func (s selection) accept(c coins, i int) bool {
+// acceptsCandidate returns true with probability exp(−λ(best−score_i)).
+func (s selection) acceptsCandidate(c coins, i int) bool {
 	gap := uint64(s.best) - uint64(s.scores[i]) // exact: 0 ≤ best−score_i < 2⁶⁴
 	p := new(big.Int).SetUint64(gap)
 	return bigBernoulliExpAny(c, p.Mul(p, s.numerator), s.denominator)
 }
 
-// exponential tries candidates, each as likely as any other, until one is
-// accepted.
-func (s selection) exponential(c coins) int {
+// chooseExponential tries candidates, each equally likely, until one is accepted.
+func (s selection) chooseExponential(c coins) int {
 	for {
-		if i, accepted := s.try(c); accepted {
+		if i, accepted := s.tryCandidate(c); accepted {
 			return i
 		}
 	}
 }
 
-// try draws one candidate, and whether it is accepted.
-func (s selection) try(c coins) (i int, accepted bool) {
+// tryCandidate draws one candidate, and whether it is accepted.
+func (s selection) tryCandidate(c coins) (i int, accepted bool) {
 	i = uniformIndex(c, len(s.scores))
-	return i, s.accept(c, i)
+	return i, s.acceptsCandidate(c, i)
 }
 
 // uniformIndex returns a uniform index in [0, n).

@@ -328,7 +328,7 @@ func TestExponentialMechanismHasTheExactLaw(t *testing.T) {
 			assertEnclosed(t, fmt.Sprintf("trial %d of %v", i, q), trial, i, p, 1e-6)
 		}
 		// The rest is the loop, of which a walk sees less: many trials may be refused.
-		whole := walkAll(n, 1e-6, func(c coins) int { return s.exponential(c) })
+		whole := walkAll(n, 1e-6, func(c coins) int { return s.chooseExponential(c) })
 		for i, p := range q.exponentialLaw() {
 			assertEnclosed(t, fmt.Sprintf("choice %d of %v", i, q), whole, i, p, 0.15)
 		}
@@ -340,7 +340,7 @@ func TestExponentialMechanismHasTheExactLaw(t *testing.T) {
 func walkTrial(s selection) found {
 	n := len(s.scores)
 	return walkAll(n+1, 1e-10, func(c coins) int {
-		if i, accepted := s.try(c); accepted {
+		if i, accepted := s.tryCandidate(c); accepted {
 			return i
 		}
 		return n
@@ -618,7 +618,7 @@ func TestTrialsAreAtMostTheCandidates(t *testing.T) {
 	s := question{scores, big.NewRat(1, 1), 1, false}.selection(t)
 	c := &trialCount{Bits: newBits(freshKey(t))}
 	for range selections {
-		if s.exponential(c) != 7 {
+		if s.chooseExponential(c) != 7 {
 			t.Fatal("a hopeless candidate was selected")
 		}
 	}
@@ -762,7 +762,7 @@ func inOrder(t testing.TB, q question) func(b *Bits) int {
 	s := q.selection(t)
 	return func(b *Bits) int {
 		i := 0
-		for !s.accept(b, i) {
+		for !s.acceptsCandidate(b, i) {
 			i++
 		}
 		return i

@@ -9,7 +9,7 @@ import (
 	"log/slog"
 )
 
-// Purposes keep streams of one release apart that share everything else.
+// Purposes distinguish streams of one release that share everything else.
 const (
 	purposeNoise      = "noise"
 	purposeEmpty      = "noise of empty cells"
@@ -32,7 +32,7 @@ const derivationSalt = "dprelease streams 3"
 // release resumes to the same noise; inputs that differ anywhere give
 // independent streams.
 type Streams struct {
-	key      *Key // behind a pointer, where reflection does not print it
+	key      *Key // a pointer, so that reflection does not print the key
 	planHash string
 }
 
@@ -46,46 +46,45 @@ func NewStreams(key Key, planHash string) *Streams {
 // added to exact integers with this hash. Another question or another input
 // cannot meet the same noise.
 func (s *Streams) Noise(definition, exactHash []byte, block int) *Bits {
-	return newBits(s.derive(purposeNoise, definition, exactHash, number(block)))
+	return newBits(s.deriveKey(purposeNoise, definition, exactHash, encodeNumber(block)))
 }
 
-// Empty returns the stream for the cells of one stretch of a sparse measurement that count nothing: stretch number
-// stretch of [Exceeding.Stretch] cells, of the measurement with this canonical definition, beside exact integers with
-// this hash.
+// Empty returns the stream for the cells without rows in one stretch of a sparse measurement: stretch number stretch
+// of [Exceeding.Stretch] cells, of the measurement with this canonical definition, whose exact integers have this
+// hash.
 func (s *Streams) Empty(definition, exactHash []byte, stretch int) *Bits {
-	return newBits(s.derive(purposeEmpty, definition, exactHash, number(stretch)))
+	return newBits(s.deriveKey(purposeEmpty, definition, exactHash, encodeNumber(stretch)))
 }
 
 // Selection returns the stream for one choice among candidates: choice number
 // round of the selection with this canonical definition, by scores with this
 // hash. Another question or other scores cannot meet the same choice's bits.
 func (s *Streams) Selection(definition, scoresHash []byte, round int) *Bits {
-	return newBits(s.derive(purposeSelection, definition, scoresHash, number(round)))
+	return newBits(s.deriveKey(purposeSelection, definition, scoresHash, encodeNumber(round)))
 }
 
 // Quantiles returns the stream for the quantiles of one block of cells: block number block of a fixed number of cells,
 // of the measurement with this canonical definition, drawn one after the other from values with this hash. Another
 // question or other values cannot meet the same bits.
 func (s *Streams) Quantiles(definition, exactHash []byte, block int) *Bits {
-	return newBits(s.derive(purposeQuantiles, definition, exactHash, number(block)))
+	return newBits(s.deriveKey(purposeQuantiles, definition, exactHash, encodeNumber(block)))
 }
 
-// Commitment returns a keyed hash of a hash of exact integers. It may stand in
-// the ledger, which is confidential and ties a debit to one draw by it, and in
-// the confidential state; it is never published.
+// Commitment returns a keyed hash of a hash of exact integers. It may be stored in the ledger, which is confidential
+// and by it ties a debit to one draw, and in the confidential state. It is never published.
 func (s *Streams) Commitment(exactHash []byte) [32]byte {
-	return s.derive(purposeCommitment, exactHash)
+	return s.deriveKey(purposeCommitment, exactHash)
 }
 
-// Erase overwrites the key with zeros. Streams must not be asked for afterwards.
+// Erase overwrites the key with zeros. No stream may be requested afterwards.
 func (s *Streams) Erase() { s.key.Erase() }
 
-// number is a number as a part of what a stream is derived from.
-func number(n int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+// encodeNumber returns a number as a part of what a stream is derived from.
+func encodeNumber(n int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 
-// derive returns HKDF-SHA256 of the key. Every part of the info is preceded by
-// its length in 8 bytes, so that no two lists of parts read the same.
-func (s *Streams) derive(purpose string, parts ...[]byte) [32]byte {
+// deriveKey returns HKDF-SHA256 of the key. Every part of the info is preceded by its length in 8 bytes, so that no
+// two lists of parts read the same.
+func (s *Streams) deriveKey(purpose string, parts ...[]byte) [32]byte {
 	var info []byte
 	for _, part := range append([][]byte{[]byte(s.planHash), []byte(purpose)}, parts...) {
 		info = binary.BigEndian.AppendUint64(info, uint64(len(part)))

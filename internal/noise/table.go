@@ -7,19 +7,17 @@ import (
 )
 
 const (
-	// prefixBits is how many bits of a uniform number decide at once. With a sign
-	// they fill a word.
+	// prefixBits is how many bits of a uniform number decide at once. With a sign they fill a word.
 	prefixBits = 63
 	// Bounds on the size of a guide, in bits: it is to stay in the caches.
 	leastGuideBits, mostGuideBits = 12, 15
 )
 
-// A table draws from a law on 0, 1, 2, … by inverting its distribution function
-// F with one uniform number U per draw, of which 63 bits are drawn and the others
-// only where they matter.
+// A table draws from a law on 0, 1, 2, … by inverting its distribution function F with one uniform number U per draw,
+// of which 63 bits are drawn, and more only if they matter.
 //
-// Guarantee: given uniform bits the law is exactly this one, with no tail cut off.
-// Argument: docs/proofs/sampler.md, part 1.
+// Guarantee: given uniform bits the law is exactly this one, with no tail cut off. Argument: docs/proofs/sampler.md,
+// part 1.
 type table struct {
 	law    magnitudes
 	length uint // bits in a prefix of U: prefixBits but for tests
@@ -57,7 +55,7 @@ func newTable(law magnitudes, length uint) *table {
 func (t *table) fill(b *Bits, out []int64) {
 	thresholds, guide, shift := t.thresholds, t.guide, t.shift&63
 	for len(out) > 0 {
-		at, draws := b.take(len(out))
+		at, draws := b.takeWords(len(out))
 		now := out[:draws]
 		for i := range now {
 			word := b.wordAt(at + 8*i)
@@ -66,36 +64,35 @@ func (t *table) fill(b *Bits, out []int64) {
 			_, below := bits.Sub64(thresholds[m], prefix, 0)
 			m += below
 			if thresholds[m] <= prefix { // rare: further thresholds in this stretch of the guide, or a tie
-				m = t.settle(b, prefix, m)
+				m = t.settleDraw(b, prefix, m)
 			}
-			now[i] = signed(m, word&1)
+			now[i] = withSign(m, word&1)
 		}
 		out = out[draws:]
 	}
 }
 
-// signed returns m, or −m if negative is 1.
-func signed(m, negative uint64) int64 { return int64((m ^ -negative) + negative) }
+// withSign returns m, or −m if negative is 1.
+func withSign(m, negative uint64) int64 { return int64((m ^ -negative) + negative) }
 
-// settle returns the draw for a prefix of which it is known that m or more
-// thresholds are below it.
-func (t *table) settle(b *Bits, prefix, m uint64) uint64 {
+// settleDraw returns the draw for a prefix, given that m or more thresholds are below it.
+func (t *table) settleDraw(b *Bits, prefix, m uint64) uint64 {
 	for t.thresholds[m] < prefix {
 		m++
 	}
 	if t.thresholds[m] > prefix {
 		return m
 	}
-	return t.refine(b.Aside(), prefix)
+	return t.refineDraw(b.Aside(), prefix)
 }
 
-// refine draws further bits of the U that begins with a prefix until it is
-// certain what to return: the least m with U < F(m).
-func (t *table) refine(aside *Bits, prefix uint64) uint64 {
+// refineDraw draws further bits of the U that begins with a prefix until the result is certain: the least m with U <
+// F(m).
+func (t *table) refineDraw(aside *Bits, prefix uint64) uint64 {
 	u := new(big.Int).SetUint64(prefix >> (prefixBits - t.length))
 	for length := t.length + 64; ; length += 64 {
 		u.Lsh(u, 64).Or(u, new(big.Int).SetUint64(aside.Uint64()))
-		if m, certain := t.law.locate(u, length); certain {
+		if m, certain := t.law.locatePrefix(u, length); certain {
 			return uint64(m)
 		}
 	}

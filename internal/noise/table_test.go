@@ -193,7 +193,7 @@ func TestDrawsInvertTheDistribution(t *testing.T) {
 				for all[m] < u {
 					m++
 				}
-				if want := signed(m, word&1); out[0] != want {
+				if want := withSign(m, word&1); out[0] != want {
 					t.Fatalf("%s, %d bits, draw %d: word %x, U = %x/2⁶⁴: got %d, want %d", v.law.name, length, i, word, u, out[0],
 						want)
 				}

@@ -142,12 +142,12 @@ func BenchmarkCosts(b *testing.B) {
 				}
 			}
 			table := make([]uint32, min(size*size, leastParted))
-			count := func() { tally2(table, short[0], short[1], size) }
+			count := func() { tallyTwo(table, short[0], short[1], size) }
 			if size*size >= leastParted {
-				p, of, cell := newParted(size*size, stretchBits, new(total)), columns{short: short[:], sizes: []int{size, size}},
-					make([]int, some/2)
-				var l lots
-				count = func() { l.add(p, of, rows, cell) }
+				p, of, cell := newParted(size*size, stretchBits, new(total)), baseColumns{short: short[:], sizes: []int{size, size}},
+					make([]int, chunkRows/2)
+				var l stretchBatches
+				count = func() { l.addRows(p, of, rows, cell) }
 			}
 			least := time.Hour
 			for range 5 {

@@ -1,40 +1,39 @@
 package tabulate
 
-// This file holds the super-columns: from the codes of a column to those of a group.
+// This file holds the super-columns: it turns the codes of columns into the codes of groups.
 
 import "fmt"
 
-// Codes are those of one column for some rows, in one of three widths: the other two
-// are nil.
+// Codes are the codes of one column for some rows, in one of three widths; the other two are nil.
 type Codes struct {
 	Narrow []uint8
 	Middle []uint16
 	Wide   []uint32
 }
 
-// Len is how many there are.
+// Len returns how many codes there are.
 func (c Codes) Len() int { return max(len(c.Narrow), len(c.Middle), len(c.Wide)) }
 
 // code is a width of codes.
 type code interface{ uint8 | uint16 | uint32 }
 
-// wide is a width of what is made of codes.
+// wide is a width of combined codes.
 type wide interface{ uint16 | uint32 | uint64 }
 
 // term is what an axis adds to a combined code: stride times its code.
 type term[T wide] struct {
-	column int
-	stride T
-	of     []T // what each code of the column adds; nil: stride times the code
-	most   int // that it adds, where that is stride times the code; else −1
+	column  int
+	stride  T
+	adds    []T // what each code of the column adds; nil: stride times the code
+	largest int // largest value that it adds, if that is stride times the code; else −1
 }
 
-// newTerm makes the term of an axis. Short look-up tables have all 256 entries, so
-// that no code of a byte has to be checked against their length.
+// newTerm returns the term of an axis. Short look-up tables have all 256 entries, so that no code of one byte has to
+// be checked against their length.
 func newTerm[T wide](a Axis, stride int) term[T] {
-	t := term[T]{column: a.Column, stride: T(stride), most: (a.Size - 1) * stride}
+	t := term[T]{column: a.Column, stride: T(stride), largest: (a.Size - 1) * stride}
 	if a.Of != nil {
-		t.most = -1
+		t.largest = -1
 	}
 	if a.Of == nil && a.Size > 256 {
 		return t
@@ -43,39 +42,39 @@ func newTerm[T wide](a Axis, stride int) term[T] {
 	if a.Of == nil {
 		codes = a.Size
 	}
-	t.of = make([]T, max(codes, 256))
+	t.adds = make([]T, max(codes, 256))
 	for c := range codes {
-		t.of[c] = T(c) * T(stride)
+		t.adds[c] = T(c) * T(stride)
 		if a.Of != nil {
-			t.of[c] = T(a.Of[c]) * T(stride)
+			t.adds[c] = T(a.Of[c]) * T(stride)
 		}
 	}
 	return t
 }
 
-// looksUp tells that the column of a term is of bytes, and what each adds is at hand.
+// looksUp reports whether the column of a term has codes of one byte and the term has a look-up table.
 func looksUp[T wide](t term[T], columns []Codes) bool {
-	return t.of != nil && columns[t.column].Narrow != nil
+	return t.adds != nil && columns[t.column].Narrow != nil
 }
 
-// inLanes is how many of the next two terms are of columns of bytes and add together what
-// a lane of a byte holds.
+// inLanes returns how many of the next two terms have columns of bytes and add together at most what a lane of a byte
+// holds.
 func inLanes[T wide](out []T, terms []term[T], columns []Codes) int {
 	if _, short := any(out).([]uint16); !short {
 		return 0
 	}
 	most := 0
 	for i, t := range terms[:min(2, len(terms))] {
-		if most += t.most; t.most < 0 || most > laneByte || columns[t.column].Narrow == nil {
+		if most += t.largest; t.largest < 0 || most > laneByte || columns[t.column].Narrow == nil {
 			return i
 		}
 	}
 	return min(2, len(terms))
 }
 
-// combine writes Σ terms of the rows from..from+len(out), or of those at places where
-// not nil.
-func combine[T wide](out []T, terms []term[T], columns []Codes, from int, places []int32) error {
+// combineTerms writes the sum of the terms of the rows from..from+len(out), or of the rows at places after from if
+// places is not nil.
+func combineTerms[T wide](out []T, terms []term[T], columns []Codes, from int, places []int32) error {
 	if len(terms) == 0 {
 		clear(out)
 	}
@@ -91,14 +90,14 @@ func combine[T wide](out []T, terms []term[T], columns []Codes, from int, places
 			i++
 			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), columns[terms[i].column].Narrow[from:],
 				uint16(terms[i].stride), first)
-		case lanes == 1: // beside itself, times 0
+		case lanes == 1: // with itself, times 0
 			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), c.Narrow[from:], 0, first)
 		case i+1 < len(terms) && looksUp(t, columns) && looksUp(terms[i+1], columns):
 			i++
-			addPairs(out, (*[256]T)(t.of), (*[256]T)(terms[i].of), c.Narrow[from:], columns[terms[i].column].Narrow[from:],
+			addPairs(out, (*[256]T)(t.adds), (*[256]T)(terms[i].adds), c.Narrow[from:], columns[terms[i].column].Narrow[from:],
 				places, first)
 		case looksUp(t, columns):
-			addBytes(out, (*[256]T)(t.of), c.Narrow[from:], places, first)
+			addBytes(out, (*[256]T)(t.adds), c.Narrow[from:], places, first)
 		case c.Narrow != nil:
 			addCodes(out, t, c.Narrow[from:], places, first)
 		case c.Middle != nil:
@@ -138,7 +137,7 @@ func addBytes[T wide](out []T, of *[256]T, codes []uint8, places []int32, first 
 	}
 }
 
-// addPairs adds the terms of two columns of bytes: two at a time are had for little more than one.
+// addPairs adds the terms of two columns of bytes: two at a time cost little more than one.
 func addPairs[T wide](out []T, ofA, ofB *[256]T, a, b []uint8, places []int32, first bool) {
 	switch {
 	case places == nil && first:
@@ -172,7 +171,7 @@ func addCodes[C code, T wide](out []T, t term[T], codes []C, places []int32, fir
 		clear(out)
 	}
 	switch {
-	case places == nil && t.of == nil:
+	case places == nil && t.adds == nil:
 		codes = codes[:len(out)]
 		for i, c := range codes {
 			out[i] += T(c) * t.stride
@@ -180,9 +179,9 @@ func addCodes[C code, T wide](out []T, t term[T], codes []C, places []int32, fir
 	case places == nil:
 		codes = codes[:len(out)]
 		for i, c := range codes {
-			out[i] += t.of[c]
+			out[i] += t.adds[c]
 		}
-	case t.of == nil:
+	case t.adds == nil:
 		places = places[:len(out)]
 		for i, p := range places {
 			out[i] += T(codes[p]) * t.stride
@@ -190,7 +189,7 @@ func addCodes[C code, T wide](out []T, t term[T], codes []C, places []int32, fir
 	default:
 		places = places[:len(out)]
 		for i, p := range places {
-			out[i] += t.of[codes[p]]
+			out[i] += t.adds[codes[p]]
 		}
 	}
 }

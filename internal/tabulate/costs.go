@@ -1,13 +1,11 @@
 package tabulate
 
-// This file holds what counting costs, as data. BenchmarkCosts measures it anew and
-// prints it in this form.
+// This file holds the costs of counting, as data. BenchmarkCosts measures them and prints them in this form.
 
 import "math"
 
-// updates is what a row costs a base of two super-columns, by the cells of the base:
-// nanoseconds of one core, on codes as uneven as those of surveys are (Zipf). Between
-// two entries it is linear in the logarithm of cells.
+// updates is the cost per row of a base of two super-columns, by the cells of the base: nanoseconds of one core, on
+// codes as uneven as those of surveys (Zipf). Between two entries it is linear in the logarithm of cells.
 var updates = []struct{ cells, ns float64 }{
 	{1 << 6, 0.75},
 	{1 << 12, 0.75},
@@ -22,7 +20,7 @@ var updates = []struct{ cells, ns float64 }{
 
 const (
 	loadCost    = 0.35 // ns a row for each super-column of a base beyond two
-	clearCost   = 2    // ns a cell for each worker's table, or the one of a parted base: made, and added to the total
+	clearCost   = 2    // ns a cell to make a worker's table, or the one of a partitioned base, and add it to the total
 	projectCost = 1.3  // ns a cell of a base for each ask taken from it
 	likelyRows  = 1 << 20
 )
@@ -46,7 +44,7 @@ var octaves = func() (at [64]float64) {
 	return at
 }()
 
-// updateCost is what a row costs a base.
+// updateCost returns the cost per row of a base, in ns.
 func updateCost(cells float64, columns int) float64 {
 	ns := float64(max(columns-2, 0)) * loadCost
 	word := math.Float64bits(cells)
@@ -59,8 +57,8 @@ func updateCost(cells float64, columns int) float64 {
 }
 
 const (
-	// Rows are counted between leastBlock and mostBlock at a time: as many as make it
-	// worth while to bring a base into the cache, blockRows for each byte of it.
+	// Between leastBlock and mostBlock rows are counted at a time: enough to make it worthwhile to bring a base into the
+	// cache, blockRows for each of its bytes.
 	leastBlock = 64 << 10
 	mostBlock  = 1 << 20
 	blockRows  = 1.25

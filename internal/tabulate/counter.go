@@ -9,29 +9,29 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 )
 
-// Counter counts rows for one request. Its methods are for one goroutine at a time, its
-// workers for one each.
+// Counter counts rows for one request. Only one goroutine at a time may call its methods; each of its workers is for
+// one goroutine.
 type Counter struct {
 	*cover
 	totals   []total
-	common   []*table  // of bases that are shared
-	parted   []*parted // of those that are parted
+	common   []*table       // tables of shared bases, else nil
+	parted   []*partedTable // tables of partitioned bases, else nil
 	occupied []*occupiedTable
 	workers  []*Worker
-	most     uint64 // that a table may hold before it is moved
+	most     uint64 // most that a table may count before it is moved to its total
 }
 
-// Table is what was counted for an ask.
+// Table is the counts of one ask.
 type Table struct {
-	Cells  []uint64 // of an ask for occupied cells: the cells that rows fell into, ascending; else nil
-	Counts []int64  // of each cell, or of each of Cells
-	Narrow *Narrow  // in the place of Counts, where a table has very many cells and most of them few rows
+	Cells  []uint64 // the cells with rows, ascending, of an ask for occupied cells; else nil
+	Counts []int64  // by cell, or by entry of Cells
+	Narrow *Narrow  // in place of Counts, if a table has very many cells and most of them few rows
 	// High is nil unless some sum of integers is not one of 64 bits: then sums are
 	// High·2^64 + uint64(Counts).
 	High []int64
 }
 
-// ErrMemory says that the cells that rows fall into do not fit into the memory given.
+// ErrMemory reports that the occupied cells do not fit into the memory given.
 var ErrMemory = errors.New("the cells that rows fall into do not fit into memory")
 
 // New plans how to count a request.
@@ -44,7 +44,8 @@ func New(r Request) (*Counter, error) {
 	if r.Summed {
 		c.most = mostSum
 	}
-	c.totals, c.common, c.parted = make([]total, len(c.bases)), make([]*table, len(c.bases)), make([]*parted, len(c.bases))
+	c.totals, c.common, c.parted = make([]total, len(c.bases)), make([]*table, len(c.bases)),
+		make([]*partedTable, len(c.bases))
 	for i, b := range c.bases {
 		switch {
 		case b.parted:
@@ -60,11 +61,11 @@ func New(r Request) (*Counter, error) {
 	return c, nil
 }
 
-// Finish ends the counting, of which nothing is left behind but the tables: one for each ask, in order.
+// Finish ends the counting and returns the tables, one for each ask, in order. It releases everything else.
 func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 	out := make([]Table, len(c.request.Asks))
 	err := parallel.Do(ctx, c.request.Workers, len(c.workers), func(i int) error {
-		c.workers[i].end()
+		c.workers[i].finishBlock()
 		return nil
 	})
 	if err != nil {
@@ -73,10 +74,10 @@ func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 	for i, p := range c.parted {
 		switch {
 		case p == nil:
-		case c.totals[i].low == nil && c.asked(i):
-			c.totals[i].narrow, err = p.narrow(ctx, c.request.Workers)
+		case c.totals[i].low == nil && c.isAskItself(i):
+			c.totals[i].narrow, err = p.narrowCounts(ctx, c.request.Workers)
 		default:
-			err = p.end(ctx, c.request.Workers)
+			err = p.moveAll(ctx, c.request.Workers)
 		}
 		if err != nil {
 			return nil, err
@@ -84,7 +85,7 @@ func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 		c.parted[i] = nil
 	}
 	err = parallel.Do(ctx, c.request.Workers, len(c.bases), func(i int) error {
-		c.project(i, out)
+		c.projectBase(i, out)
 		return nil
 	})
 	if err != nil {
@@ -94,7 +95,7 @@ func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if out[ask].Cells, out[ask].Counts, err = c.occupied[i].finish(ctx, c.request.Workers); err != nil {
+		if out[ask].Cells, out[ask].Counts, err = c.occupied[i].sortedCells(ctx, c.request.Workers); err != nil {
 			return nil, err
 		}
 		c.occupied[i] = nil

@@ -1,7 +1,7 @@
 package tabulate
 
-// This file holds the cover: the super-columns and bases that a request is counted by,
-// and from which base each ask is projected.
+// This file holds the cover: the super-columns and bases by which a request is counted, and the base from which each
+// ask is projected.
 
 import (
 	"cmp"
@@ -16,52 +16,51 @@ type cover struct {
 	groups   []group
 	bases    []base
 	occupied []int // asks that have tables of their own
-	block    int   // rows that are counted at a time
+	block    int   // number of rows that are counted at a time
 }
 
 // group is a super-column: one code for the codes of several axes.
 type group struct {
-	lead    []int // axes that tell apart what all its axes do, the last fastest
-	strides []int // of each
+	lead    []int // axes that together determine all axes of the group, the last fastest
+	strides []int // stride of each leading axis
 	size    int
-	digits  map[int]digit // of each of its axes
+	digits  map[int]digit // by axis of the group
 }
 
-// digit says how an axis is read from the code of its group: code/stride%size, mapped.
+// digit is how an axis is read from the code of its group: code/stride%size, mapped by `of`.
 type digit struct {
 	stride, size int
 	of           []uint32 // nil: as it is
 }
 
-// base is a table that rows are counted into: a cell per combination of groups,
-// row-major.
+// base is a table into which rows are counted: a cell per combination of groups, row-major.
 type base struct {
 	groups []int
 	cells  int
-	asks   []int // that are projected from it
-	shared bool  // by all workers
-	parted bool  // by all workers, and cut into stretches
+	asks   []int // asks that are projected from it
+	shared bool  // one table for all workers, under a lock
+	parted bool  // one table for all workers, partitioned into stretches
 }
 
-// newCover plans a request that is in order.
+// newCover plans a valid request.
 func newCover(r *Request) *cover {
 	c := &cover{request: r}
 	at := make([]int, len(r.Axes)) // group of each axis that a dense ask has
-	for _, axes := range partition(r) {
+	for _, axes := range partitionAxes(r) {
 		for _, a := range axes {
 			at[a] = len(c.groups)
 		}
 		c.groups = append(c.groups, newGroup(r, axes))
 	}
-	c.assign(at)
-	c.share()
+	c.assignAsks(at)
+	c.shareLargest()
 	c.block = c.rowsAtATime()
 	return c
 }
 
 func newGroup(r *Request, axes []int) group {
 	g := group{size: 1, digits: map[int]digit{}}
-	g.lead = leading(axes, func(fine, coarse int) bool { _, ok := r.refinement(fine, coarse); return ok })
+	g.lead = leadingAxes(axes, func(fine, coarse int) bool { _, ok := r.refinement(fine, coarse); return ok })
 	g.strides = make([]int, len(g.lead))
 	for i, a := range slices.Backward(g.lead) {
 		g.strides[i] = g.size
@@ -84,8 +83,8 @@ func newGroup(r *Request, axes []int) group {
 	return g
 }
 
-// assign makes the bases and gives each ask to the smallest that has all its groups.
-func (c *cover) assign(at []int) {
+// assignAsks makes the bases, and assigns each ask to the smallest base that has all its groups.
+func (c *cover) assignAsks(at []int) {
 	type wanted struct {
 		set   bitset
 		cells float64
@@ -105,7 +104,7 @@ func (c *cover) assign(at []int) {
 				w.cells *= float64(c.groups[g].size)
 			}
 		}
-		key := w.set.key()
+		key := w.set.mapKey()
 		if same := bySet[key]; same != nil {
 			same.asks = append(same.asks, i)
 			continue
@@ -114,7 +113,7 @@ func (c *cover) assign(at []int) {
 		bySet[key] = w
 		sets = append(sets, w)
 	}
-	// Wide sets first: what contains a set stands before it.
+	// Wide sets first: a set comes before its subsets.
 	slices.SortStableFunc(sets, func(a, b *wanted) int {
 		return cmp.Or(cmp.Compare(b.set.len(), a.set.len()), cmp.Compare(b.cells, a.cells))
 	})
@@ -124,9 +123,9 @@ func (c *cover) assign(at []int) {
 	for _, w := range sets {
 		least := -1
 		if w.set.len() < widest {
-			least = c.smallest(w.set, of)
+			least = c.smallestBase(w.set, of)
 		}
-		if least >= 0 && float64(len(w.asks))*projectCost*float64(c.bases[least].cells) < s.cost(w.cells, w.set.len(),
+		if least >= 0 && float64(len(w.asks))*projectCost*float64(c.bases[least].cells) < s.costOf(w.cells, w.set.len(),
 			len(w.asks)) {
 			c.bases[least].asks = append(c.bases[least].asks, w.asks...)
 			continue
@@ -137,11 +136,11 @@ func (c *cover) assign(at []int) {
 	}
 }
 
-// smallest is the smallest base that has all groups of a set, which is one that
-// stands in the rarest of them; −1 where there is none.
-func (c *cover) smallest(set bitset, of [][]int) int {
+// smallestBase returns the smallest base that has all groups of a set, −1 if there is none. It searches the bases of
+// the set's rarest group.
+func (c *cover) smallestBase(set bitset, of [][]int) int {
 	least, having := -1, []int(nil)
-	if group := rarest(set, of); group >= 0 {
+	if group := rarestGroup(set, of); group >= 0 {
 		having = of[group]
 	} else {
 		for b := range c.bases {
@@ -158,8 +157,8 @@ func (c *cover) smallest(set bitset, of [][]int) int {
 	return least
 }
 
-// newBase orders groups as the first ask does, so that its cells are the base's where
-// each group is an axis of it.
+// newBase orders groups as the first ask does, so that the cells of the base are those of the ask if each group is
+// one of its axes.
 func (c *cover) newBase(set bitset, asks []int) base {
 	b := base{cells: 1, asks: asks}
 	for _, axis := range c.request.Asks[asks[0]].Axes {
@@ -176,54 +175,53 @@ func (c *cover) newBase(set bitset, asks []int) base {
 	return b
 }
 
-// bytes is what a cell of a table takes that is not parted.
-func (r *Request) bytes() int {
+// cellBytes returns the bytes of a cell in a table that is not partitioned.
+func (r *Request) cellBytes() int {
 	if r.Summed {
 		return 8
 	}
 	return 4
 }
 
-// held is the bytes of all tables of a base.
-func (c *cover) held(b *base) float64 {
+// tableBytes returns the bytes of all tables of a base.
+func (c *cover) tableBytes(b *base) float64 {
 	switch cells := float64(b.cells); {
 	case b.parted:
 		return cells
 	case b.shared:
-		return cells * float64(c.request.bytes())
+		return cells * float64(c.request.cellBytes())
 	default:
-		return cells * float64(c.request.bytes()*c.request.Workers)
+		return cells * float64(c.request.cellBytes()*c.request.Workers)
 	}
 }
 
-// share lets workers share the largest bases where a set of tables for each would
-// not be within the memory.
-func (c *cover) share() {
+// shareLargest makes workers share the largest bases if a set of tables for each worker would exceed the memory.
+func (c *cover) shareLargest() {
 	order := make([]int, len(c.bases))
 	need := 0.0
 	for i := range c.bases {
 		order[i] = i
-		need += c.held(&c.bases[i])
+		need += c.tableBytes(&c.bases[i])
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.bases[b].cells, c.bases[a].cells) })
-	most := float64(c.dense()) * 3 / 4
+	most := float64(c.denseMemory()) * 3 / 4
 	for _, i := range order {
 		if need <= most {
 			return
 		}
 		b := &c.bases[i]
-		need -= c.held(b)
+		need -= c.tableBytes(b)
 		b.shared = true
-		need += c.held(b)
+		need += c.tableBytes(b)
 	}
 }
 
-// rowsAtATime is how many rows are counted at a time, in the memory there is.
+// rowsAtATime returns how many rows are counted at a time, within the memory.
 func (c *cover) rowsAtATime() int {
 	tables, row := 0.0, 0
 	for _, b := range c.bases {
 		if !b.parted {
-			tables += float64(b.cells) * float64(c.request.bytes())
+			tables += float64(b.cells) * float64(c.request.cellBytes())
 		}
 	}
 	for _, g := range c.groups {
@@ -243,14 +241,14 @@ func (c *cover) rowsAtATime() int {
 		share := uint64(c.request.Rows)/uint64(c.request.Workers) + 1
 		block = min(block, max(leastBlock, 1<<bits.Len64(share)))
 	}
-	for block > 4096 && float64(block)*float64(row*c.request.Workers) > float64(c.dense())/4 {
+	for block > 4096 && float64(block)*float64(row*c.request.Workers) > float64(c.denseMemory())/4 {
 		block /= 2
 	}
 	return block
 }
 
-// key is a set as a key of maps.
-func (b bitset) key() string {
+// mapKey returns a set as a key of maps.
+func (b bitset) mapKey() string {
 	key := make([]byte, 0, 8*len(b))
 	for _, word := range b {
 		key = binary.LittleEndian.AppendUint64(key, word)

@@ -1,19 +1,18 @@
 package tabulate
 
-// This file holds the lanes: several small numbers side by side in one word, so that one
-// multiplication and one addition work out the cells of several rows. No lane runs over
-// into the next where what it ends with fits, since all terms of it are positive.
+// This file holds the lanes: several small numbers in one word, so that one multiplication and one addition compute
+// the cells of several rows. All terms are positive, so no lane overflows into the next if its final value fits.
 
 import "encoding/binary"
 
 const (
-	// laneCells is the most cells of a base whose cells are worked out in lanes of 16 bits.
+	// laneCells is the most cells of a base whose cells are computed in lanes of 16 bits.
 	laneCells = 1 << 16
-	// laneByte is the most that lanes of 8 bits hold.
+	// laneByte is the largest value of a lane of 8 bits.
 	laneByte = 1<<8 - 1
 )
 
-// fourCodes are four codes in lanes of 16 bits, the first lowest.
+// fourCodes returns four codes in lanes of 16 bits, the first lowest.
 func fourCodes(x *[4]uint16) uint64 {
 	return uint64(x[0]) | uint64(x[1])<<16 | uint64(x[2])<<32 | uint64(x[3])<<48
 }
@@ -27,8 +26,8 @@ func countFour(t []uint32, cells uint64) {
 	t[high>>16]++
 }
 
-// tallyLanes2 counts rows whose cells are a·size + b, and returns how many it counted:
-// all but the last few. No cell is laneCells or more.
+// tallyLanes2 counts rows whose cells are a·size + b, and returns how many it counted: all except the last few. No
+// cell may be laneCells or more.
 func tallyLanes2(t []uint32, a, b []uint16, size int) int {
 	by, whole := uint64(size), len(a)&^15
 	for i := 0; i < whole; i += 16 {
@@ -55,13 +54,13 @@ func tallyLanes3(t []uint32, a, b, c []uint16, sizeB, sizeC int) int {
 	return whole
 }
 
-// addLanes adds byA·a + byB·b, which is laneByte at the most, to the codes of out, or
-// writes it there where it is first.
+// addLanes adds byA·a + byB·b, which must be at most laneByte, to the codes of out. If first is set, it overwrites
+// out.
 func addLanes(out []uint16, a []uint8, byA uint16, b []uint8, byB uint16, first bool) {
 	a, b = a[:len(out)], b[:len(out)]
 	for len(out) >= 8 && len(a) >= 8 && len(b) >= 8 {
 		sums := binary.LittleEndian.Uint64(a)*uint64(byA) + binary.LittleEndian.Uint64(b)*uint64(byB)
-		low, high := spread(sums), spread(sums>>32)
+		low, high := spreadLanes(sums), spreadLanes(sums>>32)
 		x := (*[8]uint16)(out)
 		if !first {
 			low += fourCodes((*[4]uint16)(x[:4]))
@@ -80,8 +79,8 @@ func addLanes(out []uint16, a []uint8, byA uint16, b []uint8, byB uint16, first 
 	}
 }
 
-// spread takes the lower four lanes of 8 bits apart into lanes of 16 bits.
-func spread(bytes uint64) uint64 {
+// spreadLanes expands the lower four lanes of 8 bits into lanes of 16 bits.
+func spreadLanes(bytes uint64) uint64 {
 	x := bytes & 0xFFFFFFFF
 	x = (x | x<<16) & 0x0000FFFF0000FFFF
 	return (x | x<<8) & 0x00FF00FF00FF00FF

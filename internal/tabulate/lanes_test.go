@@ -28,14 +28,14 @@ func TestLanesCountWhatOneByOneDoes(t *testing.T) {
 	} {
 		for _, rows := range []int{0, 1, 15, 16, 17, 1000, 4099} {
 			cells := 1
-			var c columns
+			var c baseColumns
 			for _, size := range sizes {
 				cells *= size
 				c.short, c.wide, c.sizes = append(c.short, laneCodes(random, rows, size)), append(c.wide, nil),
 					append(c.sizes, size)
 			}
 			got, want := make([]uint32, cells), make([]uint32, cells)
-			tally(got, c, rows, make([]int, some))
+			tallyRows(got, c, rows, make([]int, chunkRows))
 			for row := range rows {
 				cell := 0
 				for k, size := range sizes {
@@ -72,7 +72,7 @@ func TestLanesCombineWhatOneByOneDoes(t *testing.T) {
 				stride *= size
 			}
 			got := slices.Repeat([]uint16{999}, rows)
-			if err := combine(got, terms, columns, from, nil); err != nil || !slices.Equal(got, want) {
+			if err := combineTerms(got, terms, columns, from, nil); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%d rows of %v: put together otherwise than one by one (%v)", rows, sizes, err)
 			}
 			if n := inLanes(got, terms, columns); stride <= 256 && n != min(2, len(sizes)) {

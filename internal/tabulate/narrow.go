@@ -1,16 +1,17 @@
 package tabulate
 
-// This file holds the narrow counts: a byte for each cell of a table that has very many, most of them with few rows.
+// This file holds the narrow counts: a byte for each cell of a table with very many cells, most of them with few
+// rows.
 
 import "slices"
 
 // Narrow is the counts of cells, in order.
 type Narrow struct {
-	Low  []uint8 // of each, modulo 256
-	Over []int   // cells that have 256 rows more than that, ascending; one that has more of them occurs again
+	Low  []uint8 // count of each cell, modulo 256
+	Over []int   // ascending: each occurrence of a cell adds 256 to its count
 }
 
-// Read writes the counts of the cells from first on.
+// Read writes the counts of consecutive cells, beginning at first.
 func (n *Narrow) Read(to []int64, first int) {
 	for i, low := range n.Low[first:][:len(to)] {
 		to[i] = int64(low)

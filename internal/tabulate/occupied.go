@@ -1,10 +1,9 @@
 package tabulate
 
-// This file holds the table of occupied cells, those that rows fall into, where most of a
-// table's have none. Workers gather rows by the part that a hash of their cell says.
-// Rows are added to a part as they come, and cells made different again when it has
-// become half as long again: all of that in memory that is read and written in order, or
-// that fits into a cache.
+// This file holds the table of occupied cells, for tables most of whose cells have no rows. Workers gather rows by
+// part, which a hash of the cell selects. Rows are appended to a part as they come, and equal cells are merged when
+// the part has become half as long again. All of this is in memory that is read and written in order, or that fits
+// into a cache.
 
 import (
 	"context"
@@ -27,54 +26,52 @@ const (
 	pairBytes = 16
 	pagePairs = 64
 	mostParts = 1 << 10
-	mostRoom  = 64       // pairs that a worker gathers for a part
+	mostRoom  = 64       // most pairs that a worker gathers for a part
 	leastRoom = 4        //
 	leastPool = 16 << 20 // bytes
-	// cellBytes is the most that a cell takes: once in a part, half of it again in rows
-	// that came since, and its place in the result.
+	// cellBytes is the most bytes that a cell takes: once in a part, half of that again in rows added since, and its
+	// entry in the result.
 	cellBytes = 40
-	// partBytes is what a part takes beside: rows that are few in any case, in pages
-	// that are not full.
+	// partBytes is the fixed cost of a part: a minimum of rows, in pages that are not full.
 	partBytes = 2 * pagePairs * pairBytes
 )
 
-// pool is the memory that the tables of occupied cells of a counter may hold together. It is so
-// many different cells: whether there are more depends on the rows alone, and not on
-// which worker met them, or when.
+// pool is the memory that the occupied tables of a counter may hold together, as a number of distinct cells. Whether
+// there are more depends on the rows alone, and not on which worker saw them, or when.
 type pool struct {
 	limit int64 // cells
 	held  atomic.Int64
-	full  atomic.Bool // there are more cells: nothing is added any more
-	bits  int         // of a hash, that say the part
+	full  atomic.Bool // there are more cells: nothing more is added
+	bits  int         // number of bits of a hash that select the part
 	room  int         // pairs that each worker gathers for a part
-	seed  uint64      // of hashes, so that no rows can be made to meet in one part
+	seed  uint64      // seed of hashes, so that nobody can choose rows that fall into one part
 }
 
-// set is what a set of the dense tables takes.
-func (c *cover) set() float64 {
+// denseSetBytes returns the bytes of one set of the dense tables.
+func (c *cover) denseSetBytes() float64 {
 	bytes := 0.0
 	for _, b := range c.bases {
-		bytes += float64(b.cells) * float64(c.request.bytes())
+		bytes += float64(b.cells) * float64(c.request.cellBytes())
 	}
 	return bytes
 }
 
-// dense is the memory for dense tables and rows in hand. Where there are tables of occupied cells
-// it is what many workers need, and a quarter of all at the most.
-func (c *cover) dense() int64 {
+// denseMemory returns the memory for dense tables and gathered rows. With occupied tables it is what many workers
+// need, and a quarter of the memory at most.
+func (c *cover) denseMemory() int64 {
 	memory := c.request.Memory
 	if len(c.occupied) == 0 {
 		return memory
 	}
-	return int64(min(64*c.set()+float64(memory/16), float64(memory/4)))
+	return int64(min(64*c.denseSetBytes()+float64(memory/16), float64(memory/4)))
 }
 
-// newPool gives tables of occupied cells what dense ones leave, however many workers there are. An
-// eighth is for parts that are not full and for what workers gather.
+// newPool gives the occupied tables the memory that the dense ones leave, however many workers there are. An eighth
+// is for parts that are not full and for what workers gather.
 func newPool(r *Request, c *cover) *pool {
 	left := float64(r.Memory)
 	if len(c.bases) > 0 {
-		left -= max(c.set()+float64(c.dense())/4, float64(c.dense()))
+		left -= max(c.denseSetBytes()+float64(c.denseMemory())/4, float64(c.denseMemory()))
 	}
 	bytes, tables := max(int64(left), leastPool), int64(max(len(c.occupied), 1))
 	parts := min(max(bytes/16/tables/partBytes, 1), mostParts)
@@ -95,12 +92,10 @@ func newOccupiedTable(p *pool) *occupiedTable {
 	return &occupiedTable{pool: p, parts: make([]part, 1<<p.bits)}
 }
 
-// hash is a cell's: its first bits say the part, its last ones where the cell is looked
-// for there.
-func (p *pool) hash(cell uint64) uint64 { return mix(cell ^ p.seed) }
+// hashOf returns the hash of a cell. Its first bits select the part, and its last bits the slot within the part.
+func (p *pool) hashOf(cell uint64) uint64 { return mixBits(cell ^ p.seed) }
 
-// part is the cells whose hashes begin alike: pairs of different cells, and behind them
-// pairs as they came.
+// part is the cells whose hashes begin with the same bits: pairs of distinct cells, followed by pairs as they came.
 type part struct {
 	mu        sync.Mutex
 	pages     []*[pagePairs]pair
@@ -108,8 +103,8 @@ type part struct {
 	used      int
 }
 
-// take adds pairs to a part.
-func (t *occupiedTable) take(p *part, pairs []pair, s *slots) {
+// addPairs adds pairs to a part.
+func (t *occupiedTable) addPairs(p *part, pairs []pair, s *slots) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(pairs) > 0 {
@@ -121,29 +116,29 @@ func (t *occupiedTable) take(p *part, pairs []pair, s *slots) {
 		pairs = pairs[n:]
 	}
 	if p.used-p.different >= max(p.different/2, pagePairs) {
-		t.merge(p, s)
+		t.mergePart(p, s)
 	}
 }
 
-// merge makes the cells of a part different.
-func (t *occupiedTable) merge(p *part, s *slots) {
-	s.clear(p.used)
+// mergePart merges the pairs of equal cells of a part.
+func (t *occupiedTable) mergePart(p *part, s *slots) {
+	s.reset(p.used)
 	for i := range p.different {
-		hash := t.hash(p.at(i).cell)
-		s.set(s.free(hash), hash, i+1)
+		hash := t.hashOf(p.pairAt(i).cell)
+		s.fillSlot(s.freeSlot(hash), hash, i+1)
 	}
 	n := p.different
 	for i := p.different; i < p.used; i++ {
-		x := *p.at(i)
-		hash := t.hash(x.cell)
-		slot, there := s.find(hash, x.cell, p)
+		x := *p.pairAt(i)
+		hash := t.hashOf(x.cell)
+		slot, there := s.findCell(hash, x.cell, p)
 		if there > 0 {
-			p.at(there - 1).count += x.count
+			p.pairAt(there - 1).count += x.count
 			continue
 		}
-		*p.at(n) = x
+		*p.pairAt(n) = x
 		n++
-		s.set(slot, hash, n)
+		s.fillSlot(slot, hash, n)
 	}
 	more := n - p.different
 	p.different, p.used = n, n
@@ -152,57 +147,59 @@ func (t *occupiedTable) merge(p *part, s *slots) {
 	}
 }
 
-// at is a pair of a part.
-func (p *part) at(i int) *pair { return &p.pages[i/pagePairs][i%pagePairs] }
+// pairAt returns a pair of a part.
+func (p *part) pairAt(i int) *pair { return &p.pages[i/pagePairs][i%pagePairs] }
 
-// slots say by hash where in a part a cell is: its place + 1 in the last 32 bits, and
-// the first ones of its hash before them; 0 is free. They are open-addressed.
-type slots struct{ of []uint64 }
+// slots is an open-addressed hash table of where in a part a cell is. An entry has the cell's index + 1 in its last
+// 32 bits and the first 32 bits of its hash before them; 0 is free.
+type slots struct{ entries []uint64 }
 
-// clear makes room for so many cells.
-func (s *slots) clear(cells int) {
+// reset makes room for the given number of cells.
+func (s *slots) reset(cells int) {
 	n := 1 << bits.Len(uint(cells+cells/2))
-	if cap(s.of) < n {
-		s.of = make([]uint64, n)
+	if cap(s.entries) < n {
+		s.entries = make([]uint64, n)
 	}
-	s.of = s.of[:n]
-	clear(s.of)
+	s.entries = s.entries[:n]
+	clear(s.entries)
 }
 
-// free is the slot of a cell that is not there.
-func (s *slots) free(hash uint64) uint64 {
-	mask := uint64(len(s.of) - 1)
+// freeSlot returns a slot for a cell that is not in the table.
+func (s *slots) freeSlot(hash uint64) uint64 {
+	mask := uint64(len(s.entries) - 1)
 	at := hash & mask
-	for s.of[at] != 0 {
+	for s.entries[at] != 0 {
 		at = (at + 1) & mask
 	}
 	return at
 }
 
-// find is the slot of a cell, and its place + 1, or 0 where it is not there.
-func (s *slots) find(hash, cell uint64, p *part) (slot uint64, place int) {
-	mask := uint64(len(s.of) - 1)
+// findCell returns the slot of a cell, and its index + 1, or 0 if it is not in the table.
+func (s *slots) findCell(hash, cell uint64, p *part) (slot uint64, place int) {
+	mask := uint64(len(s.entries) - 1)
 	for at := hash & mask; ; at = (at + 1) & mask {
-		is := s.of[at]
+		is := s.entries[at]
 		if is == 0 {
 			return at, 0
 		}
-		if place := int(uint32(is)); (is^hash)>>32 == 0 && p.at(place-1).cell == cell {
+		if place := int(uint32(is)); (is^hash)>>32 == 0 && p.pairAt(place-1).cell == cell {
 			return at, place
 		}
 	}
 }
 
-// set fills a slot.
-func (s *slots) set(slot, hash uint64, place int) { s.of[slot] = hash>>32<<32 | uint64(place) }
+// fillSlot fills a slot.
+func (s *slots) fillSlot(slot, hash uint64, place int) {
+	s.entries[slot] = hash>>32<<32 | uint64(place)
+}
 
-// finish returns all cells, ascending, and lets go of the parts.
-func (t *occupiedTable) finish(ctx context.Context, workers int) (cells []uint64, counts []int64, err error) {
+// sortedCells returns all cells, ascending, and releases the parts.
+func (t *occupiedTable) sortedCells(ctx context.Context, workers int) (cells []uint64, counts []int64, err error) {
 	scratch := sync.Pool{New: func() any { return new(slots) }}
 	err = parallel.Do(ctx, workers, len(t.parts), func(i int) error {
 		s := scratch.Get().(*slots)
 		defer scratch.Put(s)
-		t.merge(&t.parts[i], s)
+		t.mergePart(&t.parts[i], s)
 		return nil
 	})
 	switch {
@@ -232,29 +229,29 @@ func (t *occupiedTable) finish(ctx context.Context, workers int) (cells []uint64
 	if err != nil {
 		return nil, nil, err
 	}
-	return all.cells, all.counts, sorted(ctx, workers, all)
+	return all.cells, all.counts, sortCells(ctx, workers, all)
 }
 
 // occupiedWorker is what one worker has gathered for each part.
 type occupiedWorker struct {
 	table  *occupiedTable
-	pairs  []pair // room for each part
-	filled []int  // of it
+	pairs  []pair // room for pairs, by part
+	filled []int  // number of pairs, by part
 	slots  slots
 }
 
-func (t *occupiedTable) worker() *occupiedWorker {
+func (t *occupiedTable) newWorker() *occupiedWorker {
 	return &occupiedWorker{table: t, pairs: make([]pair, len(t.parts)*t.room), filled: make([]int, len(t.parts))}
 }
 
-// ErrSums says that the integers of rows in a table of occupied cells add up to 2^63 or more.
+// ErrSums reports that the integers of rows in an occupied table add up to 2^63 or more.
 var ErrSums = errors.New("the integers of rows in a table of occupied cells add up to 2^63 or more")
 
-// add counts rows by their cells. Where there are more cells than there is memory for,
-// it goes on without a word: what else is wrong with the rows comes first.
-func (w *occupiedWorker) add(cells []uint64, added []int64) error {
+// addCells counts rows by their cells. If there are more cells than fit into memory, it returns no error, so that any
+// other error of the rows comes first.
+func (w *occupiedWorker) addCells(cells []uint64, added []int64) error {
 	if added != nil {
-		if h := heft(added, len(added), nil); h > mostSum || w.table.weight.Add(h) > mostSum {
+		if h := sumOfMagnitudes(added, len(added), nil); h > mostSum || w.table.weight.Add(h) > mostSum {
 			return ErrSums
 		}
 	}
@@ -267,9 +264,9 @@ func (w *occupiedWorker) add(cells []uint64, added []int64) error {
 		if added != nil {
 			n = added[i]
 		}
-		p := int(w.table.hash(cell) >> (64 - w.table.bits))
+		p := int(w.table.hashOf(cell) >> (64 - w.table.bits))
 		if w.filled[p] == room {
-			w.hand(p)
+			w.flushPart(p)
 		}
 		w.pairs[p*room+w.filled[p]] = pair{cell, n}
 		w.filled[p]++
@@ -277,17 +274,17 @@ func (w *occupiedWorker) add(cells []uint64, added []int64) error {
 	return nil
 }
 
-// hand gives what was gathered for a part to the table.
-func (w *occupiedWorker) hand(p int) {
+// flushPart adds what was gathered for a part to the table.
+func (w *occupiedWorker) flushPart(p int) {
 	from := p * w.table.room
-	w.table.take(&w.table.parts[p], w.pairs[from:from+w.filled[p]], &w.slots)
+	w.table.addPairs(&w.table.parts[p], w.pairs[from:from+w.filled[p]], &w.slots)
 	w.filled[p] = 0
 }
 
-// end hands on what is left.
-func (w *occupiedWorker) end() {
+// flushAll adds what is left to the table.
+func (w *occupiedWorker) flushAll() {
 	for p := range w.filled {
-		w.hand(p)
+		w.flushPart(p)
 	}
 	w.pairs, w.filled, w.slots = nil, nil, slots{}
 }

@@ -47,9 +47,9 @@ func adds(t *testing.T, c *Counter, workers, rows int, code func(i int) (uint8, 
 	for k := range workers {
 		w := c.Worker()
 		all.Go(func() {
-			a, b := make([]uint8, some), make([]uint32, some)
-			for from := k * some; from < rows; from += workers * some {
-				n := min(some, rows-from)
+			a, b := make([]uint8, chunkRows), make([]uint32, chunkRows)
+			for from := k * chunkRows; from < rows; from += workers * chunkRows {
+				n := min(chunkRows, rows-from)
 				for i := range n {
 					a[i], b[i] = code(from + i)
 				}
@@ -160,7 +160,7 @@ func TestRunsAreSorted(t *testing.T) {
 			want = append(want, pair{cell, int64(i)})
 		}
 		slices.SortFunc(want, func(a, b pair) int { return cmp.Compare(a.cell, b.cell) })
-		if err := sorted(t.Context(), 2, r); err != nil {
+		if err := sortCells(t.Context(), 2, r); err != nil {
 			t.Fatal(err)
 		}
 		for i, x := range want {

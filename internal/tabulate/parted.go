@@ -1,8 +1,8 @@
 package tabulate
 
-// This file holds the parted table: the counts of a base of so many cells that no cache
-// holds them, cut into stretches that one does. All workers add to the same one: each
-// sorts its rows by stretch, and adds a lot of them at once (radix partitioning).
+// This file holds the partitioned table: the counts of a base with more cells than a cache holds, cut into stretches
+// that fit. All workers add to the same table: each sorts its rows by stretch, and adds many of them at once (radix
+// partitioning).
 
 import (
 	"context"
@@ -14,40 +14,40 @@ import (
 )
 
 const (
-	// leastParted is the least cells of a base that is parted: below, a table for each
-	// worker takes less time.
+	// leastParted is the fewest cells of a base that is partitioned. For smaller bases a table for each worker is
+	// faster.
 	leastParted = 1 << 21
-	// stretchBits are those of a cell within its stretch, of which there are
-	// mostStretches at the most: of very many cells, longer ones.
+	// stretchBits is the number of bits of a cell within its stretch. There are at most mostStretches; for very many
+	// cells stretches are longer.
 	stretchBits   = 19
 	mostStretches = 1 << 10
-	// lot is the most rows that are added to a stretch at once.
-	lot = 1 << 10
-	// cellsOfCarry is how many cells of a stretch it takes for one carry to be held.
+	// batchRows is the most rows that are added to a stretch at once.
+	batchRows = 1 << 10
+	// cellsOfCarry is the number of cells of a stretch for each carry that is kept.
 	cellsOfCarry = 32
 )
 
-// parted counts rows of a base.
-type parted struct {
+// partedTable counts rows of a base.
+type partedTable struct {
 	shift     int // cell >> shift is the stretch
 	stretches []stretch
 	counts    []uint8 // of all stretches
 }
 
-// stretch is the counts of some cells that follow one another, in 8 bits each.
+// stretch is the counts of consecutive cells, in 8 bits each.
 type stretch struct {
 	mu      sync.Mutex
 	counts  []uint8
-	carries []uint32 // cells that have 256 rows more than is counted; one that has more of them occurs again
+	carries []uint32 // each occurrence of a cell stands for 256 more rows
 	touched bool
-	first   int    // cell of the base
-	cells   int    // of the base
-	total   *total // where all is moved to
+	first   int    // first cell within the base
+	cells   int    // number of cells of the base
+	total   *total // total to which counts are moved
 }
 
-// newParted cuts a base into stretches of 1<<shift cells, or of more.
-func newParted(cells, shift int, to *total) *parted {
-	p := &parted{shift: max(shift, bits.Len(uint(cells-1))-bits.Len(mostStretches-1)), counts: make([]uint8, cells)}
+// newParted cuts a base into stretches of 1<<shift cells or more.
+func newParted(cells, shift int, to *total) *partedTable {
+	p := &partedTable{shift: max(shift, bits.Len(uint(cells-1))-bits.Len(mostStretches-1)), counts: make([]uint8, cells)}
 	for first := 0; first < cells; first += 1 << p.shift {
 		p.stretches = append(p.stretches, stretch{counts: p.counts[first:min(first+1<<p.shift, cells)], first: first,
 			cells: cells, total: to})
@@ -55,11 +55,11 @@ func newParted(cells, shift int, to *total) *parted {
 	return p
 }
 
-// add counts a row for each of cells, which are those of the stretch, from 0.
-func (s *stretch) add(cells []uint32) {
+// addCells counts a row for each of cells, which are numbered from the start of the stretch.
+func (s *stretch) addCells(cells []uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.touched { // memory is had faster by writing it than by reading it first
+	if !s.touched { // writing fresh memory is faster than reading it first
 		clear(s.counts)
 		s.touched = true
 	}
@@ -71,15 +71,15 @@ func (s *stretch) add(cells []uint32) {
 		}
 	}
 	if len(s.carries) > len(s.counts)/cellsOfCarry {
-		s.move()
+		s.moveToTotal()
 		clear(s.counts)
 	}
 }
 
-// move adds a stretch to the base's total.
-func (s *stretch) move() {
+// moveToTotal adds a stretch to the base's total.
+func (s *stretch) moveToTotal() {
 	s.total.mu.Lock()
-	s.total.widen(s.cells)
+	s.total.allocate(s.cells)
 	s.total.mu.Unlock()
 	low := s.total.low[s.first:][:len(s.counts)]
 	for i, n := range s.counts {
@@ -91,18 +91,18 @@ func (s *stretch) move() {
 	s.carries = s.carries[:0]
 }
 
-// end moves what is left.
-func (p *parted) end(ctx context.Context, workers int) error {
+// moveAll moves what is left to the total.
+func (p *partedTable) moveAll(ctx context.Context, workers int) error {
 	return parallel.Do(ctx, workers, len(p.stretches), func(i int) error {
 		if s := &p.stretches[i]; s.touched {
-			s.move()
+			s.moveToTotal()
 		}
 		return nil
 	})
 }
 
-// narrow is what was counted, where nothing was moved.
-func (p *parted) narrow(ctx context.Context, workers int) (*Narrow, error) {
+// narrowCounts returns the counts if nothing was moved to the total.
+func (p *partedTable) narrowCounts(ctx context.Context, workers int) (*Narrow, error) {
 	err := parallel.Do(ctx, workers, len(p.stretches), func(i int) error {
 		slices.Sort(p.stretches[i].carries)
 		return nil
@@ -116,34 +116,34 @@ func (p *parted) narrow(ctx context.Context, workers int) (*Narrow, error) {
 	return n, err
 }
 
-// lots are rows of one worker that wait to be added to stretches.
-type lots struct {
-	cells []uint32 // lot of each stretch
-	ends  []int    // where the next of each goes
+// stretchBatches is rows of one worker that wait to be added to stretches.
+type stretchBatches struct {
+	cells []uint32 // batchRows entries for each stretch
+	ends  []int    // by stretch, where its next row goes
 }
 
-// add adds rows to a parted table.
-func (l *lots) add(p *parted, c columns, rows int, cell []int) {
+// addRows adds rows to a partitioned table.
+func (l *stretchBatches) addRows(p *partedTable, c baseColumns, rows int, cell []int) {
 	for s := len(l.ends); s < len(p.stretches); s++ {
-		l.cells, l.ends = append(l.cells, make([]uint32, lot)...), append(l.ends, s*lot)
+		l.cells, l.ends = append(l.cells, make([]uint32, batchRows)...), append(l.ends, s*batchRows)
 	}
 	shift, within, ends := p.shift, uint32(1<<p.shift-1), l.ends
 	for from := 0; from < rows; from += len(cell) {
-		for _, x := range c.cells(cell[:min(len(cell), rows-from)], from) {
+		for _, x := range c.cellsOf(cell[:min(len(cell), rows-from)], from) {
 			s := x >> (shift & 63)
 			at := ends[s]
 			l.cells[at] = uint32(x) & within
 			at++
 			ends[s] = at
-			if at%lot == 0 {
-				p.stretches[s].add(l.cells[at-lot : at])
-				ends[s] = at - lot
+			if at%batchRows == 0 {
+				p.stretches[s].addCells(l.cells[at-batchRows : at])
+				ends[s] = at - batchRows
 			}
 		}
 	}
 	for s := range p.stretches {
-		if at := s * lot; ends[s] > at {
-			p.stretches[s].add(l.cells[at:ends[s]])
+		if at := s * batchRows; ends[s] > at {
+			p.stretches[s].addCells(l.cells[at:ends[s]])
 			ends[s] = at
 		}
 	}

@@ -1,24 +1,24 @@
 package tabulate
 
-// This file holds the projection: from the counts of a base to those of its asks.
+// This file holds the projection from the counts of a base to the counts of its asks.
 
-// project makes the tables of all asks of a base, whose own tables it lets go of.
-func (c *Counter) project(b int, out []Table) {
+// projectBase makes the tables of all asks of a base, and releases the base's own tables.
+func (c *Counter) projectBase(b int, out []Table) {
 	of, sum := &c.bases[b], &c.totals[b]
 	taken := map[*table]bool{}
 	for _, w := range c.workers {
 		if t := w.tables[b]; t != nil && !taken[t] {
 			taken[t] = true
-			sum.take(t, of.cells)
+			sum.addTable(t, of.cells)
 			w.tables[b] = nil
 			t.tallies, t.sums = nil, nil
 		}
 	}
 	if sum.narrow == nil {
-		sum.widen(of.cells)
+		sum.allocate(of.cells)
 	}
 	for _, ask := range of.asks {
-		adds, cells, same := c.adds(of, c.request.Asks[ask])
+		adds, cells, same := c.addends(of, c.request.Asks[ask])
 		switch {
 		case same && len(of.asks) == 1:
 			out[ask] = Table{Counts: sum.low, High: sum.high, Narrow: sum.narrow}
@@ -29,24 +29,24 @@ func (c *Counter) project(b int, out []Table) {
 			out[ask] = Table{Counts: make([]int64, cells)}
 			addAll(out[ask].Counts, sum.low, adds)
 		}
-		out[ask].narrow()
+		out[ask].dropHigh()
 	}
 	*sum = total{}
 }
 
-// asked reports whether a base has the cells of what is asked of it, and nothing else is.
-func (c *Counter) asked(b int) bool {
+// isAskItself reports whether a base has a single ask, with the same cells.
+func (c *Counter) isAskItself(b int) bool {
 	of := &c.bases[b]
 	if len(of.asks) != 1 {
 		return false
 	}
-	_, _, same := c.adds(of, c.request.Asks[of.asks[0]])
+	_, _, same := c.addends(of, c.request.Asks[of.asks[0]])
 	return same
 }
 
-// adds says what each code of each group of a base adds to the cell of an ask; same,
-// that the cells of the ask are those of the base.
-func (c *Counter) adds(b *base, a Ask) (adds [][]int, cells int, same bool) {
+// addends returns what each code of each group of a base adds to the cell of an ask, the number of cells of the ask,
+// and whether these are the cells of the base.
+func (c *Counter) addends(b *base, a Ask) (adds [][]int, cells int, same bool) {
 	cells = 1
 	adds = make([][]int, len(b.groups))
 	for i, g := range b.groups {
@@ -59,7 +59,7 @@ func (c *Counter) adds(b *base, a Ask) (adds [][]int, cells int, same bool) {
 			if !ok {
 				continue
 			}
-			d.add(adds[i], cells)
+			d.addCodes(adds[i], cells)
 		}
 		cells *= c.request.Axes[axis].Size
 	}
@@ -74,8 +74,8 @@ func (c *Counter) adds(b *base, a Ask) (adds [][]int, cells int, same bool) {
 	return adds, cells, same
 }
 
-// add adds weight times the axis's code to each code of the group.
-func (d digit) add(to []int, weight int) {
+// addCodes adds weight times the axis's code to each code of the group.
+func (d digit) addCodes(to []int, weight int) {
 	for len(to) > 0 {
 		for x := range d.size {
 			by := x * weight
@@ -90,7 +90,7 @@ func (d digit) add(to []int, weight int) {
 	}
 }
 
-// addAll adds each cell of a base to the cell Σ adds of its codes.
+// addAll adds each cell of a base to the ask's cell that is the sum of the addends of its codes.
 func addAll(out, cells []int64, adds [][]int) {
 	switch len(adds) {
 	case 0:
@@ -131,8 +131,8 @@ func addWide(low, high, cells, above []int64, adds [][]int) {
 	}
 }
 
-// narrow lets go of the upper halves where no sum needs them.
-func (t *Table) narrow() {
+// dropHigh drops the upper halves if no sum needs them.
+func (t *Table) dropHigh() {
 	for i, h := range t.High {
 		if h != t.Counts[i]>>63 {
 			return

@@ -8,32 +8,31 @@ import (
 	"math/bits"
 )
 
-// Request says what is counted, and what there is to count it with. Nothing below
-// Asks changes a count.
+// Request says what is counted, and with which resources. The fields after Summed do not change a count.
 type Request struct {
 	Axes    []Axis
 	Asks    []Ask
 	Summed  bool  // rows add integers of their own
-	Rows    int64 // about how many there are; 0: not known
-	Workers int   // the most there will be
-	Memory  int64 // bytes for tables and rows in hand. One set of dense tables is made whatever it is.
+	Rows    int64 // approximate number of rows; 0 if not known
+	Workers int   // largest number of workers
+	Memory  int64 // bytes for tables and gathered rows; one set of dense tables is made in any case
 }
 
 // Axis is a column of codes at some coarseness.
 type Axis struct {
-	Column int      // its place among the columns of [Worker.Add]
+	Column int      // index among the columns of [Worker.Add]
 	Size   int      // its codes are 0 … Size−1
-	Of     []uint32 // its code of each code of the column; nil: the same
+	Of     []uint32 // the axis's code for each code of the column; nil: the same code
 }
 
 // Ask is a table: a cell per combination of its axes, row-major, the last fastest.
 type Ask struct {
-	Axes     []int // places among the axes
-	Occupied bool  // only cells that some row falls into are counted
+	Axes     []int // indexes of the axes
+	Occupied bool  // only cells with rows are counted
 }
 
-// cells is how many cells an ask has.
-func (r *Request) cells(a Ask) (int, error) {
+// cellsOf returns how many cells an ask has.
+func (r *Request) cellsOf(a Ask) (int, error) {
 	cells := uint64(1)
 	for _, axis := range a.Axes {
 		if axis < 0 || axis >= len(r.Axes) {
@@ -48,7 +47,7 @@ func (r *Request) cells(a Ask) (int, error) {
 	return int(cells), nil
 }
 
-// check refuses what cannot be counted.
+// check returns an error for a request that cannot be counted.
 func (r *Request) check() error {
 	for i, a := range r.Axes {
 		if a.Size < 1 || uint64(a.Size) > math.MaxUint32 || a.Column < 0 {
@@ -61,15 +60,15 @@ func (r *Request) check() error {
 		}
 	}
 	for _, a := range r.Asks {
-		if _, err := r.cells(a); err != nil {
+		if _, err := r.cellsOf(a); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// refinement is the code of axis b for each code of axis a where a tells apart all
-// that b does; false where it does not, or where that cannot be told.
+// refinement returns the code of axis b for each code of axis a, if a distinguishes everything that b does. It
+// reports false if a does not, or if that cannot be decided.
 func (r *Request) refinement(a, b int) ([]uint32, bool) {
 	fine, coarse := r.Axes[a], r.Axes[b]
 	switch {

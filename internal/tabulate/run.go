@@ -1,7 +1,7 @@
 package tabulate
 
-// This file holds the run: cells with their counts, and how they are sorted where they
-// lie, since there may be no memory for them twice.
+// This file holds the run: cells with their counts, which are sorted in place, because there may be no memory for a
+// copy.
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 )
 
-// run is different cells and the count of each.
+// run is distinct cells and the count of each.
 type run struct {
 	cells  []uint64
 	counts []int64
@@ -19,19 +19,19 @@ type run struct {
 const (
 	digitBits  = 8
 	digits     = 1 << digitBits
-	shortRun   = 32 // that is sorted by insertion
+	shortRun   = 32 // most cells that are sorted by insertion
 	sortAtOnce = 1 << 16
 )
 
-// sorted sorts a run by cell, on several goroutines where it is long.
-func sorted(ctx context.Context, workers int, r run) error {
+// sortCells sorts a run by cell, on several goroutines if it is long.
+func sortCells(ctx context.Context, workers int, r run) error {
 	if len(r.cells) < sortAtOnce {
 		r.sort()
 		return ctx.Err()
 	}
-	ends := r.split()
+	ends := r.splitByDigit()
 	return parallel.Do(ctx, workers, digits, func(d int) error {
-		r.part(&ends, d).sort()
+		r.digitPart(&ends, d).sort()
 		return nil
 	})
 }
@@ -39,17 +39,17 @@ func sorted(ctx context.Context, workers int, r run) error {
 // sort sorts by the digits in which cells differ, the most significant first.
 func (r run) sort() {
 	if len(r.cells) <= shortRun {
-		r.insert()
+		r.insertionSort()
 		return
 	}
-	ends := r.split()
+	ends := r.splitByDigit()
 	for d := range ends {
-		r.part(&ends, d).sort()
+		r.digitPart(&ends, d).sort()
 	}
 }
 
-// part is the cells of a digit, by where each digit's end.
-func (r run) part(ends *[digits]int, d int) run {
+// digitPart returns the cells with a digit, given where the cells of each digit end.
+func (r run) digitPart(ends *[digits]int, d int) run {
 	from := 0
 	if d > 0 {
 		from = ends[d-1]
@@ -57,9 +57,9 @@ func (r run) part(ends *[digits]int, d int) run {
 	return run{r.cells[from:ends[d]], r.counts[from:ends[d]]}
 }
 
-// split sorts by the first digit in which cells differ (McIlroy, Bostic & McIlroy 1993)
-// and returns where the cells of each digit end.
-func (r run) split() (ends [digits]int) {
+// splitByDigit sorts by the first digit in which cells differ (McIlroy, Bostic & McIlroy 1993) and returns where the
+// cells of each digit end.
+func (r run) splitByDigit() (ends [digits]int) {
 	differ := uint64(0)
 	for _, c := range r.cells {
 		differ |= c ^ r.cells[0]
@@ -90,8 +90,8 @@ func (r run) split() (ends [digits]int) {
 	return ends
 }
 
-// insert sorts few cells.
-func (r run) insert() {
+// insertionSort sorts few cells.
+func (r run) insertionSort() {
 	for i := 1; i < len(r.cells); i++ {
 		cell, count := r.cells[i], r.counts[i]
 		at := i

@@ -1,6 +1,6 @@
 package tabulate
 
-// This file holds the table: the counts of a base that one worker, or all, add to.
+// This file holds the table: the counts of a base to which one worker, or all, add.
 
 import (
 	"math"
@@ -9,38 +9,38 @@ import (
 	"sync"
 )
 
-// table counts rows of a base. Counts are held in 32 bits and sums of integers in 64, and
-// moved to wider ones before they could run over.
+// table counts rows of a base. Counts have 32 bits and sums of integers 64; they are moved to wider ones before they
+// can overflow.
 type table struct {
 	mu      sync.Mutex
 	tallies []uint32
 	sums    []int64
-	bound   uint64 // no count, and no absolute value of a sum, is more
-	total   *total // where they are moved to
+	bound   uint64 // upper bound of every count and of the absolute value of every sum
+	total   *total // total to which they are moved
 }
 
 // total is what was moved from the tables of a base.
 type total struct {
 	mu   sync.Mutex
-	low  []int64 // nil before anything was
-	high []int64 // of integers that rows add: the sum is high·2^64 + uint64(low)
+	low  []int64 // nil before anything was moved
+	high []int64 // if rows add integers: the sum is high·2^64 + uint64(low)
 
-	narrow *Narrow // in the place of low
+	narrow *Narrow // in place of low
 }
 
-// columns are those of a base for a block of rows.
-type columns struct {
-	short [][]uint16 // nil where the group is wide
-	wide  [][]uint32 // nil where it is not
+// baseColumns is the columns of a base for a block of rows.
+type baseColumns struct {
+	short [][]uint16 // by group, nil if the group is wide
+	wide  [][]uint32 // by group, nil if the group is not wide
 	sizes []int
-	added []int64 // nil: each row is one
+	added []int64 // nil if each row counts as 1
 }
 
-// add counts rows that add integers whose absolute values are weight in sum. The caller holds
-// the lock; cell is for use meanwhile.
-func (t *table) add(c columns, cells, rows int, weight, most uint64, cell []int) {
+// addRows counts rows that add integers whose absolute values sum to weight. The caller must hold the lock; cell is
+// scratch memory.
+func (t *table) addRows(c baseColumns, cells, rows int, weight, most uint64, cell []int) {
 	if t.bound > most-weight {
-		t.move(cells)
+		t.moveToTotal(cells)
 	}
 	t.bound += weight
 	if c.added != nil {
@@ -53,29 +53,29 @@ func (t *table) add(c columns, cells, rows int, weight, most uint64, cell []int)
 	if t.tallies == nil {
 		t.tallies = make([]uint32, cells)
 	}
-	tally(t.tallies, c, rows, cell)
+	tallyRows(t.tallies, c, rows, cell)
 }
 
-// move adds a table to the base's total and clears it.
-func (t *table) move(cells int) {
+// moveToTotal adds a table to the base's total and clears it.
+func (t *table) moveToTotal(cells int) {
 	t.total.mu.Lock()
 	defer t.total.mu.Unlock()
-	t.total.take(t, cells)
+	t.total.addTable(t, cells)
 	clear(t.tallies)
 	clear(t.sums)
 	t.bound = 0
 }
 
-// widen makes the total, where it was not made before.
-func (o *total) widen(cells int) {
+// allocate allocates the total if that was not done before.
+func (o *total) allocate(cells int) {
 	if o.low == nil {
 		o.low = make([]int64, cells)
 	}
 }
 
-// take adds a table to the total.
-func (o *total) take(t *table, cells int) {
-	o.widen(cells)
+// addTable adds a table to the total.
+func (o *total) addTable(t *table, cells int) {
+	o.allocate(cells)
 	for i, n := range t.tallies {
 		o.low[i] += int64(n)
 	}
@@ -90,20 +90,20 @@ func (o *total) take(t *table, cells int) {
 	}
 }
 
-// add128 is a sum in 128 bits.
+// add128 returns a sum in 128 bits.
 func add128(low, high, byLow, byHigh int64) (int64, int64) {
 	sum, carry := bits.Add64(uint64(low), uint64(byLow), 0)
 	return int64(sum), high + byHigh + int64(carry)
 }
 
-// mostCount and mostSum are what tables may hold.
+// mostCount and mostSum are the most that a table may count before it is moved.
 const (
 	mostCount = math.MaxUint32
 	mostSum   = math.MaxInt64
 )
 
-// tally adds rows to the cells of a base.
-func tally(t []uint32, c columns, rows int, cell []int) {
+// tallyRows counts rows in the cells of a base.
+func tallyRows(t []uint32, c baseColumns, rows int, cell []int) {
 	short := !slices.ContainsFunc(c.short, func(codes []uint16) bool { return codes == nil })
 	switch {
 	case short && len(c.short) == 1:
@@ -111,15 +111,15 @@ func tally(t []uint32, c columns, rows int, cell []int) {
 			t[x]++
 		}
 	case short && len(c.short) == 2:
-		tally2(t, c.short[0][:rows], c.short[1][:rows], c.sizes[1])
+		tallyTwo(t, c.short[0][:rows], c.short[1][:rows], c.sizes[1])
 	case short && len(c.short) == 3:
-		tally3(t, c.short[0][:rows], c.short[1][:rows], c.short[2][:rows], c.sizes[1], c.sizes[2])
+		tallyThree(t, c.short[0][:rows], c.short[1][:rows], c.short[2][:rows], c.sizes[1], c.sizes[2])
 	default:
 		tallyMany(t, c, rows, cell)
 	}
 }
 
-func tally2(t []uint32, a, b []uint16, size int) {
+func tallyTwo(t []uint32, a, b []uint16, size int) {
 	b = b[:len(a)]
 	if len(t) <= laneCells {
 		done := tallyLanes2(t, a, b, size)
@@ -130,7 +130,7 @@ func tally2(t []uint32, a, b []uint16, size int) {
 	}
 }
 
-func tally3(t []uint32, a, b, c []uint16, sizeB, sizeC int) {
+func tallyThree(t []uint32, a, b, c []uint16, sizeB, sizeC int) {
 	b, c = b[:len(a)], c[:len(a)]
 	if len(t) <= laneCells {
 		done := tallyLanes3(t, a, b, c, sizeB, sizeC)
@@ -141,10 +141,10 @@ func tally3(t []uint32, a, b, c []uint16, sizeB, sizeC int) {
 	}
 }
 
-// tallyMany works out the cells of some rows at a time, in a first-level cache.
-func tallyMany[T uint32 | int64](t []T, c columns, rows int, cell []int) {
+// tallyMany computes the cells of some rows at a time, in a first-level cache.
+func tallyMany[T uint32 | int64](t []T, c baseColumns, rows int, cell []int) {
 	for from := 0; from < rows; from += len(cell) {
-		some := c.cells(cell[:min(len(cell), rows-from)], from)
+		some := c.cellsOf(cell[:min(len(cell), rows-from)], from)
 		if c.added == nil {
 			for _, x := range some {
 				t[x]++
@@ -158,21 +158,21 @@ func tallyMany[T uint32 | int64](t []T, c columns, rows int, cell []int) {
 	}
 }
 
-// cells works out those of the rows behind from.
-func (c columns) cells(cells []int, from int) []int {
+// cellsOf computes the cells of the rows beginning at from.
+func (c baseColumns) cellsOf(cells []int, from int) []int {
 	clear(cells)
 	for g, size := range c.sizes {
 		if c.short[g] != nil {
-			extend(cells, c.short[g][from:], size)
+			extendCells(cells, c.short[g][from:], size)
 		} else {
-			extend(cells, c.wide[g][from:], size)
+			extendCells(cells, c.wide[g][from:], size)
 		}
 	}
 	return cells
 }
 
-// extend takes one more group into cells.
-func extend[C uint16 | uint32](cells []int, codes []C, size int) {
+// extendCells combines cells with the codes of one more group.
+func extendCells[C uint16 | uint32](cells []int, codes []C, size int) {
 	codes = codes[:len(cells)]
 	for i, x := range codes {
 		cells[i] = cells[i]*size + int(x)

@@ -186,9 +186,9 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 			t.Fatal(err)
 		}
 		if rapid.Bool().Draw(t, "small") {
-			c.block = some
+			c.block = chunkRows
 			if !r.Summed {
-				c.most = uint64(some) // rows that a table may count before they are moved
+				c.most = uint64(chunkRows) // rows that a table may count before they are moved
 			}
 		}
 		for i, b := range c.bases {
@@ -232,7 +232,7 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, a := range r.Asks {
-			cells, _ := r.cells(a)
+			cells, _ := r.cellsOf(a)
 			holds(t, a, tables[i], counted(r, a, columns, keep, weights), cells)
 		}
 	})
@@ -279,7 +279,7 @@ func TestCountsOfPartedTablesBeyondTheirBits(t *testing.T) {
 		if err := w.Add([]Codes{{Middle: column}}, 1000, nil, nil); err != nil {
 			t.Fatal(err)
 		}
-		w.count()
+		w.countBlock()
 		if len(s.carries) > len(s.counts)/cellsOfCarry {
 			t.Errorf("%d carries are held", len(s.carries))
 		}

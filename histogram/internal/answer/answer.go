@@ -13,15 +13,16 @@ import (
 	"github.com/dprelease/dprelease/internal/tabulate"
 )
 
-// Answer holds the exact integers of a question: of all its cells in row-major order, the last factor fastest, or,
-// where Cells is not nil, of those, ascending, and 0 of all others. The cells of quantiles are pairs:
-// cell·[domain.Lattice.Places] + place on the column's lattice. It shows "confidential" however it is printed.
+// Answer holds the exact integers of a question. If Cells is nil, it has one for each cell in row-major order, the
+// last factor fastest. If not, it has one for each of Cells, which are ascending, and 0 for all others. The cells of
+// quantiles are pairs: cell·[domain.Lattice.Places] + index on the column's lattice. It shows "confidential" however
+// it is printed.
 type Answer struct {
 	Redacted
 	Cells  []uint64
 	Counts []int64
-	Narrow *tabulate.Narrow // in the place of Counts, where there are very many
-	Groups *Groups          // what the cells are, where categories are not listed
+	Narrow *tabulate.Narrow // in place of Counts, if there are very many
+	Groups *Groups          // what the cells are, if categories are not listed
 }
 
 // Len returns how many integers there are.
@@ -32,7 +33,7 @@ func (t Answer) Len() int {
 	return len(t.Counts)
 }
 
-// Read writes the integers from place first on.
+// Read copies the integers, beginning at index first.
 func (t Answer) Read(to []int64, first int) {
 	if t.Narrow != nil {
 		t.Narrow.Read(to, first)
@@ -41,7 +42,7 @@ func (t Answer) Read(to []int64, first int) {
 	copy(to, t.Counts[first:])
 }
 
-// Wide returns the same answer, none of it narrow.
+// Wide returns the same answer without Narrow.
 func (t Answer) Wide() Answer {
 	if t.Narrow == nil {
 		return t
@@ -51,11 +52,11 @@ func (t Answer) Wide() Answer {
 	return Answer{Counts: counts}
 }
 
-// Most is the largest absolute value of a sum, or of what one row adds: half of what noise is added up to, so that none
-// that a plan may have runs over once the release is paid for.
+// Most is the largest absolute value of a sum, or of what one row adds. It is half of the largest value to which
+// noise is added, so that no noise of a plan overflows once the release is paid for.
 const Most = 1 << 61
 
-// Ascending reports whether every count has a cell of its own, ascending and below so many cells.
+// Ascending reports whether every count has a cell of its own, and the cells are ascending and below cells.
 func (t Answer) Ascending(cells uint64) bool {
 	for i, cell := range t.Cells {
 		if cell >= cells || i > 0 && t.Cells[i-1] >= cell {
@@ -65,17 +66,17 @@ func (t Answer) Ascending(cells uint64) bool {
 	return t.Narrow == nil && len(t.Cells) == len(t.Counts)
 }
 
-// Least reports whether no count is below a number, 0 or 1. Narrow ones are 0 or more.
+// Least reports whether no count is below n, which is 0 or 1. Narrow counts are never negative.
 func (t Answer) Least(n int64) bool {
 	return !slices.ContainsFunc(t.Counts, func(count int64) bool { return count < n })
 }
 
-// Bounded reports whether no count is beyond [Most] on either side.
+// Bounded reports whether no count is beyond [Most] in either direction.
 func (t Answer) Bounded() bool {
 	return !slices.ContainsFunc(t.Counts, func(count int64) bool { return count > Most || count < -Most })
 }
 
-// Hash is the SHA-256 of the counts. That of a sparse measurement is of its places and of its counts.
+// Hash returns the SHA-256 of the counts. The hash of a sparse measurement covers its cells and its counts.
 func (t Answer) Hash() []byte {
 	switch {
 	case t.Groups != nil:
@@ -91,16 +92,15 @@ func (t Answer) Hash() []byte {
 	return h.Sum(nil)
 }
 
-// Of hashBlock integers each is hashed by itself, side by side with others, and hashPiece of them are written at a
-// time.
 const (
+	// Blocks of hashBlock integers are hashed independently and in parallel; hashPiece integers are written at a time.
 	hashBlock = 1 << 18
 	hashPiece = 1 << 12
 )
 
-// HashOf is the SHA-256 of how many integers there are, in 8 bytes, and of the SHA-256 of every block of hashBlock of
-// them, which are written one after the other as varints (in most large tables a byte each), of which none begins
-// another: other integers are other bytes.
+// HashOf returns the SHA-256 of the number of integers, in 8 bytes, and of the SHA-256 of every block of hashBlock of
+// them. The integers of a block are written one after another as varints (in most large tables a byte each). No
+// varint is a prefix of another, so different integers are different bytes.
 func HashOf[T int64 | uint64](counts []T) []byte {
 	return hashOfVarints(len(counts), func(to []byte, first, end int) []byte {
 		for _, c := range counts[first:end] {
@@ -110,14 +110,14 @@ func HashOf[T int64 | uint64](counts []T) []byte {
 	})
 }
 
-// hashOfNarrow is hashOf the same counts in 64 bits.
+// hashOfNarrow is HashOf the same counts in 64 bits.
 func hashOfNarrow(n *tabulate.Narrow) []byte {
 	return hashOfVarints(len(n.Low), func(to []byte, first, end int) []byte {
 		over, _ := slices.BinarySearch(n.Over, first)
 		for ; first < end; first += 8 {
 			low := n.Low[first:min(first+8, end)]
 			if len(low) == 8 && (over == len(n.Over) || n.Over[over] >= first+8) {
-				// The varint of what is below 64 is a byte of twice that.
+				// The varint of a number below 64 is one byte, twice the number.
 				if eight := binary.LittleEndian.Uint64(low); eight&0xc0c0c0c0c0c0c0c0 == 0 {
 					to = binary.LittleEndian.AppendUint64(to, eight<<1)
 					continue
@@ -135,7 +135,7 @@ func hashOfNarrow(n *tabulate.Narrow) []byte {
 	})
 }
 
-// hashOfVarints is hashOf n integers, of which write appends those of first..end as varints.
+// hashOfVarints is HashOf n integers. write appends the integers first..end as varints.
 func hashOfVarints(n int, write func(to []byte, first, end int) []byte) []byte {
 	blocks := make([][sha256.Size]byte, (n+hashBlock-1)/hashBlock)
 	err := parallel.Do(context.Background(), runtime.GOMAXPROCS(0), len(blocks), func(i int) error {

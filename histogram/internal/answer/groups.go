@@ -1,6 +1,6 @@
 package answer
 
-// This file holds the groups of an answer whose categories nobody listed.
+// This file holds the groups of an answer whose categories are not listed.
 
 import (
 	"crypto/sha256"
@@ -10,11 +10,11 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// Groups are the groups that a query of columns whose categories are not listed has counted, by the texts of their
+// Groups are the groups that a query has counted by columns whose categories are not listed, by the texts of their
 // keys.
 type Groups struct{ Levels []*domain.Level }
 
-// Keys are the texts of the keys of a group.
+// Keys returns the texts of the keys of a group.
 func (g *Groups) Keys(cell uint64) []string {
 	texts := make([]string, len(g.Levels))
 	for i := len(g.Levels) - 1; i >= 0; i-- {
@@ -25,7 +25,7 @@ func (g *Groups) Keys(cell uint64) []string {
 	return texts
 }
 
-// hash is the SHA-256 of the counts of groups with the texts of their keys.
+// hash returns the SHA-256 of the counts of groups with the texts of their keys.
 func (g *Groups) hash(t Answer) []byte {
 	h := sha256.New()
 	h.Write(HashOf(t.Counts))

@@ -10,21 +10,20 @@ import (
 
 const confidential = "confidential"
 
-// Redacted, embedded in a type, makes every verb of package fmt, log/slog and
-// encoding/json say "confidential".
+// Redacted, embedded in a type, makes every verb of package fmt, log/slog and encoding/json show "confidential".
 type Redacted struct{}
 
-// String says "confidential".
+// String returns "confidential".
 func (Redacted) String() string { return confidential }
 
-// Format says "confidential" under every verb.
+// Format writes "confidential" under every verb.
 func (Redacted) Format(s fmt.State, _ rune) { io.WriteString(s, confidential) }
 
-// LogValue says "confidential".
+// LogValue returns "confidential".
 func (Redacted) LogValue() slog.Value { return slog.StringValue(confidential) }
 
-// MarshalJSON says "confidential".
+// MarshalJSON returns "confidential".
 func (Redacted) MarshalJSON() ([]byte, error) { return []byte(`"` + confidential + `"`), nil }
 
-// MarshalText says "confidential".
+// MarshalText returns "confidential".
 func (Redacted) MarshalText() ([]byte, error) { return []byte(confidential), nil }

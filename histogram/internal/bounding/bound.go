@@ -1,13 +1,12 @@
-// Package bounding decides which rows of a table are counted of each unit: of its rows as many as its caps allow,
-// chosen uniformly at random, and of the units those that a sample draws.
+// Package bounding decides which rows of a table are counted for each unit: as many of its rows as its caps allow,
+// chosen uniformly at random, and only rows of the units that a sample draws.
 //
-// It hears the ids of rows and where the rows stand, and nothing else of them. What it decides is a function of a key
-// that is the table's own, of the ids and of that order: never of the workers, the memory or the disk. It counts
-// nothing, knows no plan, and writes ids nowhere but to the enciphered files of a spill, which it removes.
+// Of the rows it sees only their ids, their groups and their order. What it decides is a function of a key of the
+// table's own, of these and of nothing else: never of the workers, the memory or the disk. It counts nothing, knows
+// no plan, and writes ids only to the enciphered files of a spill, which it removes.
 package bounding
 
-// This file holds the bounding: of each unit's rows so many stay as its caps
-// allow, chosen uniformly at random.
+// This file holds the bounding: as many rows of each unit stay as its caps allow, chosen uniformly at random.
 
 import (
 	"cmp"
@@ -27,50 +26,46 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 )
 
-// Bounding keeps of each unit at most so many rows as its caps allow: it hears
-// the id of every row and says which rows stay.
+// Bounding keeps at most as many rows of each unit as its caps allow. It gets the id of every row and decides which
+// rows stay.
 //
-// Guarantee: under a key that is fresh for the release, secret and erased, the
-// rows of a unit that stay are a uniform sample without replacement of
-// min(rows, caps.rows) of them, and the samples of different units are independent
-// (Floyd's algorithm: Bentley and Floyd 1987, with draws from AES-256 as a
-// pseudo-random function of id and number of the draw).
+// Guarantee: under a key that is fresh for the release, secret and erased, the rows of a unit that stay are a uniform
+// sample without replacement of min(rows, caps.rows) of them, and the samples of different units are independent
+// (Floyd's algorithm: Bentley and Floyd 1987, with draws from AES-256 as a pseudo-random function of id and number of
+// the draw).
 //
-// Neighbours: which of its rows a unit keeps is a function of the key, its id and
-// its own rows in reading order, and of nothing else. So for every key, adding or
-// removing a unit changes the multiset of kept rows by that unit's at most
-// caps.rows rows alone, and replacing one by at most twice that. Neither the
-// workers, nor the order in which pieces arrive, nor memory or disk change what is
-// kept. Argument: docs/proofs/bounding.md.
+// Neighbours: which of its rows a unit keeps is a function of the key, its id and its own rows in reading order, and
+// of nothing else. So for every key, adding or removing a unit changes the multiset of kept rows by that unit's at
+// most caps.rows rows alone, and replacing one by at most twice that. Neither the workers, nor the order in which
+// pieces arrive, nor memory or disk change what is kept. Argument: docs/proofs/bounding.md.
 //
-// Ids are told apart by their exact values, never by a hash. Rows are put aside as
-// (id, place), by a partition of the ids, in memory (lot.go) and beyond it on disk (spill.go); then the rows
-// of one partition after the other are brought together by id. Memory: at most about
-// Options.memory, but at least some hundred KiB, and one bit per row for the answer.
+// Ids are distinguished by their exact values, never by a hash. Rows are stored as (id, place), by a partition of the
+// ids, in memory (lot.go) and, when that is full, on disk (spill.go). Then the rows of each partition are grouped by
+// id, one partition after the other. Memory: about Options.Memory at most, but at least some hundred KiB, and one bit
+// per row for the answer.
 type Bounding struct {
 	caps Caps
 	opt  Options
 
 	permutation permutation
-	hash        func(id string) uint64 // of long ids
+	hash        func(id string) uint64 // hash of long ids
 	macKey      []byte
 	block       cipher.Block // AES under a key of the table's own stream
-	choose      func(*draws, seat, uint64, uint64, []uint64)
+	chooseBits  func(*draws, drawSeed, uint64, uint64, []uint64)
 
-	parts   int // partitions at first, a power of two
-	chunk   int // bytes that a worker gathers for a partition
-	load    int64
-	answers int // bits per row to hold
-	spill   *spill
-	lots    []*lot // in reading order, once all rows are read
+	parts        int   // number of partitions at first, a power of two
+	chunk        int   // bytes that a worker gathers for a partition before it stores them
+	sortLimit    int64 // bytes of a partition beyond which it is split
+	answerCopies int   // copies of the answer to hold, each a bit per row
+	spill        *spill
+	batches      []*rowBatch // in reading order, once all rows were added
 
 	mu      sync.Mutex
 	workers []*Worker
 }
 
-// Caps are the most that a unit contributes: rows in all, groups that its rows are
-// of, and rows of one group. Groups are chosen first, then rows of each group that
-// stays, then rows of what is left; each time uniformly.
+// Caps are the most that a unit contributes: rows in total, groups of its rows, and rows of one group. Groups are
+// chosen first, then rows of each group that stays, then rows of what is left; each choice is uniform.
 type Caps struct{ Rows, Groups, PerGroup uint64 }
 
 // NoCap is a cap that no unit reaches.
@@ -79,53 +74,52 @@ const NoCap = math.MaxUint64
 // Uncapped returns caps that let a unit keep all its rows.
 func Uncapped() Caps { return Caps{NoCap, NoCap, NoCap} }
 
-// OfRows returns caps on the rows of a unit in all, and on nothing of its groups.
+// OfRows returns caps on the total rows of a unit, without caps on groups.
 func OfRows(most int64) Caps { return Caps{uint64(max(most, 0)), NoCap, NoCap} }
 
-// Grouped reports whether the groups of rows matter.
+// Grouped reports whether the caps depend on the groups of rows.
 func (c Caps) Grouped() bool { return c.Groups != NoCap || c.PerGroup != NoCap }
 
-// Options are what a machine decides; none of them changes which rows stay.
+// Options depend on the machine; none of them changes which rows stay.
 type Options struct {
-	Memory  int64  // bytes to hold, about
-	Dir     string // where the folder goes that takes what is more; "": the system's for temporary files
-	Workers int    // goroutines that add rows, and that finish
-	Rows    int64  // of the table, -1 where they are not known
+	Memory  int64  // approximate bytes to hold
+	Dir     string // parent of the folder for what exceeds Memory; "": the system's folder for temporary files
+	Workers int    // goroutines that add rows, and that decide in Finish
+	Rows    int64  // rows of the table, -1 if not known
 }
 
-// toHold is how much of the memory is made use of: where all rows are known to find room, as much as they need; else
-// mostMemory or less, as some rows go by way of the disk whatever is held.
-func (o Options) toHold() int64 {
-	if enough := o.enough(); o.Rows >= 0 && enough <= o.Memory {
+// memoryToUse returns how much of the memory is used: what all rows need, if their number is known and they fit, and
+// MostMemory or less if not, because then some rows go to disk anyway.
+func (o Options) memoryToUse() int64 {
+	if enough := o.bytesOfAllRows(); o.Rows >= 0 && enough <= o.Memory {
 		return max(enough, min(o.Memory, MostMemory))
 	}
 	return min(o.Memory, MostMemory)
 }
 
-// enough is what all rows take, with half of it for what is put aside of them but for the answer, a bit per row and
-// worker.
-func (o Options) enough() int64 { return 2*tupleBytes*o.Rows + int64(o.Workers)*(o.Rows/8) }
+// bytesOfAllRows returns the memory for all rows: twice the bytes of their tuples, as the tuples may take half of the
+// memory, and the answer, a bit per row and worker.
+func (o Options) bytesOfAllRows() int64 { return 2*tupleBytes*o.Rows + int64(o.Workers)*(o.Rows/8) }
 
-// A place is a row of the table in reading order: its piece, and its row there.
 const (
+	// A place is the position of a row in reading order: its piece, and its row within the piece.
 	rowBits   = 36
 	mostRow   = 1<<rowBits - 1
 	mostPiece = 1<<(64-rowBits) - 1
 )
 
-// errTooLong refuses tables that places cannot number.
+// errTooLong refuses tables with more rows than places can number.
 var errTooLong = errors.New(
 	"a table is read in more pieces, or in longer ones, than units can be bounded in; write it to fewer or shorter files")
 
-// ErrMemory says that the rows of one unit, of which groups are chosen, do not fit into the memory given.
+// ErrMemory reports that the rows of one unit do not fit into memory, if their groups have to be chosen.
 var ErrMemory = errors.New("the rows of one unit do not fit into memory")
 
-// New returns the bounding of one table by any caps. Its keys are the next
-// words of the table's own stream.
+// New returns the bounding of one table with the given caps. Its keys are the next words of the table's own stream.
 func New(c Caps, stream *noise.Bits, o Options) (*Bounding, error) {
 	o.Workers, o.Rows = max(o.Workers, 1), min(o.Rows, mostRows)
-	o.Memory = o.toHold()
-	b := &Bounding{caps: c, opt: o, choose: (*draws).choose, hash: longHash(), permutation: newPermutation(stream)}
+	o.Memory = o.memoryToUse()
+	b := &Bounding{caps: c, opt: o, chooseBits: (*draws).chooseBits, hash: longHash(), permutation: newPermutation(stream)}
 	var key []byte
 	key, b.macKey = drawKeys(stream)
 	var err error
@@ -136,12 +130,11 @@ func New(c Caps, stream *noise.Bits, o Options) (*Bounding, error) {
 	return b, nil
 }
 
-// Sizes of what is held, in bytes: of all where rows go by way of the disk; of a partition whose
-// units fit the cache; of what a worker gathers for a partition; and of the least
-// partition that is not split.
+// Sizes in bytes: of everything held if rows go to disk; of a partition whose units fit the cache; of what a worker
+// gathers for a partition; and of the smallest partition that is split.
 const (
 	MostMemory = 86 << 20
-	mostRows   = 1 << 40 // that sizes are decided by, as files may claim any number
+	mostRows   = 1 << 40 // most rows for which sizes are chosen, as files may claim any number
 	partBytes  = 1 << 18
 	leastChunk = 1 << 12
 	mostChunk  = 1 << 13
@@ -149,18 +142,18 @@ const (
 	mostParts  = 1 << 10
 )
 
-// layOut decides on sizes. A bit per row is held for the answer, and for each worker where a quarter of the memory is
-// enough. Of what is left up to a quarter is for what workers gather, a sixth for the partitions that they group, which
-// take up to eight times the bytes of their rows (or less, where partitions twice as large as they should be take
-// less), and the rest for what is put aside.
+// layOut decides on sizes. A bit per row is held for the answer, and one for each worker if a quarter of the memory
+// is enough for that. Of the rest, up to a quarter is for what workers gather and a sixth for the partitions that
+// they group, which take up to eight times the bytes of their rows (or less, if partitions of twice the intended size
+// take less). What remains is for stored rows.
 func (b *Bounding) layOut() {
 	answer, workers := max(b.opt.Rows, 0)/8+1, int64(b.opt.Workers)
-	b.answers = int(min(max(b.opt.Memory/4/answer, 1), workers))
-	memory := max(b.opt.Memory-int64(b.answers)*answer, b.opt.Memory/2)
-	b.load = max(memory/6/8/workers, leastLoad)
+	b.answerCopies = int(min(max(b.opt.Memory/4/answer, 1), workers))
+	memory := max(b.opt.Memory-int64(b.answerCopies)*answer, b.opt.Memory/2)
+	b.sortLimit = max(memory/6/8/workers, leastLoad)
 	b.parts = mostParts
 	if b.opt.Rows >= 0 {
-		want := min(b.opt.Rows*tupleBytes/min(partBytes, b.load), mostParts-1)
+		want := min(b.opt.Rows*tupleBytes/min(partBytes, b.sortLimit), mostParts-1)
 		b.parts = 1 << bits.Len64(uint64(want))
 	}
 	gather := memory / 4 / workers
@@ -175,13 +168,13 @@ func (b *Bounding) layOut() {
 	b.spill = newSpill(b.opt.Dir, memory-group-min(memory/4, int64(b.chunk*b.parts)*workers), b.parts)
 }
 
-// Worker is what one goroutine adds rows by.
+// Worker adds the rows of one goroutine.
 type Worker struct {
 	*Bounding
 	router  router
-	lotter  lotter
-	sizes   map[int]int64      // rows of the pieces that were added, as far as they were
-	kinds   map[arrow.Type]int // first piece of the type
+	batcher batcher
+	sizes   map[int]int64      // by piece, how many of its rows are known from what was added
+	kinds   map[arrow.Type]int // by type of ids, the first piece with it
 	days    []int64            // scratch
 	longIDs bool
 }
@@ -196,19 +189,19 @@ func (b *Bounding) Worker() *Worker {
 	return w
 }
 
-// Add takes the rows of a batch, which stand in a piece from row first on. Rows
-// whose bit is set in out are left out; out may be nil. groups are those of the
-// rows, where caps are on groups. Batches may arrive in any order, at any worker.
+// Add adds the rows of a batch, which begin at row first of a piece. Rows whose bit is set in out are left out; out
+// may be nil. groups are the groups of the rows, if the caps are on groups. Batches may arrive in any order, at any
+// worker.
 //
-// Errors: *[IDError] for ids that cannot tell units apart or are missing; those of
-// the disk. Behind an error nothing but Close may be called.
+// Errors: *[IDError] for ids that cannot distinguish units or are missing; those of the disk. After an error only
+// Close may be called.
 func (w *Worker) Add(piece int, first int64, ids arrow.Array, groups []uint64, out []uint64) error {
 	switch {
 	case ids.Len() == 0:
 		return nil
 	case piece < 0 || piece > mostPiece || first < 0 || first > mostRow+1-int64(ids.Len()):
 		return errTooLong
-	case missing(ids, out):
+	case hasMissingID(ids, out):
 		return &IDError{piece, idsMissing}
 	}
 	kind := KindOf(ids)
@@ -220,7 +213,7 @@ func (w *Worker) Add(piece int, first int64, ids arrow.Array, groups []uint64, o
 		w.kinds[kind] = piece
 	}
 	if len(w.kinds) > 1 {
-		return nil // finish says so of the first piece in reading order
+		return nil // Finish reports it for the first piece in reading order
 	}
 	if !w.caps.Grouped() {
 		groups = nil
@@ -233,8 +226,8 @@ func (w *Worker) Add(piece int, first int64, ids arrow.Array, groups []uint64, o
 	return w.addLong(place, ids, groups, out)
 }
 
-// missing tells that a row that is not left out has no id.
-func missing(ids arrow.Array, out []uint64) bool {
+// hasMissingID reports whether a row that is not left out has no id.
+func hasMissingID(ids arrow.Array, out []uint64) bool {
 	for i := 0; ids.NullN() > 0 && i < ids.Len(); i++ {
 		if ids.IsNull(i) && (out == nil || out[i>>6]>>(i&63)&1 == 0) {
 			return true
@@ -245,8 +238,8 @@ func missing(ids arrow.Array, out []uint64) bool {
 
 func (w *Worker) addWords(place uint64, ids []int64, groups, out []uint64) error {
 	if groups == nil {
-		if w.lotter.add(w.Bounding, place, ids, out) {
-			w.router.least = w.chunk // where rows are this many, what is gathered will be put aside
+		if w.batcher.addBatch(w.Bounding, place, ids, out) {
+			w.router.least = w.chunk // with so many rows, gathered rows will be stored anyway
 			return nil
 		}
 		if out == nil {
@@ -261,7 +254,7 @@ func (w *Worker) addWords(place uint64, ids []int64, groups, out []uint64) error
 		if out != nil && out[i>>6]>>(i&63)&1 == 1 {
 			continue
 		}
-		rest, err := w.router.add(w.permutation.of(uint64(id)), place+uint64(i), more)
+		rest, err := w.router.addRow(w.permutation.apply(uint64(id)), place+uint64(i), more)
 		if err != nil {
 			return err
 		}
@@ -283,7 +276,7 @@ func (w *Worker) addLong(place uint64, ids arrow.Array, groups, out []uint64) er
 			continue
 		}
 		id := value(i)
-		rest, err := w.router.add(w.hash(id), place+uint64(i), head+len(id))
+		rest, err := w.router.addRow(w.hash(id), place+uint64(i), head+len(id))
 		if err != nil {
 			return err
 		}
@@ -296,23 +289,21 @@ func (w *Worker) addLong(place uint64, ids arrow.Array, groups, out []uint64) er
 	return nil
 }
 
-// largeReading is from how many rows on memory is worth collecting between two readings.
+// largeReading is the number of rows from which collecting garbage between two readings pays.
 const largeReading = 1 << 20
 
-// Finish says which rows stay, and removes what is on disk. No worker may be used
-// behind it.
+// Finish decides which rows stay, and removes what is on disk. No worker may be used after it.
 //
-// Errors: *[IDError] for ids of more than one type; [ErrMemory] where the rows of
-// one unit do not fit into memory and their groups matter; those of the disk and
-// of the context.
+// Errors: *[IDError] for ids of more than one type; [ErrMemory] if the rows of one unit do not fit into memory and
+// their groups matter; those of the disk and of the context.
 func (b *Bounding) Finish(ctx context.Context) (*Kept, error) {
-	k, err := b.sort(ctx)
+	k, err := b.decideAll(ctx)
 	closing := parallel.Do(context.WithoutCancel(ctx), 2, 2, func(i int) error {
 		if i == 0 {
 			return b.Close()
 		}
-		if k != nil && k.room() >= largeReading {
-			runtime.GC() // the next reading is to use the memory that this one took
+		if k != nil && k.capacity() >= largeReading {
+			runtime.GC() // so that the next reading can use the memory of this one
 		}
 		return nil
 	})
@@ -322,18 +313,18 @@ func (b *Bounding) Finish(ctx context.Context) (*Kept, error) {
 	return k, err
 }
 
-// Close removes what is on disk. It may be called at any time, and twice.
+// Close removes what is on disk. It may be called at any time, and more than once.
 func (b *Bounding) Close() error { return b.spill.close() }
 
-func (b *Bounding) sort(ctx context.Context) (*Kept, error) {
-	if err := b.mixed(); err != nil {
+func (b *Bounding) decideAll(ctx context.Context) (*Kept, error) {
+	if err := b.checkOneType(); err != nil {
 		return nil, err
 	}
 	sizes, longIDs := []int64(nil), false
 	for _, w := range b.workers {
-		w.router.flush()
-		b.lots = append(b.lots, w.lotter.lots...)
-		w.lotter = lotter{}
+		w.router.flushAll()
+		b.batches = append(b.batches, w.batcher.batches...)
+		w.batcher = batcher{}
 		longIDs = longIDs || w.longIDs
 		for piece, rows := range w.sizes {
 			if missing := piece + 1 - len(sizes); missing > 0 {
@@ -342,14 +333,14 @@ func (b *Bounding) sort(ctx context.Context) (*Kept, error) {
 			sizes[piece] = max(sizes[piece], rows)
 		}
 	}
-	slices.SortFunc(b.lots, func(x, y *lot) int { return cmp.Compare(x.place, y.place) })
+	slices.SortFunc(b.batches, func(x, y *rowBatch) int { return cmp.Compare(x.firstPlace, y.firstPlace) })
 	// Each sorter sets bits of its own where there is memory for so many: of the same
 	// bits, processors would wrest the memory from each other.
-	all := make(chan *Kept, b.answers)
+	all := make(chan *Kept, b.answerCopies)
 	k := newKept(sizes)
 	all <- k
-	for len(all) < b.answers {
-		all <- k.empty()
+	for len(all) < b.answerCopies {
+		all <- k.emptyCopy()
 	}
 	sorters := make(chan *sorter, b.opt.Workers)
 	for range b.opt.Workers {
@@ -358,12 +349,12 @@ func (b *Bounding) sort(ctx context.Context) (*Kept, error) {
 	err := parallel.Do(ctx, b.opt.Workers, b.parts, func(p int) error {
 		s := <-sorters
 		defer func() { sorters <- s }()
-		return s.part(p, bits.Len(uint(b.parts-1)))
+		return s.decidePartition(p, bits.Len(uint(b.parts-1)))
 	})
 	if err == nil {
-		err = parallel.Do(ctx, b.opt.Workers, len(b.lots), func(i int) error {
+		err = parallel.Do(ctx, b.opt.Workers, len(b.batches), func(i int) error {
 			k := <-all
-			b.lots[i].keep(k)
+			b.batches[i].setKept(k)
 			all <- k
 			return nil
 		})
@@ -372,15 +363,15 @@ func (b *Bounding) sort(ctx context.Context) (*Kept, error) {
 		return nil, err
 	}
 	for range len(all) {
-		k.unite(<-all)
+		k.merge(<-all)
 	}
-	b.lots = nil
+	b.batches = nil
 	return k, nil
 }
 
-// mixed is the error of ids of more than one type, at the first piece in reading
-// order whose ids are not of the type of the first.
-func (b *Bounding) mixed() error {
+// checkOneType returns the error of ids of more than one type, for the first piece in reading order whose ids differ
+// in type from those of the first piece.
+func (b *Bounding) checkOneType() error {
 	first := map[arrow.Type]int{}
 	for _, w := range b.workers {
 		for kind, piece := range w.kinds {
@@ -399,7 +390,7 @@ func (b *Bounding) mixed() error {
 	return nil
 }
 
-// Kept is a bit per row: whether it stays.
+// Kept has a bit per row: whether the row stays.
 type Kept struct{ pieces [][]uint64 }
 
 func newKept(sizes []int64) *Kept {
@@ -410,8 +401,8 @@ func newKept(sizes []int64) *Kept {
 	return k
 }
 
-// Of returns the bits of a piece, that of row i at i mod 64 of word ⌊i/64⌋. Rows
-// behind them do not stay; nil: none does.
+// Of returns the bits of a piece; the bit of row i is bit i mod 64 of word ⌊i/64⌋. Rows beyond the bits do not stay.
+// A nil result means that none stays.
 func (k *Kept) Of(piece int) []uint64 {
 	if piece < 0 || piece >= len(k.pieces) {
 		return nil
@@ -419,8 +410,8 @@ func (k *Kept) Of(piece int) []uint64 {
 	return k.pieces[piece]
 }
 
-// empty is as many bits, none of them set.
-func (k *Kept) empty() *Kept {
+// emptyCopy returns a Kept of the same size without any bit set.
+func (k *Kept) emptyCopy() *Kept {
 	e := &Kept{pieces: make([][]uint64, len(k.pieces))}
 	for i, words := range k.pieces {
 		e.pieces[i] = make([]uint64, len(words))
@@ -428,8 +419,8 @@ func (k *Kept) empty() *Kept {
 	return e
 }
 
-// unite sets the bits of another.
-func (k *Kept) unite(other *Kept) {
+// merge sets the bits that are set in other.
+func (k *Kept) merge(other *Kept) {
 	for i, words := range other.pieces {
 		for j, word := range words {
 			k.pieces[i][j] |= word
@@ -437,20 +428,20 @@ func (k *Kept) unite(other *Kept) {
 	}
 }
 
-// set sets the bit of a place to 1, or leaves it for 0.
-func (k *Kept) set(place, bit uint64) {
+// setBit sets the bit of a place if bit is 1, and leaves it unchanged if bit is 0.
+func (k *Kept) setBit(place, bit uint64) {
 	k.pieces[place>>rowBits][place&mostRow>>6] |= bit << (place & 63)
 }
 
-// room is for how many rows there are bits, about.
-func (k *Kept) room() (n int64) {
+// capacity returns about how many rows there are bits for.
+func (k *Kept) capacity() (n int64) {
 	for _, words := range k.pieces {
 		n += int64(64 * len(words))
 	}
 	return n
 }
 
-// Rows is how many rows stay.
+// Rows returns how many rows stay.
 func (k *Kept) Rows() (n int64) {
 	for _, words := range k.pieces {
 		for _, word := range words {

@@ -34,7 +34,7 @@ type tableRow struct {
 }
 
 // chooser is a version of draws.choose.
-type chooser = func(d *draws, from seat, n, most uint64, chosen []uint64)
+type chooser = func(d *draws, from drawSeed, n, most uint64, chosen []uint64)
 
 // arrangement is all that must not change which rows stay.
 type arrangement struct {
@@ -68,13 +68,13 @@ func (a arrangement) capped(t testing.TB, key byte, c Caps, rows []tableRow) []b
 	}
 	defer b.Close()
 	if a.load > 0 {
-		b.load = a.load
+		b.sortLimit = a.load
 	}
 	if a.weak {
 		b.hash = func(string) uint64 { return 7 }
 	}
 	if a.wrong != nil {
-		b.choose = a.wrong()
+		b.chooseBits = a.wrong()
 	}
 	a.addAll(t, b, rows)
 	k, err := b.Finish(context.Background())
@@ -297,32 +297,32 @@ const alarm = 1e-9
 // mutants are wrong versions of draws.choose.
 var mutants = map[string]func() chooser{
 	"keep the first": func() chooser {
-		return func(_ *draws, _ seat, _, most uint64, chosen []uint64) {
+		return func(_ *draws, _ drawSeed, _, most uint64, chosen []uint64) {
 			for i := range most {
 				chosen[i>>6] |= 1 << (i & 63)
 			}
 		}
 	},
 	"keep the last": func() chooser {
-		return func(_ *draws, _ seat, n, most uint64, chosen []uint64) {
+		return func(_ *draws, _ drawSeed, n, most uint64, chosen []uint64) {
 			for i := n - most; i < n; i++ {
 				chosen[i>>6] |= 1 << (i & 63)
 			}
 		}
 	},
-	"off by one": func() chooser { return floyd((*draws).below, 0) },
+	"off by one": func() chooser { return floyd((*draws).drawBelow, 0) },
 	"off by one upwards": func() chooser {
-		return floyd(func(d *draws, n uint64) uint64 { return min(d.below(n+1), n-1) }, 1)
+		return floyd(func(d *draws, n uint64) uint64 { return min(d.drawBelow(n+1), n-1) }, 1)
 	},
 	"one draw for all": func() chooser {
-		return floyd(func(d *draws, n uint64) uint64 { d.next = 0; return d.below(n) }, 1)
+		return floyd(func(d *draws, n uint64) uint64 { d.next = 0; return d.drawBelow(n) }, 1)
 	},
 }
 
 // floyd is Floyd's algorithm with other draws, from the first i + more.
 func floyd(below func(d *draws, n uint64) uint64, more uint64) chooser {
-	return func(d *draws, from seat, n, most uint64, chosen []uint64) {
-		d.start(from)
+	return func(d *draws, from drawSeed, n, most uint64, chosen []uint64) {
+		d.restart(from)
 		for i := n - most; i < n; i++ {
 			t := below(d, i+more)
 			if chosen[t>>6]>>(t&63)&1 == 1 {
@@ -405,7 +405,9 @@ func TestSamplesOfUnitsAreIndependent(t *testing.T) {
 		t.Errorf("the samples of neighbouring ids are not independent: p = %g", p)
 	}
 	sharing := func() chooser {
-		return func(d *draws, from seat, n, most uint64, chosen []uint64) { d.choose(seat{}, n, most, chosen) }
+		return func(d *draws, from drawSeed, n, most uint64, chosen []uint64) {
+			d.chooseBits(drawSeed{}, n, most, chosen)
+		}
 	}
 	if p := independence(sharing); p >= alarm {
 		t.Errorf("the mutant that draws alike for all units is not noticed: p = %g", p)
@@ -504,12 +506,12 @@ func TestSamplesOfGroupsAreIndependent(t *testing.T) {
 		t.Errorf("the samples of a unit's groups are not independent: p = %g", p)
 	}
 	sharing := func() chooser { // one seat for all purposes and groups of a unit would draw so
-		var unit seat
-		return func(d *draws, from seat, n, most uint64, chosen []uint64) {
+		var unit drawSeed
+		return func(d *draws, from drawSeed, n, most uint64, chosen []uint64) {
 			if most == 2 { // among the groups, which comes first
 				unit = from
 			}
-			d.choose(unit, n, most, chosen)
+			d.chooseBits(unit, n, most, chosen)
 		}
 	}
 	if p := law(sharing); p >= alarm {
@@ -655,7 +657,7 @@ func TestUnitsAreToldApartExactly(t *testing.T) {
 				ids := arrayOf(t, c.of, c.json)
 				b := boundingOf(t, 1, Options{Memory: 1 << 20})
 				if load > 0 {
-					b.load = load
+					b.sortLimit = load
 				}
 				if weak {
 					b.hash = func(string) uint64 { return 0 }
@@ -718,7 +720,7 @@ func TestPermutationIsABijection(t *testing.T) {
 			return power
 		}
 		id := word.Draw(rt, "id")
-		x := p.of(id) * inverse(p.second)
+		x := p.apply(id) * inverse(p.second)
 		x ^= x >> 32
 		if x*inverse(p.first)-p.add != id {
 			rt.Error("the inverse leads elsewhere")
@@ -824,18 +826,18 @@ func TestLotsAndTuplesAreOneTable(t *testing.T) {
 		for _, workers := range []int{1, 2} {
 			b := boundingOf(t, 2, Options{Memory: plain.memory, Rows: int64(len(rows)), Workers: workers})
 			if load > 0 {
-				b.load = load
+				b.sortLimit = load
 			}
 			all := []*Worker{b.Worker(), b.Worker()}
 			lots, batches := 0, 0
 			for first := 0; first < len(rows); batches++ {
 				n := min(1+batches%(2*leastRows), len(rows)-first) // too few rows for a lot in three of eight batches
 				w := all[batches/3%workers]
-				before := len(w.lotter.lots)
+				before := len(w.batcher.batches)
 				if err := plain.add(w, 0, first, rows[first:first+n]); err != nil {
 					t.Fatal(err)
 				}
-				lots += len(w.lotter.lots) - before
+				lots += len(w.batcher.batches) - before
 				first += n
 			}
 			if lots == 0 || lots == batches {
@@ -858,20 +860,20 @@ func TestLotsAndTuplesAreOneTable(t *testing.T) {
 func TestLotsHaveAnEnd(t *testing.T) {
 	b := boundingOf(t, 1, Options{Memory: plain.memory, Rows: 1})
 	w := b.Worker()
-	ids := make([]int64, lotRows+1)
+	ids := make([]int64, batchRows+1)
 	for i := range ids {
 		ids[i] = int64(i)
 	}
-	for piece, n := range []int{lotRows, lotRows + 1} {
+	for piece, n := range []int{batchRows, batchRows + 1} {
 		if err := w.Add(piece, 0, over(ids[:n]), nil, nil); err != nil {
 			t.Fatal(err)
 		}
-		if len(w.lotter.lots) != 1 {
-			t.Errorf("%d rows: %d lots, want 1", n, len(w.lotter.lots))
+		if len(w.batcher.batches) != 1 {
+			t.Errorf("%d rows: %d lots, want 1", n, len(w.batcher.batches))
 		}
 	}
-	if got := countOf(t, b); got != lotRows+1 {
-		t.Errorf("%d units keep a row, want %d", got, lotRows+1)
+	if got := countOf(t, b); got != batchRows+1 {
+		t.Errorf("%d units keep a row, want %d", got, batchRows+1)
 	}
 }
 
@@ -915,11 +917,11 @@ func TestMemoryOfBounding(t *testing.T) {
 	before, peak := held(), int64(0)
 	b := boundingOf(t, 2, Options{Memory: most, Workers: 1, Rows: rows, Dir: t.TempDir()})
 	n := 0
-	b.choose = func(d *draws, from seat, rows, most uint64, chosen []uint64) {
+	b.chooseBits = func(d *draws, from drawSeed, rows, most uint64, chosen []uint64) {
 		if n++; n%20_000 == 0 {
 			peak = max(peak, held()-before)
 		}
-		d.choose(from, rows, most, chosen)
+		d.chooseBits(from, rows, most, chosen)
 	}
 	w, ids := b.Worker(), make([]int64, 1<<14)
 	column, random := over(ids), rand.New(rand.NewPCG(1, 1))
@@ -944,7 +946,7 @@ func TestAllRowsFindRoomWhereTheyAreKnown(t *testing.T) {
 	const batch = 1 << 15
 	for _, rows := range []int64{0, 1, 1000, 100_000, 1 << 22, 10_000_000, 1_000_000_000, 1 << 40} {
 		for _, workers := range []int{1, 2, 64} {
-			enough := Options{Rows: rows, Workers: workers}.enough()
+			enough := Options{Rows: rows, Workers: workers}.bytesOfAllRows()
 			for _, memory := range []int64{enough, enough - 1, 1 << 50} {
 				b := boundingOf(t, 2, Options{Memory: memory, Workers: workers, Rows: rows})
 				lots := (rows + batch - 1) / batch

@@ -1,7 +1,7 @@
 package bounding
 
-// This file holds the ids of units: how they are read and told apart exactly, and
-// the draws that are made from them.
+// This file holds the ids of units, how they are read and distinguished exactly, and the draws that are made from
+// them.
 
 import (
 	"crypto/aes"
@@ -18,14 +18,13 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 )
 
-// IDError says that the ids of a piece cannot be used, and what to do. It holds
-// no id, row or count.
+// IDError says why the ids of a piece cannot be used, and what to do. It holds no id, row or count.
 type IDError struct {
 	Piece   int
 	Message string
 }
 
-// Error is a sentence without an id, a row or a count.
+// Error returns a sentence without an id, a row or a count.
 func (e *IDError) Error() string { return "the ids of units " + e.Message }
 
 // Messages of [IDError].
@@ -35,7 +34,7 @@ const (
 	idsMissing = "are missing in rows: a row of no unit is outside every bound"
 )
 
-// drawKeys returns the keys of draws and of the HMACs of long ids: the next words of a stream.
+// drawKeys returns the keys of the draws and of the HMACs of long ids: the next words of a stream.
 func drawKeys(stream *noise.Bits) (key, macKey []byte) {
 	var keys []byte
 	for range 8 {
@@ -44,63 +43,60 @@ func drawKeys(stream *noise.Bits) (key, macKey []byte) {
 	return keys[:32], keys[32:]
 }
 
-// permutation is a bijection of 64-bit words that depends on a key. It spreads
-// units over partitions; that ids are told apart rests on its being a bijection
-// alone, and nothing rests on its being hard to guess.
+// permutation is a keyed bijection of 64-bit words. It spreads units over partitions. Ids stay distinct because it is
+// a bijection; nothing relies on its being hard to guess.
 type permutation struct{ add, first, second uint64 } // first and second are odd
 
 func newPermutation(stream *noise.Bits) permutation {
 	return permutation{add: stream.Uint64(), first: stream.Uint64() | 1, second: stream.Uint64() | 1}
 }
 
-// of is a composition of bijections: adding, multiplying by an odd number, and
-// x ⊕ ⌊x/2³²⌋, which is its own inverse.
-func (p permutation) of(id uint64) uint64 {
+// apply composes bijections: adding, multiplying by an odd number, and x ⊕ ⌊x/2³²⌋, which is its own inverse.
+func (p permutation) apply(id uint64) uint64 {
 	x := (id + p.add) * p.first
 	x ^= x >> 32
 	return x * p.second
 }
 
-// name is the id of one unit as draws and comparisons need it: a word that stands
-// for the id exactly or, for long ids, a hash of it beside its bytes.
-type name struct {
+// unitName is the id of one unit as draws and comparisons need it: a word that stands for the id exactly or, for long
+// ids, a hash of the id and its bytes.
+type unitName struct {
 	word uint64
 	long []byte // nil for ids of 64 bits
 }
 
-// seat is a block of 128 bits from which the draws of one unit are made.
-type seat [2]uint64
+// drawSeed is a block of 128 bits from which the draws of one unit are made.
+type drawSeed [2]uint64
 
-// What a seat is for. Different purposes share no draws.
+// Purposes of a seed. Different purposes share no draws.
 const (
 	forRows byte = iota
 	forGroups
 	forGroup
 )
 
-// seats maps names to seats: those of 64 bits to themselves, others to 128 bits of
-// HMAC-SHA256 under a key of the table's own stream. Not for concurrent use.
-type seats struct {
+// drawSeeds maps unit names to seeds: names of 64 bits to themselves, others to 128 bits of HMAC-SHA256 under a key
+// of the table's own stream. It must not be used concurrently.
+type drawSeeds struct {
 	mac    hash.Hash
 	buffer []byte
 	digest []byte
 }
 
-func newSeats(key []byte) *seats { return &seats{mac: hmac.New(sha256.New, key)} }
+func newDrawSeeds(key []byte) *drawSeeds { return &drawSeeds{mac: hmac.New(sha256.New, key)} }
 
-// rows is the seat of the draws among the rows of a unit. Two long ids whose HMACs
-// agree would share their draws: each would still be bounded, by a sample that is
-// uniform on its own.
-func (s *seats) rows(n name) seat {
+// seedOfRows returns the seed of the draws among the rows of a unit. Two long ids with equal HMACs would share their
+// draws: each unit would still be bounded, by a sample that is uniform on its own.
+func (s *drawSeeds) seedOfRows(n unitName) drawSeed {
 	if n.long == nil {
-		return seat{n.word, 0}
+		return drawSeed{n.word, 0}
 	}
-	return s.of(forRows, n, 0)
+	return s.seedOf(forRows, n, 0)
 }
 
-// of is the seat of a unit for a purpose and a group of its rows. Purpose and group
-// have a fixed length, so that no two inputs read the same.
-func (s *seats) of(purpose byte, n name, group uint64) seat {
+// seedOf returns the seed of a unit for a purpose and a group of its rows. Purpose and group have a fixed length, so
+// that no two inputs read the same.
+func (s *drawSeeds) seedOf(purpose byte, n unitName, group uint64) drawSeed {
 	s.buffer = append(s.buffer[:0], purpose)
 	s.buffer = binary.LittleEndian.AppendUint64(s.buffer, group)
 	if n.long == nil {
@@ -111,24 +107,24 @@ func (s *seats) of(purpose byte, n name, group uint64) seat {
 	s.mac.Reset()
 	s.mac.Write(s.buffer)
 	s.digest = s.mac.Sum(s.digest[:0])
-	return seat{binary.LittleEndian.Uint64(s.digest), binary.LittleEndian.Uint64(s.digest[8:])}
+	return drawSeed{binary.LittleEndian.Uint64(s.digest), binary.LittleEndian.Uint64(s.digest[8:])}
 }
 
-// draws is a stream of uniform words for each seat: AES-256 in counter mode under a
-// key of the table's own stream, counted from the seat. Not for concurrent use.
+// draws is a stream of uniform words for each seed: AES-256 in counter mode under a key of the table's own stream,
+// counted from the seed. It must not be used concurrently.
 type draws struct {
 	block   cipher.Block
-	seats   *seats
-	from    seat
-	next    uint64 // word
+	seeds   *drawSeeds
+	from    drawSeed
+	next    uint64 // number of the next word
 	in, out [aes.BlockSize]byte
 }
 
-// start turns to the first word of a seat.
-func (d *draws) start(from seat) { d.from, d.next = from, 0 }
+// restart goes to the first word of a seed.
+func (d *draws) restart(from drawSeed) { d.from, d.next = from, 0 }
 
-// word is the next word of the seat: number i is a half of block ⌊i/2⌋.
-func (d *draws) word() uint64 {
+// nextWord returns the next word of the seed: word i is a half of block ⌊i/2⌋.
+func (d *draws) nextWord() uint64 {
 	half := d.next & 1 * 8
 	if half == 0 {
 		binary.LittleEndian.PutUint64(d.in[:], d.from[0])
@@ -139,32 +135,31 @@ func (d *draws) word() uint64 {
 	return binary.LittleEndian.Uint64(d.out[half:])
 }
 
-// below is uniform in [0, n), exactly (rejection after Lemire 2019), and a function
-// of key, seat and the draws of the seat before it.
-func (d *draws) below(n uint64) uint64 {
+// drawBelow returns a number that is uniform in [0, n), exactly (rejection after Lemire 2019), and a function of key,
+// seed and the earlier draws of the seed.
+func (d *draws) drawBelow(n uint64) uint64 {
 	for {
-		high, low := bits.Mul64(d.word(), n)
+		high, low := bits.Mul64(d.nextWord(), n)
 		if low >= n || low >= -n%n {
 			return high
 		}
 	}
 }
 
-// choose sets the bits of a uniform choice of most of n, most < n, in chosen, which
-// has none set (Floyd's algorithm, Bentley and Floyd 1987): when a draw from the
-// first i + 1 is taken already, then number i is not. It is a function of key, seat,
-// n and most.
-func (d *draws) choose(from seat, n, most uint64, chosen []uint64) {
-	d.start(from)
+// chooseBits sets, in chosen, the bits of a uniform choice of most of n, most < n (Floyd's algorithm, Bentley and
+// Floyd 1987): if a draw from the first i + 1 is already taken, then number i is not. chosen must have no bit set.
+// The choice is a function of key, seed, n and most.
+func (d *draws) chooseBits(from drawSeed, n, most uint64, chosen []uint64) {
+	d.restart(from)
 	for i := n - most; i < n; i++ {
-		t := d.below(i + 1)
+		t := d.drawBelow(i + 1)
 		taken := chosen[t>>6] >> (t & 63) & 1
-		t += (i - t) * taken // i where t is taken, told without a branch that processors guess wrong
+		t += (i - t) * taken // i if t is taken, without an unpredictable branch
 		chosen[t>>6] |= 1 << (t & 63)
 	}
 }
 
-// KindOf is the type that ids are compared as, NULL where they cannot be.
+// KindOf returns the type as which ids are compared, NULL if they cannot be compared.
 func KindOf(ids arrow.Array) arrow.Type {
 	switch t := ids.DataType().(type) {
 	case *arrow.StringType, *arrow.DictionaryType:
@@ -183,16 +178,15 @@ func KindOf(ids arrow.Array) arrow.Type {
 	return arrow.NULL
 }
 
-// longHash is the hash by which long ids are put into partitions. Its seed is the
-// process's own: what is kept does not depend on it, because ids whose hashes agree
-// are compared byte by byte.
+// longHash returns the hash by which long ids are assigned to partitions. Its seed is the process's own. What is kept
+// does not depend on it, because ids with equal hashes are compared byte by byte.
 func longHash() func(id string) uint64 {
 	seed := maphash.MakeSeed()
 	return func(id string) uint64 { return maphash.String(seed, id) }
 }
 
-// Words are ids as words that stand for them exactly, valid until the next call with this scratch;
-// false where they are longer.
+// Words returns ids as words that stand for them exactly, and false if they are longer. The words are valid until the
+// next call with this scratch.
 func Words(ids arrow.Array, scratch *[]int64) ([]int64, bool) {
 	switch a := ids.(type) {
 	case *array.Int64:
@@ -208,8 +202,7 @@ func Words(ids arrow.Array, scratch *[]int64) ([]int64, bool) {
 	return nil, false
 }
 
-// Texts returns the reading of ids as texts that are distinct for distinct ids of
-// one type.
+// Texts returns a function that reads ids as texts, which are distinct for distinct ids of one type.
 func Texts(ids arrow.Array) func(row int) string {
 	switch a := ids.(type) {
 	case *array.String:

@@ -1,43 +1,44 @@
 package bounding
 
-// This file holds the lots: rows put aside in memory, many of a partition side by side, whose decisions come to stand
-// where they themselves stood. What lots do not take is put aside as tuples (spill.go).
+// This file holds the row batches: rows stored in memory, many of each partition together. Once a partition is
+// decided, the decisions replace the words of the ids. Rows that batches do not take are stored as tuples (spill.go).
 
 import "math/bits"
 
-// lot is rows of one batch of a table whose ids are 64 bits long and whose groups do not matter.
-type lot struct {
-	place uint64 // that rows are counted from
-	// of the ids, by partition and in reading order; once the units of a partition are decided, whether rows stay: 1 or 0
+// rowBatch is rows of one batch of a table with 64-bit ids and without groups.
+type rowBatch struct {
+	firstPlace uint64 // place from which rows are counted
+	// words of the ids, by partition and in reading order; once a partition is decided, 1 for a row that stays and else 0
 	words []uint64
-	rows  []uint16 // how far the place of each lies behind
-	ends  []uint32 // of each partition
+	rows  []uint16 // by row, its distance from firstPlace
+	ends  []uint32 // by partition, where its rows end
 }
 
-// Sizes of lots: the most rows, which their places behind the first have room for, and the least for each partition. A
-// row takes as many bytes as a tuple, without more.
+// Sizes of batches: the most rows, so that their distances from the first place fit into 16 bits, and the fewest per
+// partition. A row takes as many bytes as a tuple without an id or a group.
 const (
-	lotRows   = 1 << 16
+	batchRows = 1 << 16
 	leastRows = 4
 )
 
-// lotter sorts rows into lots. Not for concurrent use.
-type lotter struct {
-	part []uint16 // scratch: the partition of each row
-	lots []*lot
+// batcher sorts rows into batches. It must not be used concurrently.
+type batcher struct {
+	part    []uint16 // scratch: the partition of each row
+	batches []*rowBatch
 }
 
-// Add makes a lot of the rows of a batch, of which the first has the place given, but for those whose bit is set in
-// out, which may be nil. It says whether it does: not where they are too few or too many, or there is no room for them.
-func (l *lotter) add(b *Bounding, place uint64, ids []int64, out []uint64) bool {
-	if len(ids) < leastRows*b.parts || len(ids) > lotRows || !b.spill.reserve(len(ids)*tupleBytes+(b.parts+1)*4) {
+// addBatch makes a batch of rows, the first of which has the given place, without the rows whose bit is set in out,
+// which may be nil. It reports whether it did. It does not if there are too few or too many rows, or no room for
+// them.
+func (l *batcher) addBatch(b *Bounding, place uint64, ids []int64, out []uint64) bool {
+	if len(ids) < leastRows*b.parts || len(ids) > batchRows || !b.spill.reserve(len(ids)*tupleBytes+(b.parts+1)*4) {
 		return false
 	}
-	l.part = fit(l.part, len(ids))
+	l.part = resize(l.part, len(ids))
 	by, shift, part := b.permutation, (63-bits.Len(uint(b.parts-1)))&63, l.part
-	ends := make([]uint32, b.parts+1) // behind the partitions: the rows that are left out
+	ends := make([]uint32, b.parts+1) // after the partitions: the rows that are left out
 	for i, id := range ids {
-		p := by.of(uint64(id)) >> 1 >> shift
+		p := by.apply(uint64(id)) >> 1 >> shift
 		if out != nil && out[i>>6]>>(i&63)&1 == 1 {
 			p = uint64(b.parts)
 		}
@@ -53,30 +54,30 @@ func (l *lotter) add(b *Bounding, place uint64, ids []int64, out []uint64) bool 
 	for i, p := range part {
 		to := ends[p]
 		ends[p] = to + 1
-		words[to], rows[to] = by.of(uint64(ids[i])), uint16(i)
+		words[to], rows[to] = by.apply(uint64(ids[i])), uint16(i)
 	}
 	n := ends[b.parts-1]
-	l.lots = append(l.lots, &lot{place: place, words: words[:n], rows: rows[:n], ends: ends[:b.parts]})
+	l.batches = append(l.batches, &rowBatch{firstPlace: place, words: words[:n], rows: rows[:n], ends: ends[:b.parts]})
 	return true
 }
 
-// of are the rows of a partition: from, and behind them to.
-func (l *lot) of(p int) (from, to int) {
+// rowsOf returns the range from..to of the rows of a partition.
+func (l *rowBatch) rowsOf(p int) (from, to int) {
 	if p > 0 {
 		from = int(l.ends[p-1])
 	}
 	return from, int(l.ends[p])
 }
 
-// at is the place of row i.
-func (l *lot) at(i int) uint64 { return l.place + uint64(l.rows[i]) }
+// placeOf returns the place of row i.
+func (l *rowBatch) placeOf(i int) uint64 { return l.firstPlace + uint64(l.rows[i]) }
 
-// keep sets the bits of the rows that stay, once all partitions are decided.
-func (l *lot) keep(k *Kept) {
+// setKept sets the bits of the rows that stay, once all partitions are decided.
+func (l *rowBatch) setKept(k *Kept) {
 	if len(l.rows) == 0 {
 		return
 	}
-	bits, first := k.pieces[l.place>>rowBits], l.place&mostRow
+	bits, first := k.pieces[l.firstPlace>>rowBits], l.firstPlace&mostRow
 	stay := l.words[:len(l.rows)]
 	for i, row := range l.rows {
 		at := first + uint64(row)

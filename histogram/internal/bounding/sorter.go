@@ -1,6 +1,6 @@
 package bounding
 
-// This file holds the sorter: the rows of one partition after another, brought together by unit, of which so many stay.
+// This file holds the sorter, which groups the rows of one partition after another by unit and decides which stay.
 
 import (
 	"bytes"
@@ -12,44 +12,43 @@ import (
 	"slices"
 )
 
-// sorter brings the rows of each unit together, partition by partition. Not for
-// concurrent use.
+// sorter groups the rows of each unit, partition by partition. It must not be used concurrently.
 type sorter struct {
 	*Bounding
 	ctx     context.Context
-	all     chan *Kept // bits to set, of which each sorter takes what is free
-	kept    *Kept      // what it has taken
+	all     chan *Kept // free copies of the answer, from which sorters take one
+	kept    *Kept      // the copy that it has taken
 	draws   *draws
 	longIDs bool
 
-	bytes  []byte   // of the partition
-	at     []uint64 // place of each row, as they were put aside
-	of     []uint32 // and its unit, a place in the table
-	groups []uint64 // and its group, where groups matter
-	runs   []run
-	cut    []run      // room for runs that are cut into rows
-	place  uint64     // of the last row that was read
-	found  found      // rows that are looked up
-	table  []unitRows // of the units, by the bits of their words; empty between partitions
-	size   int        // places of it for the partition
-	units  []uint32   // places in the table of units of which not all rows stay, or where groups matter of all
-	next   []uint32   // where the next row of each goes, by place in the table
-	rows   []unitRow
-	chosen []uint64
+	bytes     []byte   // tuples of the partition
+	at        []uint64 // place of each row, in the order of storage
+	of        []uint32 // unit of each row, an index in the table
+	groups    []uint64 // group of each row, if groups matter
+	runs      []run
+	spareRuns []run       // memory for runs that are split into rows
+	place     uint64      // place of the last row that was read
+	lookups   lookupBatch // rows being looked up
+	table     []unitRows  // units by the bits of their words; empty between partitions
+	size      int         // entries of the table used for the partition
+	units     []uint32    // indexes in the table of units of which not all rows stay; of all units if groups matter
+	next      []uint32    // where the next row of each unit goes, by index in the table
+	rows      []unitRow
+	chosen    []uint64
 }
 
-// unitRows is a unit in the making: how many rows it has in the partition.
+// unitRows is a unit while it is collected, and how many rows it has in the partition.
 type unitRows struct {
-	// word is that of the id, and later which rows stay: the bit of each, the next row's the lowest,
-	// or the place of the next row's bit in chosen where rows are more than 64.
-	word uint64
-	rows uint32
-	name uint32 // where in the partition a row of it begins, whose id is its
+	// word is the word of the id. Later it says which rows stay: the bit of each, lowest bit first, or for more than 64
+	// rows the index of the next row's bit in chosen.
+	word   uint64
+	rows   uint32
+	nameAt uint32 // offset in the partition's bytes of a row of the unit, to read its id
 }
 
-// other says whether the place in the table is taken, by another word. Half of the places
-// are not, which a processor guesses wrong: it is told as a number, not by a branch.
-func (u *unitRows) other(word uint64) bool {
+// isOther reports whether the table entry is taken by another word. Half of the entries are free, which is
+// unpredictable, so the test is written without a branch.
+func (u *unitRows) isOther(word uint64) bool {
 	differ := u.word ^ word
 	if u.rows == 0 {
 		differ = 0
@@ -57,41 +56,40 @@ func (u *unitRows) other(word uint64) bool {
 	return differ != 0
 }
 
-// run is the rows from..to in the order in which they were put aside, whose places grow from the first to the last.
+// run is the rows from..to in the order of storage. Their places increase from first to last.
 type run struct {
 	from, to    int
 	first, last uint64
-	lot         *lot // that holds them, nil for those that were bytes
-	row         int  // of the lot that is the first
+	batch       *rowBatch // batch that holds the rows, nil for rows stored as tuples
+	row         int       // first row within the batch
 }
 
 func newSorter(ctx context.Context, b *Bounding, all chan *Kept, longIDs bool) *sorter {
 	return &sorter{Bounding: b, ctx: ctx, all: all, longIDs: longIDs,
-		draws: &draws{block: b.block, seats: newSeats(b.macKey)}}
+		draws: &draws{block: b.block, seeds: newDrawSeeds(b.macKey)}}
 }
 
-// part decides for the rows of a partition, of whose words the first skip bits are
-// the same.
-func (s *sorter) part(p, skip int) error {
-	lots, inLots := s.lotsOf(p), 0
+// decidePartition decides which rows of a partition stay. The first skip bits of their words are equal.
+func (s *sorter) decidePartition(p, skip int) error {
+	lots, inLots := s.batchesOf(p), 0
 	for _, l := range lots {
-		from, to := l.of(p)
+		from, to := l.rowsOf(p)
 		inLots += to - from
 	}
-	if s.spill.size(p)+int64(inLots)*tupleBytes > s.load {
-		err := s.split(p, skip)
-		for _, l := range lots { // the bits of those rows are set already
-			from, to := l.of(p)
+	if s.spill.size(p)+int64(inLots)*tupleBytes > s.sortLimit {
+		err := s.splitPartition(p, skip)
+		for _, l := range lots { // the bits of those rows are already set
+			from, to := l.rowsOf(p)
 			clear(l.words[from:to])
 		}
 		return err
 	}
 	var err error
-	if s.bytes, err = s.spill.take(p, s.bytes); err != nil {
+	if s.bytes, err = s.spill.takeAll(p, s.bytes); err != nil {
 		return err
 	}
-	s.gather(p, skip, inLots)
-	s.order()
+	s.gatherRows(p, skip, inLots)
+	s.orderRuns()
 	if s.caps.Grouped() {
 		s.capUnits()
 	} else {
@@ -101,20 +99,20 @@ func (s *sorter) part(p, skip int) error {
 	return nil
 }
 
-// rest is what stands in a tuple behind word and step: 8 bytes of the group where groups
-// matter, and where ids are long 4 of the length of the id, and the id.
-type rest []byte
+// tupleRest is what follows word and step in a tuple: 8 bytes of the group if groups matter and, if ids are long, 4
+// bytes of the length of the id, and the id.
+type tupleRest []byte
 
-func (r rest) group() uint64 { return binary.LittleEndian.Uint64(r) }
+func (r tupleRest) groupOf() uint64 { return binary.LittleEndian.Uint64(r) }
 
-// id is the id of the row, where ids are long.
-func (s *sorter) id(m rest) []byte {
-	head := s.head()
+// idOf returns the id of the row, if ids are long.
+func (s *sorter) idOf(m tupleRest) []byte {
+	head := s.headSize()
 	return m[head : head+int(binary.LittleEndian.Uint32(m[head-4:]))]
 }
 
-// head is how many bytes stand before the long id.
-func (s *sorter) head() (n int) {
+// headSize returns how many bytes stand before the long id.
+func (s *sorter) headSize() (n int) {
 	if s.caps.Grouped() {
 		n += 8
 	}
@@ -124,31 +122,32 @@ func (s *sorter) head() (n int) {
 	return n
 }
 
-// gather reads the rows of the partition, of which so many are in lots, and says of each which unit it is of: a
-// table of units is looked through from where the word of the id points.
-func (s *sorter) gather(p, skip, inLots int) {
+// gatherRows reads the rows of the partition and finds the unit of each in a hash table with linear probing,
+// beginning at the entry for the word of its id. inLots is how many of the rows are in batches.
+func (s *sorter) gatherRows(p, skip, inLots int) {
 	most := inLots + len(s.bytes)/tupleBytes
 	shift := 64 - bits.Len(uint(most+most/2))
 	if s.size = 1 << (64 - shift); len(s.table) < s.size {
 		s.table = make([]unitRows, s.size)
 	}
-	s.at, s.of, s.units, s.runs = fit(s.at, most), fit(s.of, most), fit(s.units, most+1), s.runs[:0]
+	s.at, s.of, s.units, s.runs = resize(s.at, most), resize(s.of, most), resize(s.units, most+1), s.runs[:0]
 	s.groups = s.groups[:0]
 	n, units := 0, 0
-	for _, l := range s.lotsOf(p) {
-		from, to := l.of(p)
+	for _, l := range s.batchesOf(p) {
+		from, to := l.rowsOf(p)
 		if from == to {
 			continue
 		}
-		s.runs = append(s.runs, run{from: n, to: n + to - from, first: l.at(from), last: l.at(to - 1), lot: l, row: from})
-		units = s.find(l.words[from:to], n, skip, shift, units)
+		s.runs = append(s.runs, run{from: n, to: n + to - from, first: l.placeOf(from), last: l.placeOf(to - 1), batch: l,
+			row: from})
+		units = s.lookUpRows(l.words[from:to], n, skip, shift, units)
 		n += to - from
 	}
 	runs := len(s.runs)
 	for at := 0; at < len(s.bytes); {
 		from := n
-		n, at = s.decode(n, at)
-		units = s.find(s.found.words[:n-from], from, skip, shift, units)
+		n, at = s.decodeRows(n, at)
+		units = s.lookUpRows(s.lookups.words[:n-from], from, skip, shift, units)
 	}
 	s.at, s.of, s.units = s.at[:n], s.of[:n], s.units[:units]
 	for i := len(s.runs) - 1; i >= runs; i-- {
@@ -159,28 +158,29 @@ func (s *sorter) gather(p, skip, inLots int) {
 	}
 }
 
-// lotsOf are the lots that hold rows of a partition: none of those that a partition was split into.
-func (s *sorter) lotsOf(p int) []*lot {
+// batchesOf returns the batches that hold rows of a partition. Partitions made by a split have none.
+func (s *sorter) batchesOf(p int) []*rowBatch {
 	if p >= s.parts {
 		return nil
 	}
-	return s.lots
+	return s.batches
 }
 
-// lookedUp is how many rows are looked up at a time: what is read of them stays in a first-level cache.
-const lookedUp = 256
+// lookupRows is how many rows are looked up at a time, so that what is read of them stays in a first-level cache.
+const lookupRows = 256
 
-// found are rows that are looked up: the words of their ids, and where in the partition their tuples go on.
-type found struct {
-	words [lookedUp]uint64
-	names [lookedUp]uint32
+// lookupBatch is rows being looked up: the words of their ids, and where in the partition's bytes the rests of their
+// tuples begin.
+type lookupBatch struct {
+	words [lookupRows]uint64
+	names [lookupRows]uint32
 }
 
-// decode reads some rows from the bytes, which begin there: the n-th and those behind it. It returns which row and
-// which byte come next.
-func (s *sorter) decode(n, at int) (int, int) {
-	grouped, plain := s.caps.Grouped(), s.head() == 0
-	read, i, to := s.bytes, 0, s.at[n:min(n+lookedUp, len(s.at))]
+// decodeRows reads rows from the bytes at an offset, and numbers them from n. It returns the number of the next row
+// and the offset of the next byte.
+func (s *sorter) decodeRows(n, at int) (int, int) {
+	grouped, plain := s.caps.Grouped(), s.headSize() == 0
+	read, i, to := s.bytes, 0, s.at[n:min(n+lookupRows, len(s.at))]
 	for i < len(to) && at < len(read) {
 		tuple := read[at:][:tupleBytes]
 		word, step := binary.LittleEndian.Uint64(tuple), uint64(binary.LittleEndian.Uint16(tuple[8:]))
@@ -191,27 +191,27 @@ func (s *sorter) decode(n, at int) (int, int) {
 			continue
 		}
 		s.place += step
-		to[i], s.found.words[i&(lookedUp-1)], s.found.names[i&(lookedUp-1)] = s.place, word, uint32(at)
+		to[i], s.lookups.words[i&(lookupRows-1)], s.lookups.names[i&(lookupRows-1)] = s.place, word, uint32(at)
 		i++
 		if plain {
 			continue
 		}
 		if grouped {
-			s.groups = append(s.groups, rest(read[at:]).group())
+			s.groups = append(s.groups, tupleRest(read[at:]).groupOf())
 		}
 		at += s.sizeOf(read[at:])
 	}
 	return n + i, at
 }
 
-// find looks up rows by their words, the n-th and those behind it. Of units whose rows are more than s.most it notes
-// the places, behind those that are noted already.
-func (s *sorter) find(words []uint64, n, skip, shift, units int) int {
-	table, of, most := s.table[:s.size], s.of[n:n+len(words)], s.most()
+// lookUpRows finds the units of rows by their words; the first row has the number n. It appends the units with more
+// than mostWithoutChoice rows to s.units, which has `units` entries, and returns how many it has then.
+func (s *sorter) lookUpRows(words []uint64, n, skip, shift, units int) int {
+	table, of, most := s.table[:s.size], s.of[n:n+len(words)], s.mostWithoutChoice()
 	for i, word := range words {
 		unit := word << (skip & 63) >> (shift & 63)
 		u := &table[unit]
-		for u.other(word) || s.longIDs && u.rows > 0 && !s.sameID(u.name, int(s.found.names[i&(lookedUp-1)])) {
+		for u.isOther(word) || s.longIDs && u.rows > 0 && !s.sameID(u.nameAt, int(s.lookups.names[i&(lookupRows-1)])) {
 			unit = (unit + 1) & uint64(len(table)-1)
 			u = &table[unit]
 		}
@@ -220,36 +220,36 @@ func (s *sorter) find(words []uint64, n, skip, shift, units int) int {
 		if u.rows == most {
 			units++
 		}
-		*u = unitRows{word, u.rows + 1, s.found.names[i&(lookedUp-1)]}
+		*u = unitRows{word, u.rows + 1, s.lookups.names[i&(lookupRows-1)]}
 	}
 	return units
 }
 
-// most is how many rows a unit has that is not noted: where groups matter none, else as many as stay in any case.
-func (s *sorter) most() uint32 {
+// mostWithoutChoice returns how many rows a unit may have without a choice among them: none if groups matter, and
+// else as many as may stay.
+func (s *sorter) mostWithoutChoice() uint32 {
 	if s.caps.Grouped() {
 		return 0
 	}
 	return uint32(min(s.caps.Rows, math.MaxUint32))
 }
 
-// sizeOf is how many bytes what begins there takes.
-func (s *sorter) sizeOf(m rest) int {
-	head := s.head()
+// sizeOf returns how many bytes the rest of a tuple takes.
+func (s *sorter) sizeOf(m tupleRest) int {
+	head := s.headSize()
 	if s.longIDs {
 		return head + int(binary.LittleEndian.Uint32(m[head-4:]))
 	}
 	return head
 }
 
-// sameID says whether the rows whose tuples go on there have one id.
+// sameID reports whether the rows whose rests begin at a and b have the same id.
 func (s *sorter) sameID(a uint32, b int) bool {
-	return bytes.Equal(s.id(s.bytes[a:]), s.id(s.bytes[b:]))
+	return bytes.Equal(s.idOf(s.bytes[a:]), s.idOf(s.bytes[b:]))
 }
 
-// order puts the runs into reading order: they are cut into single rows where they
-// overlap.
-func (s *sorter) order() {
+// orderRuns puts the runs into reading order. Runs that overlap are split into single rows.
+func (s *sorter) orderRuns() {
 	byPlace := func(a, b run) int { return cmp.Compare(a.first, b.first) }
 	s.runs = slices.DeleteFunc(s.runs, func(r run) bool { return r.from == r.to })
 	if !slices.IsSortedFunc(s.runs, byPlace) {
@@ -257,25 +257,25 @@ func (s *sorter) order() {
 	}
 	for i := 1; i < len(s.runs); i++ {
 		if s.runs[i].first < s.runs[i-1].last {
-			s.runs, s.cut = s.single(), s.runs
+			s.runs, s.spareRuns = s.singleRows(), s.runs
 			slices.SortFunc(s.runs, byPlace)
 			return
 		}
 	}
 }
 
-// single are the runs cut into single rows.
-func (s *sorter) single() []run {
+// singleRows returns the runs split into single rows.
+func (s *sorter) singleRows() []run {
 	n := 0
 	for _, r := range s.runs {
 		n += int(r.to - r.from)
 	}
-	rows := slices.Grow(s.cut[:0], n)
+	rows := slices.Grow(s.spareRuns[:0], n)
 	for _, r := range s.runs {
 		for i := range r.to - r.from {
-			row := run{from: r.from + i, to: r.from + i + 1, lot: r.lot, row: r.row + i}
-			if row.first = s.at[row.from]; r.lot != nil {
-				row.first = r.lot.at(row.row)
+			row := run{from: r.from + i, to: r.from + i + 1, batch: r.batch, row: r.row + i}
+			if row.first = s.at[row.from]; r.batch != nil {
+				row.first = r.batch.placeOf(row.row)
 			}
 			row.last = row.first
 			rows = append(rows, row)
@@ -284,7 +284,7 @@ func (s *sorter) single() []run {
 	return rows
 }
 
-// capRows decides for the units of the partition, whose groups do not matter.
+// capRows decides for the units of the partition, without groups.
 func (s *sorter) capRows() {
 	s.chosen = append(s.chosen[:0], 0)
 	for _, unit := range s.units {
@@ -296,7 +296,8 @@ func (s *sorter) capRows() {
 		} else {
 			s.chosen[0] = 0
 		}
-		s.choose(s.draws, s.draws.seats.rows(s.name(u.word, u.name)), uint64(u.rows), s.caps.Rows, s.chosen[first:])
+		s.chooseBits(s.draws, s.draws.seeds.seedOfRows(s.nameOf(u.word, u.nameAt)), uint64(u.rows), s.caps.Rows,
+			s.chosen[first:])
 		if u.word = s.chosen[0]; first > 0 {
 			u.word = uint64(first) * 64
 		}
@@ -304,41 +305,43 @@ func (s *sorter) capRows() {
 	s.setRows()
 }
 
-// name is that of a unit.
-func (s *sorter) name(word uint64, at uint32) name {
+// nameOf returns the name of a unit.
+func (s *sorter) nameOf(word uint64, at uint32) unitName {
 	if s.longIDs {
-		return name{word: word, long: s.id(s.bytes[at:])}
+		return unitName{word: word, long: s.idOf(s.bytes[at:])}
 	}
-	return name{word: word}
+	return unitName{word: word}
 }
 
-// hold takes bits to set, which the returned function gives back.
-func (s *sorter) hold() (release func()) {
+// takeBits takes a copy of the answer. The returned function gives it back.
+func (s *sorter) takeBits() (release func()) {
 	s.kept = <-s.all
 	return func() { s.all <- s.kept }
 }
 
-// setRows says which rows stay, in reading order: of those in lots there, and of others by setting bits.
+// setRows records which rows stay, in reading order: for rows in batches within the batch, and for others in the
+// bits.
 func (s *sorter) setRows() {
-	defer s.hold()()
-	all := s.most()
+	defer s.takeBits()()
+	all := s.mostWithoutChoice()
 	for _, r := range s.runs {
 		of := s.of[r.from:r.to]
-		if r.lot != nil {
-			stay := r.lot.words[r.row:][:len(of)]
+		if r.batch != nil {
+			stay := r.batch.words[r.row:][:len(of)]
 			for i, unit := range of {
-				stay[i] = s.stays(&s.table[unit], all)
+				stay[i] = s.nextStays(&s.table[unit], all)
 			}
 			continue
 		}
 		for i, at := range s.at[r.from:r.to] {
-			s.kept.set(at, s.stays(&s.table[of[i]], all))
+			s.kept.setBit(at, s.nextStays(&s.table[of[i]], all))
 		}
 	}
 }
 
-// stays says whether the next row of a unit stays: 1 or 0. Of a unit that has no more rows than all, each does.
-func (s *sorter) stays(u *unitRows, all uint32) uint64 {
+// nextStays returns 1 if the next row of a unit stays, and 0 if not. All rows of a unit stay if it has at most all
+// rows.
+func (s *sorter) nextStays(u *unitRows, all uint32) uint64 {
 	bit := u.word
 	if u.rows > 64 && u.rows > all {
 		u.word++
@@ -351,12 +354,12 @@ func (s *sorter) stays(u *unitRows, all uint32) uint64 {
 	return bit & 1
 }
 
-// unitRow is a row of some unit, whose groups matter.
+// unitRow is a row of a unit, if groups matter.
 type unitRow struct{ group, at uint64 }
 
-// capUnits decides for the units of the partition, whose groups matter, one by one.
+// capUnits decides for the units of the partition one by one, if groups matter.
 func (s *sorter) capUnits() {
-	s.next, s.rows = fit(s.next, len(s.table)), fit(s.rows, len(s.at))
+	s.next, s.rows = resize(s.next, len(s.table)), resize(s.rows, len(s.at))
 	from := uint32(0)
 	for _, unit := range s.units {
 		s.next[unit] = from
@@ -369,24 +372,23 @@ func (s *sorter) capUnits() {
 			*to++
 		}
 	}
-	defer s.hold()()
+	defer s.takeBits()()
 	for _, unit := range s.units {
 		u := s.table[unit]
 		rows := s.rows[s.next[unit]-u.rows : s.next[unit]]
 		slices.SortStableFunc(rows, func(a, b unitRow) int { return cmp.Compare(a.group, b.group) })
-		n := s.name(u.word, u.name)
+		n := s.nameOf(u.word, u.nameAt)
 		if rows = s.capGroups(n, rows); uint64(len(rows)) > s.caps.Rows {
-			rows = s.sample(s.draws.seats.rows(n), rows, s.caps.Rows)
+			rows = s.sampleRows(s.draws.seeds.seedOfRows(n), rows, s.caps.Rows)
 		}
 		for _, r := range rows {
-			s.kept.set(r.at, 1)
+			s.kept.setBit(r.at, 1)
 		}
 	}
 }
 
-// capGroups returns the rows of a unit that stay for its groups' sake, in their
-// order.
-func (s *sorter) capGroups(n name, rows []unitRow) []unitRow {
+// capGroups returns the rows of a unit that stay under the caps on groups, in their order.
+func (s *sorter) capGroups(n unitName, rows []unitRow) []unitRow {
 	var groups [][]unitRow
 	for from, to := 0, 0; from < len(rows); from = to {
 		for to = from + 1; to < len(rows) && rows[to].group == rows[from].group; to++ {
@@ -395,29 +397,29 @@ func (s *sorter) capGroups(n name, rows []unitRow) []unitRow {
 	}
 	if all := uint64(len(groups)); all > s.caps.Groups {
 		chosen := make([]uint64, (all+63)/64)
-		s.choose(s.draws, s.draws.seats.of(forGroups, n, 0), all, s.caps.Groups, chosen)
-		groups = only(groups, chosen)
+		s.chooseBits(s.draws, s.draws.seeds.seedOf(forGroups, n, 0), all, s.caps.Groups, chosen)
+		groups = selectMarked(groups, chosen)
 	}
 	stay := rows[:0]
 	for _, g := range groups {
 		if uint64(len(g)) > s.caps.PerGroup {
-			g = s.sample(s.draws.seats.of(forGroup, n, g[0].group), g, s.caps.PerGroup)
+			g = s.sampleRows(s.draws.seeds.seedOf(forGroup, n, g[0].group), g, s.caps.PerGroup)
 		}
-		stay = append(stay, g...) // never past g, so that what is still to come is not overwritten
+		stay = append(stay, g...) // never past g, so that later groups are not overwritten
 	}
 	return stay
 }
 
-// sample returns most of the rows, which are more, in their order.
-func (s *sorter) sample(from seat, rows []unitRow, most uint64) []unitRow {
-	s.chosen = fit(s.chosen, (len(rows)+63)/64)
+// sampleRows returns a sample of most of the rows, of which there must be more, in their order.
+func (s *sorter) sampleRows(from drawSeed, rows []unitRow, most uint64) []unitRow {
+	s.chosen = resize(s.chosen, (len(rows)+63)/64)
 	clear(s.chosen)
-	s.choose(s.draws, from, uint64(len(rows)), most, s.chosen)
-	return only(rows, s.chosen)
+	s.chooseBits(s.draws, from, uint64(len(rows)), most, s.chosen)
+	return selectMarked(rows, s.chosen)
 }
 
-// only is the entries whose bits are set, in their order and in the same memory.
-func only[T any](entries []T, chosen []uint64) []T {
+// selectMarked returns the entries whose bits are set, in their order and in the same memory.
+func selectMarked[T any](entries []T, chosen []uint64) []T {
 	stay := entries[:0]
 	for i, word := range chosen {
 		for ; word != 0; word &= word - 1 {
@@ -427,50 +429,50 @@ func only[T any](entries []T, chosen []uint64) []T {
 	return stay
 }
 
-// split decides for a partition that is too large to be sorted, by the bits that
-// follow in its words. It sets the bits of all its rows, of those in lots as well.
-func (s *sorter) split(p, skip int) error {
-	alike, err := s.alike(p)
+// splitPartition decides for a partition that is too large to be sorted, by the next bits of its words. It sets the
+// bits of all its rows, also of rows in batches.
+func (s *sorter) splitPartition(p, skip int) error {
+	alike, err := s.haveOneWord(p)
 	if err != nil {
 		return err
 	}
 	if alike {
-		return s.heavy(p)
+		return s.decideByBits(p)
 	}
 	const ways = 64
-	r := newRouter(s.spill, s.spill.grow(ways), skip, ways, leastChunk)
-	err = s.each(p, func(word, place uint64, m rest) error {
-		to, err := r.add(word, place, len(m))
+	r := newRouter(s.spill, s.spill.addParts(ways), skip, ways, leastChunk)
+	err = s.eachRow(p, func(word, place uint64, m tupleRest) error {
+		to, err := r.addRow(word, place, len(m))
 		copy(to, m)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	s.spill.drop(p)
-	r.flush()
+	s.spill.forget(p)
+	r.flushAll()
 	for i := range ways {
-		if err := s.part(r.base+i, skip+bits.Len(ways-1)); err != nil {
+		if err := s.decidePartition(r.base+i, skip+bits.Len(ways-1)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// each visits the rows of a partition as they were put aside.
-func (s *sorter) each(p int, visit func(word, place uint64, m rest) error) error {
-	for _, l := range s.lotsOf(p) {
+// eachRow visits the rows of a partition in the order of storage.
+func (s *sorter) eachRow(p int, visit func(word, place uint64, m tupleRest) error) error {
+	for _, l := range s.batchesOf(p) {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		for from, to := l.of(p); from < to; from++ {
-			if err := visit(l.words[from], l.at(from), nil); err != nil {
+		for from, to := l.rowsOf(p); from < to; from++ {
+			if err := visit(l.words[from], l.placeOf(from), nil); err != nil {
 				return err
 			}
 		}
 	}
 	place := uint64(0)
-	return s.spill.each(p, func(bytes []byte) error {
+	return s.spill.eachStretch(p, func(bytes []byte) error {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
@@ -492,11 +494,11 @@ func (s *sorter) each(p int, visit func(word, place uint64, m rest) error) error
 	})
 }
 
-// alike says whether the rows of a partition have one word.
-func (s *sorter) alike(p int) (bool, error) {
+// haveOneWord reports whether all rows of a partition have the same word.
+func (s *sorter) haveOneWord(p int) (bool, error) {
 	var first uint64
 	any, alike := false, true
-	err := s.each(p, func(word, _ uint64, _ rest) error {
+	err := s.eachRow(p, func(word, _ uint64, _ tupleRest) error {
 		if !any {
 			first, any = word, true
 		}
@@ -506,23 +508,24 @@ func (s *sorter) alike(p int) (bool, error) {
 	return alike, err
 }
 
-// heavy decides for a partition of one word that is too large to be sorted: unit by unit, by a bit per row of the table
-// in the place of a list of rows. Groups are not chosen like that: ErrMemory. Total releases have no such bounds.
-func (s *sorter) heavy(p int) error {
+// decideByBits decides for a partition with a single word that is too large to be sorted: unit by unit, with a bit
+// per row of the table in place of a list of rows. Groups cannot be chosen in this way: that is ErrMemory. Total
+// releases have no bounds on groups.
+func (s *sorter) decideByBits(p int) error {
 	if s.caps.Grouped() {
 		return ErrMemory
 	}
-	defer s.hold()()
+	defer s.takeBits()()
 	decided := map[string]bool{}
 	for more := true; more; {
 		more = false
-		its, rows := s.kept.empty(), uint64(0)
+		its, rows := s.kept.emptyCopy(), uint64(0)
 		var id []byte
 		var word uint64
-		err := s.each(p, func(this, place uint64, m rest) error {
+		err := s.eachRow(p, func(this, place uint64, m tupleRest) error {
 			word = this
 			if s.longIDs {
-				this := s.id(m)
+				this := s.idOf(m)
 				switch {
 				case decided[string(this)]:
 					return nil
@@ -533,7 +536,7 @@ func (s *sorter) heavy(p int) error {
 					return nil
 				}
 			}
-			its.set(place, 1)
+			its.setBit(place, 1)
 			rows++
 			return nil
 		})
@@ -541,24 +544,24 @@ func (s *sorter) heavy(p int) error {
 			return err
 		}
 		decided[string(id)] = true
-		s.keepOf(name{word: word, long: id}, its, rows)
+		s.keepSome(unitName{word: word, long: id}, its, rows)
 	}
 	return nil
 }
 
-// keepOf keeps what caps.rows leaves of the rows of a unit.
-func (s *sorter) keepOf(n name, its *Kept, rows uint64) {
+// keepSome keeps as many of the rows of a unit as caps.rows allows.
+func (s *sorter) keepSome(n unitName, its *Kept, rows uint64) {
 	var chosen []uint64
 	if rows > s.caps.Rows {
 		chosen = make([]uint64, (rows+63)/64)
-		s.choose(s.draws, s.draws.seats.rows(n), rows, s.caps.Rows, chosen)
+		s.chooseBits(s.draws, s.draws.seeds.seedOfRows(n), rows, s.caps.Rows, chosen)
 	}
-	number := uint64(0) // of a row within its unit
+	number := uint64(0) // number of a row within its unit
 	for piece, words := range its.pieces {
 		for i, word := range words {
 			for ; word != 0; word &= word - 1 {
 				if chosen == nil || chosen[number>>6]>>(number&63)&1 == 1 {
-					s.kept.set(uint64(piece)<<rowBits|uint64(64*i+bits.TrailingZeros64(word)), 1)
+					s.kept.setBit(uint64(piece)<<rowBits|uint64(64*i+bits.TrailingZeros64(word)), 1)
 				}
 				number++
 			}

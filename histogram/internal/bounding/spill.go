@@ -1,7 +1,6 @@
 package bounding
 
-// This file holds the spill: bytes put aside by partition, in memory as long as a
-// budget lasts and on disk beyond it.
+// This file holds the spill: bytes stored by partition, in memory as long as a limit lasts and then on disk.
 
 import (
 	"crypto/aes"
@@ -16,12 +15,10 @@ import (
 	"sync"
 )
 
-// spill keeps stretches of bytes for partitions. What goes to disk is enciphered
-// under a key that no memory but this process's ever holds, in one file of a
-// folder that only its owner may enter. Where the system lets an open file lose
-// its name, folder and file lose theirs at once, and not even a killed process
-// leaves them behind; elsewhere close removes them. Several goroutines may use a
-// spill.
+// spill stores stretches of bytes for partitions. What goes to disk is enciphered under a key that only this
+// process's memory ever holds, in one file of a folder that only its owner may enter. If the system allows an open
+// file to be unlinked, folder and file are unlinked at once, and not even a killed process leaves them behind; on
+// other systems close removes them. Several goroutines may use a spill.
 type spill struct {
 	dir   string // parent of the folder
 	limit int64  // bytes to keep in memory
@@ -32,22 +29,22 @@ type spill struct {
 	folder string
 	file   *os.File
 	block  cipher.Block
-	end    int64 // of what is written, a multiple of pageBytes
+	end    int64 // end of what is written, a multiple of pageBytes
 }
 
-// part is what was put aside for one partition.
+// part is what is stored for one partition.
 type part struct {
 	stretches []stretch
 	size      int64
 
-	enciphering sync.Mutex    // which happens in the order of the stretches on disk
-	key         cipher.Stream // of the partition, as far as it is used; nil until then
+	enciphering sync.Mutex    // held while enciphering, which follows the order of the stretches on disk
+	key         cipher.Stream // key stream of the partition after what is used; nil before the first use
 }
 
-// pageBytes is what the system holds of a file at a time.
+// pageBytes is the page size of a file in memory.
 const pageBytes = 1 << 12
 
-// stretch is a run of bytes in memory or, where held is nil, on disk.
+// stretch is a run of bytes in memory or, if held is nil, on disk.
 type stretch struct {
 	held []byte
 	at   int64
@@ -56,12 +53,12 @@ type stretch struct {
 
 func newSpill(dir string, limit int64, parts int) *spill {
 	s := &spill{dir: dir, limit: limit}
-	s.grow(parts)
+	s.addParts(parts)
 	return s
 }
 
-// grow adds partitions and returns the number of the first.
-func (s *spill) grow(parts int) int {
+// addParts adds partitions and returns the number of the first.
+func (s *spill) addParts(parts int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first := len(s.parts)
@@ -71,19 +68,18 @@ func (s *spill) grow(parts int) int {
 	return first
 }
 
-// put puts bytes aside for a partition. It returns whether it keeps them, and must
-// not see them changed; else they are on disk, and the memory that held them, which
-// has been overwritten, is free for the caller.
+// put stores bytes for a partition. It reports whether the spill keeps the slice, which must not change then. If not,
+// the bytes are on disk; the slice has been overwritten and is free for the caller.
 func (s *spill) put(p int, bytes []byte) (keeps bool, err error) {
 	s.mu.Lock()
 	if s.held+int64(len(bytes)) <= s.limit {
 		s.held += int64(len(bytes))
-		s.add(p, stretch{held: bytes, size: len(bytes)})
+		s.appendStretch(p, stretch{held: bytes, size: len(bytes)})
 		s.mu.Unlock()
 		return true, nil
 	}
 	if s.file == nil {
-		if err := s.open(); err != nil {
+		if err := s.openFile(); err != nil {
 			s.mu.Unlock()
 			return false, err
 		}
@@ -98,7 +94,7 @@ func (s *spill) put(p int, bytes []byte) (keeps bool, err error) {
 	s.mu.Lock()
 	at := s.end
 	s.end += (int64(len(bytes)) + pageBytes - 1) &^ (pageBytes - 1)
-	s.add(p, stretch{at: at, size: len(bytes)})
+	s.appendStretch(p, stretch{at: at, size: len(bytes)})
 	s.mu.Unlock()
 	to.enciphering.Unlock()
 	if _, err := s.file.WriteAt(bytes, at); err != nil {
@@ -107,7 +103,7 @@ func (s *spill) put(p int, bytes []byte) (keeps bool, err error) {
 	return false, nil
 }
 
-// reserve says whether there is room in memory for so many bytes more, which are then held until the spill is closed.
+// reserve reports whether memory has room for so many more bytes, and reserves them until the spill is closed.
 func (s *spill) reserve(bytes int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,28 +114,28 @@ func (s *spill) reserve(bytes int) bool {
 	return true
 }
 
-// leave puts bytes aside in memory, whatever the budget.
-func (s *spill) leave(p int, bytes []byte) {
+// putInMemory stores bytes in memory, regardless of the limit.
+func (s *spill) putInMemory(p int, bytes []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held += int64(len(bytes))
-	s.add(p, stretch{held: bytes, size: len(bytes)})
+	s.appendStretch(p, stretch{held: bytes, size: len(bytes)})
 }
 
-func (s *spill) add(p int, run stretch) {
+func (s *spill) appendStretch(p int, run stretch) {
 	s.parts[p].stretches = append(s.parts[p].stretches, run)
 	s.parts[p].size += int64(run.size)
 }
 
-// size is how many bytes are put aside for a partition.
+// size returns how many bytes are stored for a partition.
 func (s *spill) size(p int) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.parts[p].size
 }
 
-// each visits the stretches of a partition, which are valid during the visit.
-func (s *spill) each(p int, visit func(bytes []byte) error) error {
+// eachStretch visits the stretches of a partition, which are valid during the visit.
+func (s *spill) eachStretch(p int, visit func(bytes []byte) error) error {
 	s.mu.Lock()
 	stretches := s.parts[p].stretches
 	s.mu.Unlock()
@@ -148,8 +144,8 @@ func (s *spill) each(p int, visit func(bytes []byte) error) error {
 	for _, run := range stretches {
 		bytes := run.held
 		if bytes == nil {
-			scratch = fit(scratch, run.size)
-			if err := s.read(p, &key, scratch, run.at); err != nil {
+			scratch = resize(scratch, run.size)
+			if err := s.readStretch(p, &key, scratch, run.at); err != nil {
 				return err
 			}
 			bytes = scratch
@@ -161,26 +157,25 @@ func (s *spill) each(p int, visit func(bytes []byte) error) error {
 	return nil
 }
 
-// take returns all bytes of a partition, in scratch where they fit, and forgets
-// them.
-func (s *spill) take(p int, scratch []byte) ([]byte, error) {
-	taken := fit(scratch, int(s.size(p)))
+// takeAll returns all bytes of a partition, in scratch if they fit, and forgets them.
+func (s *spill) takeAll(p int, scratch []byte) ([]byte, error) {
+	taken := resize(scratch, int(s.size(p)))
 	var key cipher.Stream
 	n := 0
-	for _, run := range s.drop(p) {
+	for _, run := range s.forget(p) {
 		to := taken[n : n+run.size]
 		n += run.size
 		if run.held != nil {
 			copy(to, run.held)
-		} else if err := s.read(p, &key, to, run.at); err != nil {
+		} else if err := s.readStretch(p, &key, to, run.at); err != nil {
 			return nil, err
 		}
 	}
 	return taken, nil
 }
 
-// drop forgets a partition and returns what was put aside for it.
-func (s *spill) drop(p int) []stretch {
+// forget removes what is stored for a partition, and returns it.
+func (s *spill) forget(p int) []stretch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stretches := s.parts[p].stretches
@@ -191,8 +186,8 @@ func (s *spill) drop(p int) []stretch {
 	return stretches
 }
 
-// Read reads the next stretch of a partition, whose key goes on from that before it.
-func (s *spill) read(p int, key *cipher.Stream, to []byte, at int64) error {
+// readStretch reads the next stretch of a partition. The key stream continues from the stretch before it.
+func (s *spill) readStretch(p int, key *cipher.Stream, to []byte, at int64) error {
 	if *key == nil {
 		*key = s.keyOf(p)
 	}
@@ -203,20 +198,19 @@ func (s *spill) read(p int, key *cipher.Stream, to []byte, at int64) error {
 	return nil
 }
 
-// keyOf is the key stream of a partition from its beginning, AES-256 in counter mode:
-// the number of the partition is the first half of the counter. The stretches of a
-// partition use it up one behind the other, and what is written is written once; so no
-// part of it is used twice.
+// keyOf returns the key stream of a partition from its beginning, AES-256 in counter mode: the number of the
+// partition is the first half of the counter. The stretches of a partition use the key stream one after another, and
+// what is written is written once; so no part of it is used twice.
 func (s *spill) keyOf(p int) cipher.Stream {
 	var counter [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(counter[:], uint64(p))
 	return cipher.NewCTR(s.block, counter[:])
 }
 
-// open makes the folder and the file. s is locked.
-func (s *spill) open() error {
+// openFile makes the folder and the file. s must be locked.
+func (s *spill) openFile() error {
 	var key [32]byte
-	rand.Read(key[:]) // ends the process where the system has no random bytes
+	rand.Read(key[:]) // ends the process if the system has no random bytes
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		return err
@@ -236,7 +230,7 @@ func (s *spill) open() error {
 	return nil
 }
 
-// close forgets all and removes what is on disk. It may be called twice.
+// close forgets everything and removes what is on disk. It may be called twice.
 func (s *spill) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,28 +253,27 @@ func spillError(err error) error {
 		"give more memory, or a folder for temporary files with more room: %w", err)
 }
 
-// A row is put aside as a tuple: the word of its id, how far its place lies behind
-// that of the row before it (both little-endian, of 8 and 2 bytes), and what else is
-// needed of it. A tuple whose step is 0 is no row and ends there: its word is the
-// place that the next row is counted from. Each stretch begins with one.
+// A row is stored as a tuple: the word of its id, the distance of its place from the place of the row before it (both
+// little-endian, of 8 and 2 bytes), and the rest (tupleRest). A tuple whose step is 0 is not a row and has no rest:
+// its word is the place from which the next row is counted. Each stretch begins with such a tuple.
 const (
 	tupleBytes = 10
 	mostStep   = 1<<16 - 1
 )
 
-// router gathers rows by bits of their words and puts them aside for the
-// partitions of a spill. Not for concurrent use.
+// router gathers rows by bits of their words and stores them in the partitions of a spill. It must not be used
+// concurrently.
 type router struct {
 	spill *spill
 	base  int // the first partition
 	skip  int // bits of the words that are the same in all rows
-	shift int // what is left of a word without those bits is a partition
+	shift int // shift that leaves the number of the partition, after skip
 	chunk int // bytes to gather
 	least int // bytes to begin with
 	parts []gathered
 }
 
-// gathered are the rows of a partition that are not put aside yet.
+// gathered is the rows of a partition that are not yet stored.
 type gathered struct {
 	held []byte
 	used int
@@ -292,13 +285,13 @@ func newRouter(s *spill, base, skip, parts, chunk int) router {
 		least: 16 * tupleBytes, parts: make([]gathered, parts)}
 }
 
-// Add gathers a row, of whose tuple more bytes are wanted: those are returned.
-func (r *router) add(word, place uint64, more int) ([]byte, error) {
+// addRow gathers a row, and returns the `more` bytes of its tuple that the caller must fill.
+func (r *router) addRow(word, place uint64, more int) ([]byte, error) {
 	g := &r.parts[word<<r.skip>>r.shift]
 	size := tupleBytes + more
 	step := place - g.last
 	if step-1 >= mostStep || g.used+size > len(g.held) {
-		if err := r.begin(word, place, size); err != nil {
+		if err := r.makeRoom(word, place, size); err != nil {
 			return nil, err
 		}
 		step = 1
@@ -310,15 +303,14 @@ func (r *router) add(word, place uint64, more int) ([]byte, error) {
 	return tuple[tupleBytes:], nil
 }
 
-// addAll is add for each id, of which nothing more is wanted: the first has the place
-// given, and the others those behind it.
+// addAll is addRow for each id, without rests. The first row has the given place, and the others follow it.
 func (r *router) addAll(by permutation, place uint64, ids []int64) error {
 	for i, id := range ids {
-		word, place := by.of(uint64(id)), place+uint64(i)
+		word, place := by.apply(uint64(id)), place+uint64(i)
 		g := &r.parts[word<<r.skip>>r.shift]
 		step := place - g.last
 		if step-1 >= mostStep || g.used+tupleBytes > len(g.held) {
-			if err := r.begin(word, place, tupleBytes); err != nil {
+			if err := r.makeRoom(word, place, tupleBytes); err != nil {
 				return err
 			}
 			step = 1
@@ -331,9 +323,9 @@ func (r *router) addAll(by permutation, place uint64, ids []int64) error {
 	return nil
 }
 
-// begin makes room for a row, and says its place, so that it is one step behind the
-// last. What is gathered grows up to a chunk, and then it is put aside.
-func (r *router) begin(word, place uint64, size int) error {
+// makeRoom makes room for a row, and writes the place before it, so that its step is 1. The memory for gathered rows
+// grows up to a chunk; then they are stored.
+func (r *router) makeRoom(word, place uint64, size int) error {
 	p := int(word << r.skip >> r.shift)
 	g := &r.parts[p]
 	size += tupleBytes
@@ -359,19 +351,18 @@ func (r *router) begin(word, place uint64, size int) error {
 	return nil
 }
 
-// flush leaves what is gathered with the spill. The router is not to be used
-// behind it.
-func (r *router) flush() {
+// flushAll stores what is gathered. The router must not be used after it.
+func (r *router) flushAll() {
 	for p, g := range r.parts {
 		if g.used > 0 {
-			r.spill.leave(r.base+p, g.held[:g.used])
+			r.spill.putInMemory(r.base+p, g.held[:g.used])
 		}
 	}
 	r.parts = nil
 }
 
-// fit is a slice of n entries, in the memory of scratch where they fit.
-func fit[T any](scratch []T, n int) []T {
+// resize returns a slice of n entries, in the memory of scratch if it is large enough.
+func resize[T any](scratch []T, n int) []T {
 	if cap(scratch) < n {
 		return make([]T, n, n+n/8)
 	}

@@ -1,7 +1,7 @@
 package encoding
 
-// This file holds the encoder: from the raw values of a column to codes over its
-// declared domain, or over the places of its lattice.
+// This file holds the encoder, which turns the raw values of a column into codes over its declared domain, or over
+// the indexes of its lattice.
 
 import (
 	"fmt"
@@ -21,24 +21,25 @@ const (
 	unseen   = math.MaxUint32 - 2 // an entry of a look-up table not yet asked for
 )
 
-// IsMark reports whether a code of [Encoder.Encode] is a mark, and no place of a category or a value.
+// IsMark reports whether a code of [Encoder.Encode] is a mark rather than the code of a category or a value.
 func IsMark(code uint32) bool { return code >= unseen }
 
-// Encoder encodes one column. It is shared by goroutines, and changes in nothing but what it notes of the values that
-// it was asked for; as a [source.Coder] it says to readers which code each value has.
+// Encoder encodes one column. Goroutines share it; it changes only in what it records of the values that it has seen.
+// As a [source.Coder] it tells readers which code each value has.
 type Encoder struct {
 	Column  *spec.Column
-	Size    int  // codes that there are
-	Numbers bool // codes are places of values, and not categories
-	width   int  // bytes of a code
-	// codes from here on are marks: of a row that breaks the contract, and behind it of one that is left out
+	Size    int  // number of codes
+	Numbers bool // codes are lattice indexes of values, and not categories
+	width   int  // number of bytes of a code
+	// Marks is the mark of a row that breaks the contract; the next code is the mark of a row that is left out
 	Marks   uint32
-	compute Compute // makes the values of others, nil where they are read as they are
+	compute Compute // computes the values from other columns, nil for a column that is read as it is
 
 	readable, unreadable atomic.Bool // some value was of the column's type; some was a text that is not
 }
 
-// OfCategories returns the encoder of a column's categories. It fails where a domain is too large to have codes.
+// OfCategories returns the encoder of a column's categories. It returns an error if the domain is too large to have
+// codes.
 func OfCategories(table *spec.Table, c *spec.Column) (*Encoder, error) {
 	return encoderWith(table, c, c.Domain.Size())
 }
@@ -55,7 +56,7 @@ func encoderWith(table *spec.Table, c *spec.Column, size int) (*Encoder, error) 
 	return &Encoder{Column: c, Size: size, width: width, Marks: uint32(1<<(8*width) - 2), compute: makes}, nil
 }
 
-// widthOf is the least bytes that hold so many codes and two marks.
+// widthOf returns the fewest bytes that hold size codes and two marks.
 func widthOf(size int) int {
 	switch {
 	case size <= math.MaxUint8-1:
@@ -66,8 +67,8 @@ func widthOf(size int) int {
 	return 4
 }
 
-// Label is a code as text: its finest category or, where the column has none (a range
-// without step), the place of its cell.
+// Label returns a code as text: its finest category or, if the column has none (a range without step), the index of
+// its cell.
 func (e *Encoder) Label(code uint32) string {
 	if finest, ok := e.Column.Domain.Level(""); ok {
 		return finest.Categories[code].Code
@@ -80,33 +81,33 @@ func (e *Encoder) LeavesOut() bool {
 	return e.Column.Null.Action == spec.Drop || e.Column.Unknown.Action == spec.Drop
 }
 
-// Width is the bytes of a code. It leaves room for two marks.
+// Width returns the number of bytes of a code, which leaves room for two marks.
 func (e *Encoder) Width() int { return e.width }
 
-// Codes writes the code of each value, of which the last two of the width are marks:
-// of one that breaks the contract, and of one whose row is left out. The values are those of
-// the one column that the encoder's own is read from or made of.
+// Codes writes the code of each value. The last two codes of the width are marks: of a value that breaks the
+// contract, and of a value whose row is left out. values are those of the single column from which the encoder's own
+// is read or computed.
 func (e *Encoder) Codes(values arrow.Array, codes []uint32) {
 	e.CodesOf([]arrow.Array{values}, codes)
 }
 
-// CodesOf is Codes for a column that is made of any number of others.
+// CodesOf is Codes for a column that is computed from any number of others.
 func (e *Encoder) CodesOf(inputs []arrow.Array, codes []uint32) {
-	values, misfits := e.values(inputs)
-	code := e.reader(values)
+	values, misfits := e.computeValues(inputs)
+	code := e.codeReader(values)
 	nulls := values.NullN() > 0
 	for i := range codes {
 		c := uint32(0)
 		switch {
 		case misfits != nil && misfits[i] != domain.Fits:
 			c = e.codeOfMisfit(misfits[i])
-			e.note(misfits[i])
+			e.noteFit(misfits[i])
 		case nulls && values.IsNull(i):
-			c = e.absent()
+			c = e.nullCode()
 		default:
 			var fit domain.Fit
 			c, fit = code(i)
-			e.note(fit)
+			e.noteFit(fit)
 		}
 		switch c {
 		case Dropped:
@@ -118,11 +119,11 @@ func (e *Encoder) CodesOf(inputs []arrow.Array, codes []uint32) {
 	}
 }
 
-// Unread reports whether the column has values, of which not one could be read as its type.
+// Unread reports whether the column has values none of which could be read as its type.
 func (e *Encoder) Unread() bool { return e.unreadable.Load() && !e.readable.Load() }
 
-// note notes that a value was read, or could not be.
-func (e *Encoder) note(fit domain.Fit) {
+// noteFit records that a value was read, or could not be.
+func (e *Encoder) noteFit(fit domain.Fit) {
 	if fit == domain.NotANumber {
 		if !e.unreadable.Load() {
 			e.unreadable.Store(true)
@@ -132,7 +133,7 @@ func (e *Encoder) note(fit domain.Fit) {
 	}
 }
 
-// KindNull is the kind of a misfit that has no value; the others are those of [domain.Fit].
+// KindNull is the kind of a misfit without a value; the other kinds are those of [domain.Fit].
 const KindNull = "null"
 
 // Misfit is a row whose value breaks the contract.
@@ -149,14 +150,13 @@ func (e *Encoder) KindOf(fit domain.Fit) string {
 	return fit.String()
 }
 
-// Encode returns the code of each row of raw inputs, with the marks Dropped and
-// Breached, and the first breaches in row order of rows that are not outside, at
-// most so many.
+// Encode returns the code of each row of raw inputs, with the marks Dropped and Breached, and the first breaches in
+// row order of rows that are not outside, at most `most` of them.
 func (e *Encoder) Encode(outside []bool, most int, inputs ...arrow.Array) ([]uint32, []Misfit) {
-	raw, misfits := e.values(inputs)
+	raw, misfits := e.computeValues(inputs)
 	codes := make([]uint32, raw.Len())
 	var found []Misfit
-	code := e.reader(raw)
+	code := e.codeReader(raw)
 	for i := range codes {
 		kind := KindNull
 		switch {
@@ -164,7 +164,7 @@ func (e *Encoder) Encode(outside []bool, most int, inputs ...arrow.Array) ([]uin
 			codes[i] = e.codeOfMisfit(misfits[i])
 			kind = misfits[i].String()
 		case raw.IsNull(i):
-			codes[i] = e.absent()
+			codes[i] = e.nullCode()
 		default:
 			var fit domain.Fit
 			if codes[i], fit = code(i); codes[i] == Breached {
@@ -178,16 +178,16 @@ func (e *Encoder) Encode(outside []bool, most int, inputs ...arrow.Array) ([]uin
 	return codes, found
 }
 
-// absent is the code of a row that has no value.
-func (e *Encoder) absent() uint32 {
+// nullCode returns the code of a row without a value.
+func (e *Encoder) nullCode() uint32 {
 	if e.Numbers && e.Column.Null.Action == spec.As {
 		return e.codeAt(e.Column.Lattice.PlaceOfNull(domain.Whole))
 	}
-	return e.obey(e.Column.Null)
+	return e.codeByPolicy(e.Column.Null)
 }
 
-// obey is the code that a policy gives.
-func (e *Encoder) obey(p spec.Policy) uint32 {
+// codeByPolicy returns the code that a policy gives.
+func (e *Encoder) codeByPolicy(p spec.Policy) uint32 {
 	switch p.Action {
 	case spec.Drop:
 		return Dropped
@@ -197,71 +197,70 @@ func (e *Encoder) obey(p spec.Policy) uint32 {
 	return Breached
 }
 
-// resolve applies the policy for unknown values. A column that cannot be read as
-// its type at all is refused whatever the policy, or a mistaken spec would count
-// nothing without a word.
-func (e *Encoder) resolve(code int, fit domain.Fit) (uint32, domain.Fit) {
+// codeOfFit applies the policy for unknown values. A column that cannot be read as its type at all is refused
+// whatever the policy; otherwise a mistaken spec would silently count nothing.
+func (e *Encoder) codeOfFit(code int, fit domain.Fit) (uint32, domain.Fit) {
 	switch fit {
 	case domain.Fits:
 		return uint32(code), fit
 	case domain.WrongType:
 		return Breached, fit
 	}
-	return e.obey(e.Column.Unknown), fit
+	return e.codeByPolicy(e.Column.Unknown), fit
 }
 
-// codeOfMisfit is the code of a row of which a value that its own is made of could not be read.
+// codeOfMisfit returns the code of a row with an input that could not be read.
 func (e *Encoder) codeOfMisfit(fit domain.Fit) (code uint32) {
 	if e.Numbers && fit != domain.WrongType {
-		code, _ = e.placed(0, fit)
+		code, _ = e.codeOfNumber(0, fit)
 	} else {
-		code, _ = e.resolve(0, fit)
+		code, _ = e.codeOfFit(0, fit)
 	}
 	return code
 }
 
-// textArray is an array of texts: String, or LargeString of UUIDs.
+// textArray is an array of texts: String, or LargeString for UUIDs.
 type textArray interface {
 	arrow.Array
 	Value(row int) string
 }
 
-// reader returns how a row of raw that is not null is encoded.
-func (e *Encoder) reader(raw arrow.Array) func(row int) (uint32, domain.Fit) {
+// codeReader returns a function that encodes a row of raw that is not null.
+func (e *Encoder) codeReader(raw arrow.Array) func(row int) (uint32, domain.Fit) {
 	if e.Numbers {
-		return e.placeReader(raw)
+		return e.numberReader(raw)
 	}
 	d := e.Column.Domain
 	switch a := raw.(type) {
 	case *array.Dictionary:
-		return lookUp(a, func(text string) (uint32, domain.Fit) { return e.resolve(d.CodeOfText(text)) })
+		return lookUp(a, func(text string) (uint32, domain.Fit) { return e.codeOfFit(d.CodeOfText(text)) })
 	case textArray:
-		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfText(a.Value(i))) }
+		return func(i int) (uint32, domain.Fit) { return e.codeOfFit(d.CodeOfText(a.Value(i))) }
 	case *array.Int64:
-		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfInt(a.Value(i))) }
+		return func(i int) (uint32, domain.Fit) { return e.codeOfFit(d.CodeOfInt(a.Value(i))) }
 	case *array.Float64:
-		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfFloat(a.Value(i))) }
+		return func(i int) (uint32, domain.Fit) { return e.codeOfFit(d.CodeOfFloat(a.Value(i))) }
 	case *array.Decimal128:
 		scale := a.DataType().(*arrow.Decimal128Type).Scale
-		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfDecimal(a.Value(i).BigInt(), scale)) }
+		return func(i int) (uint32, domain.Fit) { return e.codeOfFit(d.CodeOfDecimal(a.Value(i).BigInt(), scale)) }
 	case *array.Boolean:
 		if x := e.Column.Expression; x != nil && x.Categories != nil {
-			return e.ofTruth(a, x.Categories)
+			return e.truthReader(a, x.Categories)
 		}
-		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfBool(a.Value(i))) }
+		return func(i int) (uint32, domain.Fit) { return e.codeOfFit(d.CodeOfBool(a.Value(i))) }
 	case *array.Date32:
-		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfDate(int32(a.Value(i)))) }
+		return func(i int) (uint32, domain.Fit) { return e.codeOfFit(d.CodeOfDate(int32(a.Value(i)))) }
 	case *array.Timestamp:
-		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfTimestamp(int64(a.Value(i)))) }
+		return func(i int) (uint32, domain.Fit) { return e.codeOfFit(d.CodeOfTimestamp(int64(a.Value(i)))) }
 	}
 	return func(int) (uint32, domain.Fit) { return Breached, domain.WrongType }
 }
 
-// ofTruth encodes booleans by the categories of false and true.
-func (e *Encoder) ofTruth(a *array.Boolean, categories []string) func(row int) (uint32, domain.Fit) {
+// truthReader encodes booleans by the categories of false and true.
+func (e *Encoder) truthReader(a *array.Boolean, categories []string) func(row int) (uint32, domain.Fit) {
 	var codes [2]uint32
 	for i, category := range categories {
-		codes[i], _ = e.resolve(e.Column.Domain.CodeOfText(category))
+		codes[i], _ = e.codeOfFit(e.Column.Domain.CodeOfText(category))
 	}
 	return func(i int) (uint32, domain.Fit) {
 		if a.Value(i) {
@@ -271,8 +270,8 @@ func (e *Encoder) ofTruth(a *array.Boolean, categories []string) func(row int) (
 	}
 }
 
-// lookUp encodes a dictionary through a table filled as its entries are met, so
-// that an entry no row uses breaks no contract.
+// lookUp encodes a dictionary through a table that is filled as entries are used, so that an entry that no row uses
+// breaks no contract.
 func lookUp(a *array.Dictionary, codeOf func(text string) (uint32, domain.Fit)) func(row int) (uint32, domain.Fit) {
 	values, ok := a.Dictionary().(*array.String)
 	index, okIndex := a.Indices().(*array.Int32)

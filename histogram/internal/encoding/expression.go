@@ -18,7 +18,7 @@ import (
 	"github.com/dprelease/dprelease/spec/expression"
 )
 
-// evaluation makes the values of an expression. It is immutable but for memory that goroutines hand on.
+// evaluation computes the values of an expression. It is immutable except for the memory that goroutines reuse.
 type evaluation struct {
 	of      *spec.Expression
 	program *expression.Program
@@ -26,20 +26,21 @@ type evaluation struct {
 	scratch sync.Pool // of *[]expression.Vector, one for each input
 }
 
-// operand is one input of an expression: a column among the sources or, where look is not nil, what is looked up by
-// several.
+// operand is one input of an expression: a column among the sources or, if lookUp is not nil, a value that is looked
+// up by several sources.
 type operand struct {
 	reading domain.Reading
-	places  []int
-	look    Compute
+	indexes []int
+	lookUp  Compute
 }
 
-// evaluating makes the values of a column's expression. A row with an input that is not of the kind, or beyond the
-// numbers, that the expression was checked for is a misfit, whatever the expression makes of it.
+// expressionValues returns how the values of a column's expression are computed. A row with an input that is not of
+// the kind, or beyond the numbers, that the expression was checked for is a misfit, whatever the expression makes of
+// it.
 //
 // Guarantee: the value of a row is a function of its own inputs and of what is public. Neighbours: both relations.
 // Argument: docs/proofs/bounding.md.
-func evaluating(table *spec.Table, of *spec.Expression) (Compute, error) {
+func expressionValues(table *spec.Table, of *spec.Expression) (Compute, error) {
 	v, err := newEvaluation(table, of)
 	if err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func newEvaluation(table *spec.Table, of *spec.Expression) (*evaluation, error) 
 				return nil, fmt.Errorf("table %s is joined to no table %s", table.Name, in.Table)
 			}
 			var err error
-			if o.look, err = lookupValues(table,
+			if o.lookUp, err = lookupValues(table,
 				&spec.Column{Name: in.Name, Lookup: &spec.Lookup{Join: in.Table, Column: in.Name, On: j.On}}); err != nil {
 				return nil, err
 			}
@@ -69,7 +70,7 @@ func newEvaluation(table *spec.Table, of *spec.Expression) (*evaluation, error) 
 			if at < 0 {
 				return nil, fmt.Errorf("table %s: an expression does not say that it reads %s", table.Name, name)
 			}
-			o.places = append(o.places, at)
+			o.indexes = append(o.indexes, at)
 		}
 		v.inputs = append(v.inputs, o)
 	}
@@ -77,33 +78,33 @@ func newEvaluation(table *spec.Table, of *spec.Expression) (*evaluation, error) 
 	return v, nil
 }
 
-// evaluate passes the values of rows, and which of them are misfits, to take.
-func (v *evaluation) evaluate(sources []arrow.Array, take func(expression.Vector)) (misfits []domain.Fit) {
+// run passes the values of rows to take, and returns which rows are misfits.
+func (v *evaluation) run(sources []arrow.Array, take func(expression.Vector)) (misfits []domain.Fit) {
 	rows := sources[0].Len()
 	scratch := v.scratch.Get().(*[]expression.Vector)
 	defer v.scratch.Put(scratch)
 	vectors := make([]expression.Vector, len(v.inputs))
 	for i, o := range v.inputs {
-		values := sources[o.places[0]]
-		if o.look != nil {
-			keys := make([]arrow.Array, len(o.places))
-			for j, at := range o.places {
+		values := sources[o.indexes[0]]
+		if o.lookUp != nil {
+			keys := make([]arrow.Array, len(o.indexes))
+			for j, at := range o.indexes {
 				keys[j] = sources[at]
 			}
 			var wrong []domain.Fit
-			values, wrong = o.look(keys)
-			misfits = worse(misfits, wrong)
+			values, wrong = o.lookUp(keys)
+			misfits = mergeMisfits(misfits, wrong)
 		}
 		r := vectorReader{reading: o.reading, into: &(*scratch)[i]}
-		vectors[i] = r.read(values)
-		misfits = worse(misfits, r.misfits)
+		vectors[i] = r.readVector(values)
+		misfits = mergeMisfits(misfits, r.misfits)
 	}
 	v.program.Run(rows, vectors, take)
 	return misfits
 }
 
-// worse are the misfits of rows by either of two.
-func worse(a, b []domain.Fit) []domain.Fit {
+// mergeMisfits returns the rows that are misfits in either of two lists.
+func mergeMisfits(a, b []domain.Fit) []domain.Fit {
 	if a == nil {
 		return b
 	}
@@ -115,50 +116,50 @@ func worse(a, b []domain.Fit) []domain.Fit {
 	return a
 }
 
-// vectorReader reads an array as a vector, in memory that is used again.
+// vectorReader reads an array as a vector, in memory that is reused.
 type vectorReader struct {
 	reading domain.Reading
 	into    *expression.Vector
 	misfits []domain.Fit
 }
 
-func (r *vectorReader) read(a arrow.Array) (v expression.Vector) {
+func (r *vectorReader) readVector(a arrow.Array) (v expression.Vector) {
 	if d, ok := a.(*array.Dictionary); ok {
-		return r.gather(d)
+		return r.readDictionary(d)
 	}
 	n := a.Len()
 	if a.NullN() > 0 {
-		v.Null = room(&r.into.Null, n)
+		v.Null = resize(&r.into.Null, n)
 		for i := range v.Null {
 			v.Null[i] = a.IsNull(i)
 		}
 	}
 	if r.reading.Reading == expression.AsText {
-		v.Texts = room(&r.into.Texts, n)
-		r.texts(a, v.Texts)
+		v.Texts = resize(&r.into.Texts, n)
+		r.readTexts(a, v.Texts)
 		return v
 	}
-	v.Numbers = room(&r.into.Numbers, n)
-	r.numbers(a, v.Numbers)
+	v.Numbers = resize(&r.into.Numbers, n)
+	r.readNumbers(a, v.Numbers)
 	return v
 }
 
-// room makes memory n values long, anew where it holds fewer.
-func room[T any](memory *[]T, n int) []T {
+// resize makes memory n values long, and allocates it anew if it is too short.
+func resize[T any](memory *[]T, n int) []T {
 	*memory = slices.Grow((*memory)[:0], n)[:n]
 	return *memory
 }
 
-// misfit notes that a row does not fit.
-func (r *vectorReader) misfit(row, rows int, fit domain.Fit) {
+// noteMisfit records that a row does not fit.
+func (r *vectorReader) noteMisfit(row, rows int, fit domain.Fit) {
 	if r.misfits == nil {
 		r.misfits = make([]domain.Fit, rows)
 	}
 	r.misfits[row] = fit
 }
 
-// texts are those of an array's values as domains of texts have them.
-func (r *vectorReader) texts(a arrow.Array, out []string) {
+// readTexts writes the texts of an array's values, as domains of texts have them.
+func (r *vectorReader) readTexts(a arrow.Array, out []string) {
 	if texts, ok := a.(textArray); ok {
 		for i := range out {
 			out[i] = texts.Value(i)
@@ -171,11 +172,11 @@ func (r *vectorReader) texts(a arrow.Array, out []string) {
 		switch {
 		case a.IsNull(i):
 		case text == nil:
-			r.misfit(i, len(out), domain.WrongType)
+			r.noteMisfit(i, len(out), domain.WrongType)
 		default:
 			var ok bool
 			if scratch, ok = text(scratch[:0], i); !ok {
-				r.misfit(i, len(out), domain.NotANumber)
+				r.noteMisfit(i, len(out), domain.NotANumber)
 				continue
 			}
 			out[i] = string(scratch)
@@ -183,8 +184,8 @@ func (r *vectorReader) texts(a arrow.Array, out []string) {
 	}
 }
 
-// numbers are the numbers that stand for an array's values.
-func (r *vectorReader) numbers(a arrow.Array, out []int64) {
+// readNumbers writes the numbers that stand for an array's values.
+func (r *vectorReader) readNumbers(a arrow.Array, out []int64) {
 	x := &r.reading
 	value := func(int) (int64, domain.Fit) { return 0, domain.WrongType }
 	switch a := a.(type) {
@@ -215,22 +216,22 @@ func (r *vectorReader) numbers(a arrow.Array, out []int64) {
 		}
 		number, fit := value(i)
 		if out[i] = number; fit != domain.Fits {
-			r.misfit(i, len(out), fit)
+			r.noteMisfit(i, len(out), fit)
 		}
 	}
 }
 
-// gather reads the entries of a dictionary once.
-func (r *vectorReader) gather(d *array.Dictionary) (v expression.Vector) {
+// readDictionary reads each entry of a dictionary once.
+func (r *vectorReader) readDictionary(d *array.Dictionary) (v expression.Vector) {
 	entries := vectorReader{reading: r.reading, into: &expression.Vector{}}
-	of := entries.read(d.Dictionary())
+	of := entries.readVector(d.Dictionary())
 	n := d.Len()
-	v.Null = room(&r.into.Null, n)
+	v.Null = resize(&r.into.Null, n)
 	isText := r.reading.Reading == expression.AsText
 	if isText {
-		v.Texts = room(&r.into.Texts, n)
+		v.Texts = resize(&r.into.Texts, n)
 	} else {
-		v.Numbers = room(&r.into.Numbers, n)
+		v.Numbers = resize(&r.into.Numbers, n)
 	}
 	for i := range n {
 		if v.Null[i] = d.IsNull(i); v.Null[i] {
@@ -243,15 +244,15 @@ func (r *vectorReader) gather(d *array.Dictionary) (v expression.Vector) {
 			v.Numbers[i] = of.Numbers[at]
 		}
 		if entries.misfits != nil && entries.misfits[at] != domain.Fits {
-			r.misfit(i, n, entries.misfits[at])
+			r.noteMisfit(i, n, entries.misfits[at])
 		}
 	}
 	return v
 }
 
-// compute makes the values of rows.
+// compute computes the values of rows.
 func (v *evaluation) compute(sources []arrow.Array) (values arrow.Array, misfits []domain.Fit) {
-	misfits = v.evaluate(sources, func(made expression.Vector) { values = v.array(made) })
+	misfits = v.run(sources, func(made expression.Vector) { values = v.array(made) })
 	return values, misfits
 }
 
@@ -260,38 +261,39 @@ func (v *evaluation) array(made expression.Vector) arrow.Array {
 	valid, mem := validOf(made.Null), memory.DefaultAllocator
 	switch t := v.of.Type(); t.Kind {
 	case expression.Text:
-		return built(array.NewStringBuilder(mem), made.Texts, valid)
+		return arrayOf(array.NewStringBuilder(mem), made.Texts, valid)
 	case expression.Boolean:
-		truth := each(made.Numbers, func(x int64) bool { return x == 1 })
+		truth := mapEach(made.Numbers, func(x int64) bool { return x == 1 })
 		if v.of.OnlyTrue {
 			valid = slices.Clone(truth)
 			for i, null := range made.Null {
 				valid[i] = valid[i] && !null
 			}
 		}
-		return built(array.NewBooleanBuilder(mem), truth, valid)
+		return arrayOf(array.NewBooleanBuilder(mem), truth, valid)
 	case expression.Date:
-		days := each(made.Numbers, func(x int64) arrow.Date32 { return arrow.Date32(x) })
-		return built(array.NewDate32Builder(mem), days, valid)
+		days := mapEach(made.Numbers, func(x int64) arrow.Date32 { return arrow.Date32(x) })
+		return arrayOf(array.NewDate32Builder(mem), days, valid)
 	case expression.Timestamp:
-		micros := each(made.Numbers, func(x int64) arrow.Timestamp { return arrow.Timestamp(x) })
-		return built(array.NewTimestampBuilder(mem, arrow.FixedWidthTypes.Timestamp_us.(*arrow.TimestampType)), micros, valid)
+		micros := mapEach(made.Numbers, func(x int64) arrow.Timestamp { return arrow.Timestamp(x) })
+		return arrayOf(array.NewTimestampBuilder(mem, arrow.FixedWidthTypes.Timestamp_us.(*arrow.TimestampType)), micros,
+			valid)
 	default:
 		return numbersArray(made.Numbers, valid, t.Places)
 	}
 }
 
-// numbersArray are numbers counted in places.
+// numbersArray returns decimals, given as integers with the given number of decimal places.
 func numbersArray(numbers []int64, valid []bool, places int) arrow.Array {
 	if places == 0 {
-		return built(array.NewInt64Builder(memory.DefaultAllocator), numbers, valid)
+		return arrayOf(array.NewInt64Builder(memory.DefaultAllocator), numbers, valid)
 	}
 	of := &arrow.Decimal128Type{Precision: 38, Scale: int32(places)}
-	return built(array.NewDecimal128Builder(memory.DefaultAllocator, of), each(numbers, decimal128.FromI64), valid)
+	return arrayOf(array.NewDecimal128Builder(memory.DefaultAllocator, of), mapEach(numbers, decimal128.FromI64), valid)
 }
 
-// built is values as an array of their own; valid nil: none is null.
-func built[T any](b interface {
+// arrayOf returns values as an array of its own. valid is nil if none is null.
+func arrayOf[T any](b interface {
 	array.Builder
 	AppendValues(values []T, valid []bool)
 }, values []T, valid []bool) arrow.Array {
@@ -299,8 +301,8 @@ func built[T any](b interface {
 	return b.NewArray()
 }
 
-// each is what is made of each of some values.
-func each[V, T any](values []V, of func(V) T) []T {
+// mapEach returns the result of a function for each value.
+func mapEach[V, T any](values []V, of func(V) T) []T {
 	out := make([]T, len(values))
 	for i, v := range values {
 		out[i] = of(v)
@@ -308,10 +310,10 @@ func each[V, T any](values []V, of func(V) T) []T {
 	return out
 }
 
-// validOf are the rows that are not null, nil for all.
+// validOf returns which rows are not null, nil for all.
 func validOf(null []bool) []bool {
 	if null == nil {
 		return nil
 	}
-	return each(null, func(is bool) bool { return !is })
+	return mapEach(null, func(is bool) bool { return !is })
 }

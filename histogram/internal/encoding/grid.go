@@ -1,6 +1,6 @@
 package encoding
 
-// This file holds the cells of a grid: from longitudes and latitudes to the numbers of cells.
+// This file holds the cells of a grid: it turns longitudes and latitudes into the numbers of cells.
 
 import (
 	"github.com/apache/arrow/go/v17/arrow"
@@ -9,12 +9,11 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// gridCells returns the cell of each pair of coordinates as an Int64 array: null where either is null, else −1 where
-// the place is not in the box or a coordinate is no number. Coordinates are as a [source.Coder] gets them or
-// dictionaries of String; where they are of a type that has no numbers they are returned as they are, and no grid takes
-// them for cells.
+// gridCells returns the cell of each pair of coordinates as an Int64 array: null if either is null, and −1 if the
+// point is not in the box or a coordinate is not a number. Coordinates are arrays as a [source.Coder] gets them, or
+// dictionaries of String. An array of a type without numbers is returned unchanged, which no grid accepts as cells.
 func gridCells(g *domain.Grid, longitude, latitude arrow.Array) arrow.Array {
-	x, y := along(g.X, longitude), along(g.Y, latitude)
+	x, y := axisReader(g.X, longitude), axisReader(g.Y, latitude)
 	for _, unread := range []struct {
 		of   func(int) int
 		what arrow.Array
@@ -39,8 +38,8 @@ func gridCells(g *domain.Grid, longitude, latitude arrow.Array) arrow.Array {
 	return b.NewInt64Array()
 }
 
-// along returns how a coordinate that is not null is placed along an axis, nil of a type that has no numbers.
-func along(axis *domain.Axis, coordinates arrow.Array) func(row int) int {
+// axisReader returns a function that places a coordinate that is not null on an axis, nil for a type without numbers.
+func axisReader(axis *domain.Axis, coordinates arrow.Array) func(row int) int {
 	switch a := coordinates.(type) {
 	case *array.Float64:
 		values := a.Float64Values()

@@ -16,9 +16,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// lookupValues makes the values of a column that is looked up in a public table: those of the one row there that has
-// the row's key, and null where none has it. Keys are compared as canonical texts, as values are with the codes of code
-// books: 7 and 7.0 are the key 7, and the text 07 is another.
+// lookupValues returns how the values of a column are looked up in a public table: each row has the value of the one
+// row there with the same key, and null if none has it. Keys are compared as canonical texts, as values are with the
+// codes of code books: 7 and 7.0 are the key 7, and the text 07 is another.
 //
 // Guarantee: every row has one value or none, a function of its own key and of the public table; rows are neither
 // multiplied nor moved. Neighbours: both relations. Argument: docs/proofs/joins.md.
@@ -30,7 +30,7 @@ func lookupValues(table *spec.Table, c *spec.Column) (Compute, error) {
 	public := j.Column(c.Lookup.Column)
 	texts := textsOf(public.Texts)
 	return func(inputs []arrow.Array) (arrow.Array, []domain.Fit) {
-		places, fit := joined(j, inputs)
+		places, fit := joinedRows(j, inputs)
 		if fit != domain.Fits {
 			return array.NewNull(len(places)), slices.Repeat([]domain.Fit{fit}, len(places))
 		}
@@ -39,13 +39,13 @@ func lookupValues(table *spec.Table, c *spec.Column) (Compute, error) {
 				places[i] = public.Codes[row]
 			}
 		}
-		return looked(texts, places), nil
+		return lookedUpTexts(texts, places), nil
 	}, nil
 }
 
-// joined is the row of the public table that each row of the inputs, the parts of its key, is joined to: −1 for none. A
-// part that is null or no number is no part of a key.
-func joined(j *spec.Join, inputs []arrow.Array) (rows []int32, fit domain.Fit) {
+// joinedRows returns the row of the public table to which each row of the inputs, the parts of its key, is joined: −1
+// for none. A part that is null or not a number is not part of a key.
+func joinedRows(j *spec.Join, inputs []arrow.Array) (rows []int32, fit domain.Fit) {
 	rows = make([]int32, inputs[0].Len())
 	parts := make([]func(text []byte, row int) ([]byte, bool), len(inputs))
 	for i, input := range inputs {
@@ -74,7 +74,7 @@ func joined(j *spec.Join, inputs []arrow.Array) (rows []int32, fit domain.Fit) {
 	return rows, domain.Fits
 }
 
-// textsOf is an array of texts.
+// textsOf returns an array of texts.
 func textsOf(texts []string) *array.String {
 	b := array.NewStringBuilder(memory.DefaultAllocator)
 	b.AppendValues(texts, nil)
@@ -83,9 +83,9 @@ func textsOf(texts []string) *array.String {
 
 var lookedType = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
 
-// looked are texts by their places, −1 for null: as a dictionary, whose entries are encoded once, or where that is
-// longer than the rows as they are.
-func looked(texts *array.String, places []int32) arrow.Array {
+// lookedUpTexts returns texts by their indexes, −1 for null: as a dictionary, whose entries are encoded once, or as
+// plain texts if the dictionary is longer than the rows.
+func lookedUpTexts(texts *array.String, places []int32) arrow.Array {
 	const short = 1024
 	if texts.Len() > max(len(places), short) {
 		b := array.NewStringBuilder(memory.DefaultAllocator)

@@ -99,8 +99,8 @@ func TestLongColumnsAreLookedUpAsTheyAre(t *testing.T) {
 	for i := range texts {
 		texts[i] = fmt.Sprint(i)
 	}
-	long := looked(textsOf(texts), slices.Clone(places))
-	short := looked(textsOf([]string{"0", "1500", "2999"}), []int32{2, -1, 0, 1})
+	long := lookedUpTexts(textsOf(texts), slices.Clone(places))
+	short := lookedUpTexts(textsOf([]string{"0", "1500", "2999"}), []int32{2, -1, 0, 1})
 	for i := range places {
 		if long.IsNull(i) != short.IsNull(i) || !long.IsNull(i) && long.ValueStr(i) != short.ValueStr(i) {
 			t.Errorf("row %d: %s and %s", i, long.ValueStr(i), short.ValueStr(i))

@@ -1,6 +1,6 @@
 package encoding
 
-// This file holds the reading of values as numbers: by their places on the lattice of their column.
+// This file holds the reading of values as numbers, by their indexes on the lattice of their column.
 
 import (
 	"github.com/apache/arrow/go/v17/arrow"
@@ -9,8 +9,9 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// OfNumbers is the encoder of a column's values: the code of a value is the place that it is rounded and clamped to,
-// counted from the first, whatever the stratum of its row. It fails where a lattice is too large to have codes.
+// OfNumbers returns the encoder of a column's numbers. The code of a value is the lattice index to which it is
+// rounded and clamped, counted from the first, whatever the stratum of its row. It returns an error if the lattice is
+// too large to have codes.
 //
 // Guarantee: the code of a row depends on its own value alone, and no code is outside the lattice. Neighbours: both
 // relations. Argument: docs/proofs/values.md.
@@ -23,27 +24,28 @@ func OfNumbers(table *spec.Table, c *spec.Column) (*Encoder, error) {
 	return e, nil
 }
 
-// codeAt is the code of a place.
+// codeAt returns the code of a lattice index.
 func (e *Encoder) codeAt(place int64) uint32 { return uint32(place - e.Column.Lattice.First) }
 
-// placed is the code of what was read as a number or not: NaN is as a null is, and a text that is no number is a matter
-// of the policy for unknown values. None of these is the category that it may count as elsewhere.
-func (e *Encoder) placed(place int64, fit domain.Fit) (uint32, domain.Fit) {
+// codeOfNumber returns the code of a value that was read as a number or could not be. NaN is treated like a null. A
+// text that is not a number is subject to the policy for unknown values. Neither becomes a category that stands for
+// such values elsewhere.
+func (e *Encoder) codeOfNumber(place int64, fit domain.Fit) (uint32, domain.Fit) {
 	switch {
 	case fit == domain.Fits:
 		return e.codeAt(place), fit
 	case fit == domain.NaN:
-		return e.absent(), fit
+		return e.nullCode(), fit
 	case e.Column.Unknown.Action == spec.Drop:
 		return Dropped, fit
 	}
 	return Breached, fit
 }
 
-// placeReader returns how a row of raw that is not null is encoded as a number.
-func (e *Encoder) placeReader(raw arrow.Array) func(row int) (uint32, domain.Fit) {
+// numberReader returns a function that encodes a row of raw that is not null as a number.
+func (e *Encoder) numberReader(raw arrow.Array) func(row int) (uint32, domain.Fit) {
 	l := e.Column.Lattice
-	ofText := func(text string) (uint32, domain.Fit) { return e.placed(l.PlaceOfText(text, domain.Whole)) }
+	ofText := func(text string) (uint32, domain.Fit) { return e.codeOfNumber(l.PlaceOfText(text, domain.Whole)) }
 	switch a := raw.(type) {
 	case *array.Dictionary:
 		return lookUp(a, ofText)
@@ -52,7 +54,7 @@ func (e *Encoder) placeReader(raw arrow.Array) func(row int) (uint32, domain.Fit
 	case *array.Int64:
 		return func(i int) (uint32, domain.Fit) { return e.codeAt(l.PlaceOfInt(a.Value(i), domain.Whole)), domain.Fits }
 	case *array.Float64:
-		return func(i int) (uint32, domain.Fit) { return e.placed(l.PlaceOfFloat(a.Value(i), domain.Whole)) }
+		return func(i int) (uint32, domain.Fit) { return e.codeOfNumber(l.PlaceOfFloat(a.Value(i), domain.Whole)) }
 	case *array.Decimal128:
 		scale := a.DataType().(*arrow.Decimal128Type).Scale
 		return func(i int) (uint32, domain.Fit) {

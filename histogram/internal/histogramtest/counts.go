@@ -1,6 +1,6 @@
 package histogramtest
 
-// This file holds what tests do with plans and counts.
+// This file holds helpers of tests for plans and counts.
 
 import (
 	"bytes"
@@ -40,8 +40,8 @@ func Streams(p *plan.Plan, key byte) *noise.Streams {
 	return noise.NewStreams(noise.Key{key}, HashOf(p))
 }
 
-// planHashes are the hashes of plans, which tests that draw thousands of times ask for each time and which take as long
-// as many draws.
+// planHashes caches the hashes of plans. Tests that draw thousands of times need the hash each time, and computing it
+// takes as long as many draws.
 var planHashes sync.Map
 
 // HashOf returns the hash of a plan.
@@ -76,8 +76,8 @@ func Shown(v any) []string {
 	return append(all, b.String(), string(text))
 }
 
-// Counts returns a table of a plan as it would be published without noise, of the exact answers to measurements. What is
-// put together of these is whole but for the rounding of a few operations.
+// Counts returns a table of a plan as it would be published without noise, from the exact answers to measurements.
+// What is put together from these is whole up to the rounding of a few operations.
 func Counts(t testing.TB, p *plan.Plan, answerTo func(id string) []int64, path string) []int64 {
 	t.Helper()
 	s := &measured.Sealed{Plan: compiled.Of(p)}

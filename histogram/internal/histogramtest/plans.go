@@ -1,6 +1,6 @@
 package histogramtest
 
-// This file holds releases that tests count by, and their plans.
+// This file holds releases for tests that count, and their plans.
 
 import (
 	"math/big"
@@ -13,13 +13,13 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// PlanOf returns the plan that the text of a release leads to.
+// PlanOf returns the plan of the text of a release.
 func PlanOf(t testing.TB, text string) *plan.Plan {
 	t.Helper()
 	return planNamed(t, "words.yaml", text)
 }
 
-// planNamed is PlanOf for a file of that name, which is part of the plan and so of its hash.
+// planNamed is PlanOf for a file name, which is part of the plan and so of its hash.
 func planNamed(t testing.TB, name, text string) *plan.Plan {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Name: name, Text: text})
@@ -50,7 +50,7 @@ marginals:
   od: {by: [from, to], cells: {above: ABOVE}}
 `
 
-// Trips plans the trips with replacements of their capitals.
+// Trips returns the plan of the trips, with replacements of the capitals.
 func Trips(t testing.TB, replacements ...string) *plan.Plan {
 	t.Helper()
 	text := strings.NewReplacer(append(replacements, "BUDGET", "rho: 1/8", "SIDE", "30", "ABOVE", "3", "IMPOSSIBLE\n",
@@ -58,7 +58,7 @@ func Trips(t testing.TB, replacements ...string) *plan.Plan {
 	return planNamed(t, "trips.yaml", text)
 }
 
-// ruled is a survey with rules for rows of three columns, of which tables show two.
+// ruled is a survey with rules for rows of three columns, two of which tables show.
 const ruled = `version: 1
 release: survey
 privacy: {protects: person, neighbours: add-remove, account: survey}
@@ -82,7 +82,7 @@ marginals:
   bands: {by: [band]}
 `
 
-// Ruled plans the survey with rules, with replacements of its capitals.
+// Ruled returns the plan of the survey with rules, with replacements of the capitals.
 func Ruled(t testing.TB, replacements ...string) *plan.Plan {
 	t.Helper()
 	text := strings.NewReplacer(append(replacements, "UNIT", "row", "ROWS", "drop")...).Replace(ruled)
@@ -106,7 +106,7 @@ marginals:
   bands: {by: [age.band, kind]}
 `
 
-// Survey plans the survey with replacements of its capitals.
+// Survey returns the plan of the survey, with replacements of the capitals.
 func Survey(t testing.TB, replacements ...string) *plan.Plan {
 	t.Helper()
 	text := strings.NewReplacer(append(replacements, "UNIT", "row", "UNKNOWN", "error", "NULL", "error")...).
@@ -131,8 +131,8 @@ marginals:
   all: {by: [size, region]}
 `
 
-// Payroll returns the release of the payroll with pay on a lattice of halves, from 0 to 3 in small firms and from 2 to 6 in large
-// ones, and weights from 0 to 3.
+// Payroll returns the release of the payroll with pay on a lattice of halves, from 0 to 3 in small firms and from 2
+// to 6 in large ones, and weights from 0 to 3.
 func Payroll(t testing.TB, unit string) *spec.Release {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Name: "payroll.yaml", Text: strings.Replace(payroll, "UNIT", unit, 1)})

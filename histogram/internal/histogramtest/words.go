@@ -1,6 +1,6 @@
 package histogramtest
 
-// This file holds a release of groups that nobody listed, and the law by which they appear.
+// This file holds a release of groups that are not listed, and the law by which they appear.
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// words is a release of groups that nobody listed, whose capitals a test fills in.
+// words is a release of groups that are not listed, whose capitals a test fills in.
 const words = `version: 1
 release: words
 privacy: {protects: customer, neighbours: NEIGHBOURS}
@@ -30,21 +30,21 @@ marginals:
   words: {by: [BY], stats: [units], per_unit: {groups: GROUPS}}
 `
 
-// Words plans the words with replacements of their capitals.
+// Words returns the plan of the words, with replacements of the capitals.
 func Words(t testing.TB, replacements ...string) *plan.Plan {
 	t.Helper()
 	return PlanOf(t, WordsText(replacements...))
 }
 
-// WordsText is the text of a release with replacements of its capitals.
+// WordsText returns the text of the release, with replacements of the capitals.
 func WordsText(replacements ...string) string {
 	return strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "EPSILON", "2", "LEAST", "", "BY", "word",
 		"GROUPS", "1")...).Replace(words)
 }
 
-// optimal are the probabilities of groups of 0, 1, 2, … units by the closed form of Desfontaines, Voss, Gipson &
-// Mandayam 2022, which is not how they are worked out elsewhere.
-func optimal(epsilon, delta float64, n int) float64 {
+// optimalProbability returns the probability of a group of n units by the closed form of Desfontaines, Voss, Gipson &
+// Mandayam 2022, which is not how the code computes it.
+func optimalProbability(epsilon, delta float64, n int) float64 {
 	first := 1 + math.Floor(math.Log((1+math.Exp(-epsilon)*(2*delta-1))/(delta*(1+math.Exp(-epsilon))))/epsilon)
 	if float64(n) <= first {
 		return delta * math.Expm1(float64(n)*epsilon) / math.Expm1(epsilon)
@@ -54,8 +54,8 @@ func optimal(epsilon, delta float64, n int) float64 {
 	return min(1, 1-math.Exp(-more*epsilon)*(1-top)+delta*(1-math.Exp(-more*epsilon))/math.Expm1(epsilon))
 }
 
-// reaches is P(n + X ≥ t) for discrete Gaussian X, summed up.
-func reaches(variance float64, n, t int) float64 {
+// probabilityToReach returns P(n + X ≥ t) for discrete Gaussian X, by summation.
+func probabilityToReach(variance float64, n, t int) float64 {
 	if n == 0 {
 		return 0
 	}
@@ -69,8 +69,7 @@ func reaches(variance float64, n, t int) float64 {
 	return above / all
 }
 
-// LawOf is with what probability a group of so many units is selected by what the plan says, by formulas of the test's
-// own.
+// LawOf returns the probability with which a group of n units is selected by the plan, by formulas of the test's own.
 func LawOf(t testing.TB, d selection.Groups) func(n int) float64 {
 	t.Helper()
 	delta, ok := new(big.Rat).SetString(d.Delta)
@@ -80,12 +79,12 @@ func LawOf(t testing.TB, d selection.Groups) func(n int) float64 {
 	f, _ := delta.Float64()
 	parameter, _ := d.Select.Parameter.Float64()
 	if d.Select.Kind == budget.RandomizedResponse {
-		return func(n int) float64 { return optimal(parameter, f, n) }
+		return func(n int) float64 { return optimalProbability(parameter, f, n) }
 	}
-	return func(n int) float64 { return reaches(parameter, n, int(d.Threshold)) }
+	return func(n int) float64 { return probabilityToReach(parameter, n, int(d.Threshold)) }
 }
 
-// Searched are rows of so many groups of each size: every unit of a group has two rows of it.
+// Searched returns rows of `each` groups of each size. Every unit of a group has two rows of it.
 func Searched(sizes []int, each int) string {
 	var b strings.Builder
 	b.WriteString("customer,word,side\n")
