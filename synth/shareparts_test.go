@@ -155,17 +155,17 @@ func movedCounts(t *testing.T, p *compiled.Compiled) (n *numbers, moved [][]floa
 	}
 	byID := map[string]measured.Measured{}
 	for _, m := range p.Measurements {
-		byID[m.ID] = answered(m, make([]int64, m.Cells))
+		byID[m.ID] = withAnswers(m, make([]int64, m.Cells))
 	}
 	counts := func() Statistic {
 		if e == nil {
-			return alone(st, byID[st.Measurement], nil)
+			return standaloneStatistic(st, byID[st.Measurement], nil)
 		}
 		r, err := newReconstruction(estimates[0], byID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.statistic(slices.Index(e.Tables, 0), st)
+		return r.statisticOf(slices.Index(e.Tables, 0), st)
 	}
 	keys, err := keysOf(p.Release(), p.Shown(planned))
 	if err != nil {
@@ -180,10 +180,10 @@ func movedCounts(t *testing.T, p *compiled.Compiled) (n *numbers, moved [][]floa
 		for i := range m.Cells {
 			raised := make([]int64, m.Cells)
 			raised[i] = 1
-			byID[m.ID] = answered(m, raised)
+			byID[m.ID] = withAnswers(m, raised)
 			moved, noises = append(moved, counts().Unbiased.Float64Values()), append(noises, NoiseOf(m.Mechanism))
 		}
-		byID[m.ID] = answered(m, make([]int64, m.Cells))
+		byID[m.ID] = withAnswers(m, make([]int64, m.Cells))
 	}
 	return newNumbers(p.Release(), planned, table, byID, e, marginal), moved, noises
 }
@@ -196,14 +196,14 @@ func TestFiguresHaveLawsOfTheirOwn(t *testing.T) {
 	for i := range together.counts {
 		together.counts[i] = float64(i % 7)
 	}
-	numbers, err := together.all()
+	numbers, err := together.allNumbers()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, f := range together.planned.Figures {
 		single := *together
 		single.laws, single.planned.Figures = map[string]any{}, together.planned.Figures[i:i+1]
-		want, err := single.all()
+		want, err := single.allNumbers()
 		if err != nil {
 			t.Fatal(err)
 		}
