@@ -8,7 +8,6 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/statistic"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -36,7 +35,7 @@ type TracedFigure struct {
 func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) TracedFigure {
 	of := statistic.OfFigure(f)
 	t := TracedFigure{Name: f.Name, What: of.What(f), Measurements: f.Parts(), OfCount: of.OfCount(f),
-		ofTotal: f.Kind == spec.Share}
+		ofTotal: of.OfTotal()}
 	columns := map[string]**float64{statistic.Published: &t.Published, statistic.StandardError: &t.StandardError,
 		statistic.Low:  &t.Low,
 		statistic.High: &t.High}

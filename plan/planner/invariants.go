@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/impossible"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -35,7 +36,7 @@ func markInvariants(p *plan.Plan, tables []*workload.Table) {
 // the counts beside them.
 func sharesNoisy(p *plan.Plan) error {
 	for _, t := range p.Tables {
-		at := slices.IndexFunc(t.Figures, func(f plan.Figure) bool { return f.Kind == spec.Share })
+		at := slices.IndexFunc(t.Figures, func(f plan.Figure) bool { return statistic.OfFigure(f).OfTotal() })
 		if at < 0 || isNoisy(t) {
 			continue
 		}

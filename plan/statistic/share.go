@@ -38,6 +38,7 @@ func (share) Figures(t Table, s spec.Stat) []plan.Figure {
 }
 
 func (share) OfCount(plan.Figure) bool { return true }
+func (share) OfTotal() bool            { return true }
 
 // RestsOn says the error of a share of 1/k, of a cell among k with as many rows, each with independent noise: A/B for a
 // cell A of a total B has the variance of (A − B/k)/B, which is 1 − 1/k times that of a cell, over the square of k times

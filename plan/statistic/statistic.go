@@ -33,6 +33,8 @@ type Statistic interface {
 	Ranked() bool
 	// OfCount reports whether a figure is also computed from the table's count.
 	OfCount(f plan.Figure) bool
+	// OfTotal reports whether its figures rest on the counts of other cells too, those of a total.
+	OfTotal() bool
 	// RestsOn returns what the error of a figure depends on.
 	RestsOn(f plan.Figure, from Measured) Rest
 	// Telling returns about how many rows, by weight, a cell needs for a figure to be informative, if it is not Ranked
@@ -70,6 +72,7 @@ func (plain) Clamped() bool                                         { return fal
 func (plain) Signed() bool                                          { return false }
 func (plain) Ranked() bool                                          { return false }
 func (plain) OfCount(plan.Figure) bool                              { return false }
+func (plain) OfTotal() bool                                         { return false }
 func (plain) RestsOn(plan.Figure, Measured) Rest                    { return Rest{} }
 func (plain) Telling(plan.Figure, *spec.Table) float64              { return 0 }
 func (plain) Mapped() bool                                          { return false }
