@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dprelease/dprelease/spec/document"
 )
@@ -52,8 +51,8 @@ func TestSuggestionsOfOneDocumentAreBounded(t *testing.T) {
 		t.Errorf("%d suggestions among a thousand names", calls)
 	}
 	long := strings.Repeat("x", 1<<20)
-	start := time.Now()
-	if got := document.Nearest(long, []string{long + "y"}); got != "" || time.Since(start) > time.Second {
-		t.Errorf("words of a million characters: %v", time.Since(start))
+	// Comparing these letter by letter would take 10^12 steps: the test would not end.
+	if got := document.Nearest(long, []string{long + "y"}); got != "" {
+		t.Errorf("among words of a million characters %.10q… is suggested", got)
 	}
 }
