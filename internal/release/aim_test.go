@@ -185,7 +185,7 @@ func TestAnswersAreAllThatRoundsSee(t *testing.T) {
 }
 
 // adaptedByModel runs AIM itself by way of a journal.
-func adaptedByModel(t *testing.T, p *compiled.Compiled, j *journal, o resumable) (measured.Rounds, error) {
+func adaptedByModel(t *testing.T, p *compiled.Compiled, j *journal, o replayable) (measured.Rounds, error) {
 	t.Helper()
 	var columns []measured.Measured
 	for c := range p.Synthetic[0].By {
@@ -203,7 +203,7 @@ func adaptedByModel(t *testing.T, p *compiled.Compiled, j *journal, o resumable)
 func TestRoundsOfAModelResume(t *testing.T) {
 	p := planOfWalk(t, releasetest.AIMSpec)
 	path := filepath.Join(t.TempDir(), state.JournalFile)
-	run := func(path string, o resumable) (measured.Rounds, error) {
+	run := func(path string, o replayable) (measured.Rounds, error) {
 		j, err := openJournal(path, p.Hash(), "commitment")
 		if err != nil {
 			return measured.Rounds{}, err

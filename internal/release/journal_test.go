@@ -126,7 +126,7 @@ func steps(rounds measured.Rounds) []string {
 }
 
 // adapted runs the method by way of a journal.
-func adapted(t *testing.T, p *compiled.Compiled, j *journal, o resumable) (rounds measured.Rounds, err error) {
+func adapted(t *testing.T, p *compiled.Compiled, j *journal, o replayable) (rounds measured.Rounds, err error) {
 	t.Helper()
 	if p.Synthetic[0].Method == plan.AIM {
 		rounds, err = askedInRounds(t.Context(), p, j.oracle(p, 0, o))
@@ -139,7 +139,7 @@ func adapted(t *testing.T, p *compiled.Compiled, j *journal, o resumable) (round
 		rounds, err = synth.Adapt(t.Context(), p.Plan(), p.Synthetic[0], columns, j.oracle(p, 0, o))
 	}
 	if err == nil {
-		err = j.finished()
+		err = j.checkDone()
 	}
 	return rounds, err
 }
@@ -192,7 +192,7 @@ func askedInRounds(ctx context.Context, p *compiled.Compiled, o synth.Oracle) (m
 }
 
 // resumed opens a journal as a new run does and goes on from it.
-func resumed(t *testing.T, p *compiled.Compiled, path string, o resumable) (measured.Rounds, error) {
+func resumed(t *testing.T, p *compiled.Compiled, path string, o replayable) (measured.Rounds, error) {
 	t.Helper()
 	j, err := openJournal(path, p.Hash(), "commitment")
 	if err != nil {
@@ -483,7 +483,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 			t.Errorf("%s: went on to ask %v", name, o.asked)
 		}
 		choice := 0
-		if err := j.add(journalEntry{Choice: &choice}); err == nil || !strings.Contains(err.Error(), "before this one") {
+		if err := j.record(journalEntry{Choice: &choice}); err == nil || !strings.Contains(err.Error(), "before this one") {
 			t.Errorf("%s: an entry was written behind: %v", name, err)
 		}
 	}
@@ -637,7 +637,7 @@ func TestJournalledRoundsAreReleased(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.add(journalEntry{Drawn: restedOn(t, own)}); err != nil {
+	if err := j.record(journalEntry{Drawn: restedOn(t, own)}); err != nil {
 		t.Fatal(err)
 	}
 	other := newOracle(o.Plan, 7, 5) // told all but the last answer
@@ -838,7 +838,7 @@ func TestNoJournalWhereNothingResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	j, err := (&attempt{plan: o.Plan}).journal(st)
+	j, err := (&attempt{plan: o.Plan}).runJournal(st)
 	if err != nil {
 		t.Fatal(err)
 	}

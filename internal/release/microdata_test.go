@@ -257,7 +257,7 @@ func TestMicrodataAreRevised(t *testing.T) {
 	rounds := s.Rounds[0].Each
 	rounds[0], rounds[1] = rounds[1], rounds[0]
 	var refused *verdict.Unusable
-	if _, err := opt.Revision.manifest(opt.Out, s); !errors.As(err, &refused) ||
+	if _, err := opt.Revision.newManifest(opt.Out, s); !errors.As(err, &refused) ||
 		!strings.Contains(err.Error(), "other measurements") {
 		t.Errorf("a revision of the same answers in another order: %v", err)
 	}

@@ -169,7 +169,7 @@ func TestNeverResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &attempt{plan: o.Plan, options: opt, ledger: l, charge: charge}
-	if _, err := a.key(st, ""); err != nil {
+	if _, err := a.runKey(st, ""); err != nil {
 		t.Fatal(err)
 	}
 	if written, _ := filepath.Glob(filepath.Join(st.Dir, "*")); len(written) > 0 {

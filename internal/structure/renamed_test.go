@@ -116,10 +116,14 @@ func (r *renaming) compare(a, b reflect.Value) {
 	}
 	switch x := a.Interface().(type) {
 	case *ast.Ident:
-		if (x == nil) != b.IsNil() {
+		y, isName := b.Interface().(*ast.Ident)
+		switch {
+		case !isName:
+			r.fail("other syntax")
+		case (x == nil) != (y == nil):
 			r.fail("a name more or less")
-		} else if x != nil {
-			r.rename(x, b.Interface().(*ast.Ident))
+		case x != nil:
+			r.rename(x, y)
 		}
 		return
 	case token.Pos, *ast.Object, *ast.CommentGroup, *ast.Scope:
@@ -282,6 +286,7 @@ func TestRenamingsAreToldFromChanges(t *testing.T) {
 		{"a name that the package had, for a variable",
 			"func f(ceil, b int) int { c := ceil - b; return floor(c) + bound }", true},
 		{"another operator", "func f(a, b int) int { c := a + b; return floor(c) + bound }", false},
+		{"another type", "func f(a, b []int) int { c := a - b; return floor(c) + bound }", false},
 		{"another number", "func f(a, b int) int { c := a - b; return floor(c) + bound + 1 }", false},
 	} {
 		old := parse(before)
