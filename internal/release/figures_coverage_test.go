@@ -499,7 +499,8 @@ func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 	larger := figureMistake{"noise 10 % larger than it is said to be", 1,
 		claims(big.NewRat(11, 10), func(plan.Measurement) bool { return true }), s.findLargerNoise}
 	if s.known.strata == nil {
-		forgotten := claims(big.NewRat(1000, 1), func(m plan.Measurement) bool { return m.Query.Counted.Kind() != counted.KindValues })
+		forgotten := claims(big.NewRat(1000, 1),
+			func(m plan.Measurement) bool { return m.Query.Counted.Kind() != counted.KindValues })
 		return []figureMistake{larger, {"means forget the noise of counts", 2, forgotten,
 			func(t *testing.T, seen figuresSeen) {
 				s.findForgotten(t, p, seen[[2]string{"x_mean", "skewed"}])

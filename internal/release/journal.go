@@ -180,7 +180,8 @@ func (j *journal) read(text []byte) (whole int, err error) {
 
 // damagedLine returns the error for a damaged line of a journal.
 func damagedLine(line int) error {
-	return fmt.Errorf("is damaged: line %d is not as it was written. What was drawn is known from it alone: put it back as it was", line+1)
+	return fmt.Errorf(
+		"is damaged: line %d is not as it was written. What was drawn is known from it alone: put it back as it was", line+1)
 }
 
 // checkLine returns the text of a line after checking its hash, as the successor of the last line.
@@ -209,7 +210,8 @@ func (j *journal) checkHeader(body []byte) error {
 	case h.Plan != j.header.Plan:
 		return errors.New("is of another plan than the one that is measured: put back the one of this release")
 	case h.Commitment != j.header.Commitment:
-		return errors.New("is of other data, or of another key, than this release was debited for: put back the one of this release")
+		return errors.New(
+			"is of other data, or of another key, than this release was debited for: put back the one of this release")
 	}
 	j.header = h
 	return nil

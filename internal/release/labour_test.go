@@ -65,7 +65,8 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"release.yaml": spec, "policy.yaml": "account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {rho: 5, delta: 1e-6}\n",
+		"release.yaml":          spec,
+		"policy.yaml":           "account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {rho: 5, delta: 1e-6}\n",
 		"geo/regions.csv":       "district,label,state,state_label\nd1,One,s1,North\nd2,Two,s1,North\nd3,Three,s2,South\n",
 		"data/lfs-2026q1-1.csv": halves[0].String(), "data/lfs-2026q1-2.csv": halves[1].String(),
 		"data/lfs-2025q4-1.csv": "no,survey,of,this,quarter\n",

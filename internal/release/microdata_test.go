@@ -43,7 +43,8 @@ func TestMicrodataAsPublished(t *testing.T) {
 		}
 	}
 	var err error
-	if o.Plan, err = planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
+	if o.Plan, err = planfile.Load(context.Background(),
+		planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	result, err := Run(t.Context(), o.Plan, optionsOf(o, "out"))

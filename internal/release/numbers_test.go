@@ -162,7 +162,8 @@ func TestNumbersAreThoseOfTheRows(t *testing.T) {
 						persons[r.Person] = true
 					}
 				}
-				if got := readFigure(t, filepath.Join(place, "tables", "persons.parquet"), int64(at), "units"); *got.value != float64(len(persons)) {
+				got := readFigure(t, filepath.Join(place, "tables", "persons.parquet"), int64(at), "units")
+				if *got.value != float64(len(persons)) {
 					t.Errorf("units of %s: %v, want %d", sex, *got.value, len(persons))
 				}
 			}

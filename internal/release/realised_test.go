@@ -36,7 +36,8 @@ const (
 // TestAdultRealisesWhatIsPredicted draws every one-way and two-way table of Adult, and compares.
 func TestAdultRealisesWhatIsPredicted(t *testing.T) {
 	data := testdata.Data(t, "adult14.csv")
-	p, err := planfile.Load(t.Context(), planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")})
+	p, err := planfile.Load(t.Context(),
+		planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

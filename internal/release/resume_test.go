@@ -397,7 +397,8 @@ func TestDiagnosticsGoWithTheRelease(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(o.Dir, "release.yaml"), []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o.Plan, err = planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
+	if o.Plan, err = planfile.Load(context.Background(),
+		planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	plantedKey(t, o, opt)

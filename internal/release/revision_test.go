@@ -109,7 +109,8 @@ func TestManifestsAreSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	unsigned.Ledger, unsigned.Office = "", &key
-	if _, err := Publish(t.Context(), MeasuredFolder(unsigned.Out, "trips"), unsigned); ending.Of(err).Exit != verdict.ExitName || !strings.Contains(err.Error(), "does not sign") {
+	_, err = Publish(t.Context(), MeasuredFolder(unsigned.Out, "trips"), unsigned)
+	if ending.Of(err).Exit != verdict.ExitName || !strings.Contains(err.Error(), "does not sign") {
 		t.Errorf("a release of an unsigned ledger: exit %d, %v", ending.Of(err).Exit, err)
 	}
 	o.Ledger = filepath.Join(o.Dir, "signed.db")
@@ -155,7 +156,8 @@ func TestNeverResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var err error
-	if o.Plan, err = planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
+	if o.Plan, err = planfile.Load(context.Background(),
+		planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	opt := optionsOf(o, "out")

@@ -29,8 +29,9 @@ import (
 )
 
 // This file keeps confidential sources from being published as public files. A plan carries the content of its public
-// files. None of them may be a file of a confidential table, which is checked before anything is reserved. None may have
-// the content of such a file, or of any file ever counted for the account, which is checked before anything is paid.
+// files. None of them may be a file of a confidential table, which is checked before anything is reserved. None may
+// have the content of such a file, or of any file ever counted for the account, which is checked before anything is
+// paid.
 
 // PublicIsConfidential reports a plan with a public file that is a confidential source.
 type PublicIsConfidential struct {

@@ -148,7 +148,8 @@ func checkMaps(t *testing.T, o releasetest.Office, place string) {
 	for _, m := range report.Maps {
 		got = append(got, m.Kind+" "+m.Table+" "+m.Figure)
 	}
-	if want := "flows od count, grid fares count, grid fares fare_mean, flows busy count"; strings.Join(got, ", ") != want {
+	want := "flows od count, grid fares count, grid fares fare_mean, flows busy count"
+	if strings.Join(got, ", ") != want {
 		t.Errorf("maps of %s, want %s", strings.Join(got, ", "), want)
 	}
 	page, err := os.ReadFile(filepath.Join(place, "report.html"))
@@ -164,7 +165,8 @@ func checkMaps(t *testing.T, o releasetest.Office, place string) {
 // busiest, and their counts and those of areas lie where the noise lets them.
 func TestTaxiExample(t *testing.T) {
 	data := testdata.Data(t, "taxi.csv")
-	p, err := planfile.Load(t.Context(), planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "taxi", "release.yaml")})
+	p, err := planfile.Load(t.Context(),
+		planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "taxi", "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -136,7 +136,8 @@ func TestNoPlanIsTakenThatTheLedgerDoesNotHold(t *testing.T) {
 	}
 	path := opt.templateFile(o.Plan.Source.Params, template.Key(o.Plan.Release()))
 	put := func(p *compiled.Compiled) {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, withSum(p.Bytes()), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, withSum(p.Bytes()), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -171,7 +171,8 @@ func TestTwoTablesResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(was), "0,1000,a,n,30\n", "0,1000,b,n,30\n", 1)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Replace(string(was), "0,1000,a,n,30\n", "0,1000,b,n,30\n", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Run(t.Context(), o.Plan, opt); err == nil {

@@ -198,8 +198,8 @@ func TestManyFoldersAndWhatIsNone(t *testing.T) {
 		t.Errorf("%v: %v", err, outcomes)
 	}
 	// Of one folder alone, what the export holds beside it is named, and nothing is missing.
-	v := verifies(t, filepath.Join(s.out, "w2"), Options{Export: s.export})
-	told(t, v.Unchecked, "the other releases that the export holds debits of, w1: give their folders too")
+	v := assertVerifies(t, filepath.Join(s.out, "w2"), Options{Export: s.export})
+	assertListed(t, v.Unchecked, "the other releases that the export holds debits of, w1: give their folders too")
 	// A folder without its manifest is none of a release: its debit is alone.
 	if err := os.Remove(filepath.Join(s.out, "w2", published.ManifestFile)); err != nil {
 		t.Fatal(err)
