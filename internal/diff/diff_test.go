@@ -98,11 +98,11 @@ func (e editions) flukes(a, b string) int64 {
 		if err != nil || !found {
 			e.t.Fatal(found, err)
 		}
-		table, err := pair.compare(false, 1e-10/float64(cells))
+		table, err := pair.compareCells(false, 1e-10/float64(cells))
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		changed += table.changed()
+		changed += table.changedFigures()
 	}
 	return changed
 }
@@ -120,7 +120,7 @@ func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 		if d.Releases.Cells != 202 || d.Releases.SameDraw {
 			t.Errorf("%s: %+v", budget, d.Releases)
 		}
-		changed := d.Releases.Tables[0].changed() + d.Releases.Tables[1].changed()
+		changed := d.Releases.Tables[0].changedFigures() + d.Releases.Tables[1].changedFigures()
 		if none := strings.Contains(page,
 			"In 2 of 2 tables no cell changed by more than the noise explains."); none != (changed == 0) {
 			t.Errorf("%s: the page says\n%s", budget, page)
@@ -139,7 +139,7 @@ func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 				cell.Difference < 500 || cell.Difference > 700 {
 				t.Errorf("%s: %+v", budget, cell)
 			}
-			if line := "+" + estimate(cell.Difference); !strings.Contains(page, line) {
+			if line := "+" + estimateText(cell.Difference); !strings.Contains(page, line) {
 				t.Errorf("%s: no %q in\n%s", budget, line, page)
 			}
 		}
@@ -171,12 +171,12 @@ func TestDiffSharesTheChanceStepByStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := d.Releases.Tables[0].changed() + d.Releases.Tables[1].changed()
+	found := d.Releases.Tables[0].changedFigures() + d.Releases.Tables[1].changedFigures()
 	if found < 3 || d.Releases.Tests != 202 {
 		t.Fatalf("%d cells are found among %g", found, d.Releases.Tests)
 	}
 	margin := func(among float64) float64 {
-		c, err := pair.compare(false, differenceChance/among)
+		c, err := pair.compareCells(false, differenceChance/among)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestIntervalsApart(t *testing.T) {
 		{cell(5, 8, 9), cell(1, 2, 4), true, 5},
 		{cell(1, 2, 9), cell(3, 3, 3), false, 0},
 	} {
-		if got, is := apart(c.x, c.y); is != c.apart || got.Margin != c.margin || is &&
+		if got, is := disjointIntervals(c.x, c.y); is != c.apart || got.Margin != c.margin || is &&
 			!(math.Abs(got.Difference) > got.Margin) {
 			t.Errorf("%+v and %+v: %v, %+v", c.x, c.y, is, got)
 		}
