@@ -33,8 +33,8 @@ func figured(t *testing.T) []string {
 
 // TestNothingFusesOnArm64 compiles these packages for arm64, where the compiler may join a product and a sum into one
 // instruction with one rounding, and fails if it did so anywhere: plans, reports and microdata would then differ
-// between architectures, and a run that resumes on another machine would ask other questions. What these packages import
-// is compiled once with what .ci/run builds for darwin.
+// between architectures, and a run that resumes on another machine would ask other questions. What these packages
+// import is compiled once with what .ci/run builds for darwin.
 func TestNothingFusesOnArm64(t *testing.T) {
 	arguments := []string{"build", "-gcflags=-S", "-o", os.DevNull}
 	for _, path := range figured(t) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLongRunsWhatThereIs fails where .ci/long asks for tests that no package has which it names: `go test` passes where a
-// pattern matches nothing, so a test that moved would never run again.
+// TestLongRunsWhatThereIs fails where .ci/long asks for tests that no package has which it names: `go test` passes
+// where a pattern matches nothing, so a test that moved would never run again.
 func TestLongRunsWhatThereIs(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(".ci", "long"))
 	if err != nil {
