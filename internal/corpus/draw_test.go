@@ -23,7 +23,7 @@ type drawing struct {
 	sampled bool
 }
 
-// draw is the spec of a number. Most can be planned, and the others are refused in words, which are held too.
+// draw returns the generated spec with a number. Most can be planned; the refusals of the others are compared too.
 func draw(number uint64) spec.Source {
 	d := &drawing{Rand: rand.New(rand.NewPCG(number, 2026)), files: map[string]string{}}
 	if number >= first {
@@ -57,7 +57,7 @@ func (d *drawing) line(format string, args ...any) { fmt.Fprintf(&d.text, format
 func (d *drawing) chance(p float64) bool           { return d.Float64() < p }
 func (d *drawing) one(of ...string) string         { return of[d.IntN(len(of))] }
 
-// some is the text with a chance, else nothing.
+// some returns the text with a probability, otherwise "".
 func (d *drawing) some(p float64, text string) string {
 	if d.chance(p) {
 		return text
@@ -65,7 +65,7 @@ func (d *drawing) some(p float64, text string) string {
 	return ""
 }
 
-// several are some of the texts, at least least, in a drawn order.
+// several returns some of the texts, at least least, in a random order.
 func (d *drawing) several(least, most int, of []string) []string {
 	all := append([]string(nil), of...)
 	d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

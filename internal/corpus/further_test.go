@@ -14,7 +14,7 @@ import (
 // first is how many specs are of the first kind.
 const first = 440
 
-// further draws a spec of these.
+// further draws a spec of the later kinds.
 func (d *drawing) further(number uint64) spec.Source {
 	d.line("version: 1\nrelease: drawn-%d", number)
 	if d.chance(.5) {

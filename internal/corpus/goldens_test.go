@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Messages and pages are held by files that a flag writes anew. testdata/goldens.txt has the SHA-256 of those files,
-// wherever they lie now, so that a message that moves to another package stays as it is; one that must become another,
-// as two readers became one, is listed with its reason in testdata/changed.md, and its file's new SHA-256 here.
+// TestGoldensAreTheSame compares the golden files of messages and pages, which a flag writes again, with their SHA-256
+// in testdata/goldens.txt, whatever their folder, so that a message that moves to another package stays the same. If one
+// must change, list it with the reason in testdata/changed.md and update its SHA-256.
 func TestGoldensAreTheSame(t *testing.T) {
 	listed, err := os.ReadFile(filepath.Join("testdata", "goldens.txt"))
 	if err != nil {
@@ -27,7 +27,7 @@ func TestGoldensAreTheSame(t *testing.T) {
 	}
 }
 
-// goldens are the SHA-256 of all files below folders testdata.
+// goldens returns the SHA-256 of all files below folders testdata.
 func goldens(t *testing.T) map[string]bool {
 	all := map[string]bool{}
 	top := filepath.Join("..", "..")

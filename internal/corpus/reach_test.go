@@ -19,7 +19,7 @@ type reach map[string]bool
 var named = []string{"basis", "band", "definition", "diagnostic", "kind", "method", "neighbours", "noise", "sums",
 	"verdict", "way", "within"}
 
-// reachOf is what one plan holds.
+// reachOf returns what one plan contains.
 func reachOf(t *testing.T, p *plan.Plan) reach {
 	var document map[string]any
 	if err := json.Unmarshal(p.Bytes(), &document); err != nil {
@@ -55,7 +55,7 @@ func (r reach) add(other reach) {
 	}
 }
 
-// kinds are by which paths and names one counts what a reach covers of the language.
+// kinds are the paths and names by which the covered part of the language is counted.
 var kinds = []struct {
 	of      string
 	matches *regexp.Regexp
@@ -71,7 +71,7 @@ var kinds = []struct {
 	{"methods of microdata", regexp.MustCompile(`^synthetic\.(method .*|files|parent|rows|rows_of|given|ways)$`)},
 }
 
-// String says how many entries of plans are reached, and of each sort how many kinds.
+// String returns how many entries of plans are reached, and how many kinds of each sort.
 func (r reach) String() string {
 	text := fmt.Sprintf("%d entries of plans are reached", len(r))
 	for _, k := range kinds {

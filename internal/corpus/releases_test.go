@@ -29,9 +29,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the bytes of whole releases: testdata/releases.txt has the first half of the SHA-256 of every file of
-// the sealed and of the published folder. Only a test can make these bytes: here every read of random bytes gives the
-// same ones and the clock stands still, which no build of the program can be told to do.
+// This file checks the bytes of whole releases: testdata/releases.txt has the first half of the SHA-256 of every file
+// of the sealed and of the published folder. Only a test can make these bytes: here every read of random bytes gives
+// the same ones and the clock stands still, which no build of the program can do.
 
 // constant is a source of random bytes that gives the same ones at every read.
 type constant struct{}
@@ -44,7 +44,7 @@ func (constant) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// inVain runs a test where random bytes are constant and the clock stands still.
+// inVain runs a test with constant random bytes and a clock that stands still.
 func inVain(t *testing.T, f func(t *testing.T)) {
 	random := rand.Reader
 	rand.Reader = constant{}
@@ -52,10 +52,10 @@ func inVain(t *testing.T, f func(t *testing.T)) {
 	synctest.Test(t, f)
 }
 
-// errTooMany is of a spec that expects more rows than are drawn.
+// errTooMany reports a spec that expects more rows than are drawn.
 var errTooMany = errors.New("the spec expects too many rows")
 
-// ready writes a drawn spec and the confidential tables that fit it into a folder, and plans it.
+// ready writes a generated spec and confidential tables that fit it to a folder, and plans it.
 func ready(ctx context.Context, dir string, number uint64) (*plan.Plan, error) {
 	source := draw(number)
 	r, err := spec.Parse(source)
@@ -80,11 +80,11 @@ func ready(ctx context.Context, dir string, number uint64) (*plan.Plan, error) {
 	return p.Plan(), nil
 }
 
-// caps are what accounts hold that pay for releases, by the definition of privacy loss.
+// caps are the caps of accounts that pay for releases, by the definition of privacy loss.
 var caps = map[string]string{"pure": "{epsilon: 100}", "zcdp": "{rho: 100}", "approximate": "{rho: 100, delta: 1e-3}"}
 
-// options are where a release works: with the ledger and the key of an office where the spec names an account, else for
-// practice.
+// options returns the options of a release: with the ledger and the key of an office if the spec names an account,
+// otherwise for practice.
 func options(ctx context.Context, dir string, p *plan.Plan) (release.Options, error) {
 	o := release.Options{Out: filepath.Join(dir, "out"), Data: dir}
 	if p.Guarantee.Account == "" {
@@ -109,8 +109,8 @@ func options(ctx context.Context, dir string, p *plan.Plan) (release.Options, er
 	return o, err
 }
 
-// released releases a drawn spec, and returns its plan and the first half of the SHA-256 of every file that is left, by
-// name: of the published and the sealed folder, and of an evaluation.
+// released releases a generated spec, and returns its plan and the first half of the SHA-256 of every file of the
+// published and the sealed folder and of an evaluation, by name.
 func released(ctx context.Context, dir string, number uint64) (*plan.Plan, map[string]string, error) {
 	p, err := ready(ctx, dir, number)
 	if err != nil {
@@ -153,7 +153,7 @@ func released(ctx context.Context, dir string, number uint64) (*plan.Plan, map[s
 	return p, files, err
 }
 
-// listing is what the list says of one release.
+// listing is the entry of one release in the list.
 type listing struct {
 	number uint64
 	files  map[string]string // the first half of the SHA-256 of each, by name
@@ -237,15 +237,15 @@ func releasesOf(t *testing.T, place string, numbers []uint64) []made {
 // most.
 var usual = []uint64{90, 104, 178, 250, 310, 366, 441, 480, 497, 504}
 
-// What a release covers is counted, so that it cannot become less unnoticed: of all that plans of drawn specs can hold,
-// in all releases and in those of every run.
+// The covered part of the language is counted, so that it cannot shrink unnoticed: in all releases and in those of every
+// run.
 const (
 	fewestReleases = 110
 	fewestReached  = 394
 	fewestUsual    = 355
 )
 
-// Every file of a release is as it was, byte for byte, and what the program prints of some of them.
+// TestReleasesAreTheSame fails if a file of a release, or what the program prints about it, has changed by a byte.
 func TestReleasesAreTheSame(t *testing.T) {
 	place := t.TempDir()
 	var all []made
@@ -257,7 +257,7 @@ func TestReleasesAreTheSame(t *testing.T) {
 	t.Run("outputs", func(t *testing.T) { outputsAreTheSame(t, place, all) })
 }
 
-// compareReleases makes the releases that are listed, below a place, and compares them with the list.
+// compareReleases makes the listed releases below a place and compares them with the list.
 func compareReleases(t *testing.T, place string) []made {
 	listed := readListings(t)
 	if len(listed) < fewestReleases {
@@ -290,7 +290,7 @@ func compareReleases(t *testing.T, place string) []made {
 	return all
 }
 
-// differences fails for every file that is not as it was.
+// differences fails for every file that has changed.
 func differences(t *testing.T, was, is listing) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(was.files)) {

@@ -11,11 +11,11 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// most is from how many expected rows on no table is drawn.
+// most is the number of expected rows from which no table is drawn.
 const most = 10_000
 
-// tables draws the confidential tables of a drawn spec: their files by name. It reports false for a spec that expects
-// too many rows.
+// tables draws the confidential tables of a generated spec: their files by name. It returns false for a spec that
+// expects too many rows.
 func tables(number uint64, r *spec.Release) (files map[string]string, ok bool) {
 	d := &drawing{Rand: rand.New(rand.NewPCG(number, 2027))}
 	if r.Table("homes") != nil {
@@ -35,7 +35,7 @@ func tables(number uint64, r *spec.Release) (files map[string]string, ok bool) {
 	return map[string]string{"persons.csv": d.persons(r, t, rows)}, true
 }
 
-// odd is how often a value is one that its column has no category for, or null, where the spec says what to do then.
+// odd is how often a value has no category in its column, or is null, if the spec says what to do then.
 const odd = .02
 
 // counted is about the share of rows of a table that count.
@@ -58,7 +58,7 @@ func (d *drawing) counted(t *spec.Table) float64 {
 	return share
 }
 
-// value is a value of a column, now and then one that is unknown or null, where the spec says what to do with it.
+// value returns a value of a column, now and then an unknown or null one if the spec says what to do with it.
 func (d *drawing) value(t *spec.Table, column, usual, unknown string) string {
 	c := t.Column(column)
 	switch {

@@ -15,11 +15,10 @@ import (
 	"unicode"
 )
 
-// This file holds the documents to themselves and to the program: that links lead somewhere, that tests that are named
-// exist, and that the refusals of a spec which tests print, and the errors which decide exit codes, are on the page of
-// errors, as they are printed.
+// This file checks the documents: links must lead somewhere, named tests must exist, and the page of errors must have
+// the refusals of a spec that tests print, and the errors that decide exit codes, as they are printed.
 
-// pages are all documents by their paths.
+// pages returns all documents by their paths.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -50,12 +49,12 @@ var (
 	headed  = regexp.MustCompile(`(?m)^#{1,6} +(.*)$`)
 )
 
-// prose is a page without its examples.
+// prose returns a page without its examples.
 func prose(text string) string {
 	return spanned.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
 }
 
-// anchors are those that a page's headings have.
+// anchors returns the anchors of a page's headings.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, heading := range headed.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
@@ -102,7 +101,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestEveryPageIsOnTheMap fails where docs/README.md does not lead to a page.
+// TestEveryPageIsOnTheMap fails if docs/README.md does not link to a page.
 func TestEveryPageIsOnTheMap(t *testing.T) {
 	all := pages(t)
 	for page := range all {
@@ -118,7 +117,7 @@ func TestEveryPageIsOnTheMap(t *testing.T) {
 
 var testName = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`)
 
-// TestTestsThatAreNamedExist holds every page that says by which test something is held.
+// TestTestsThatAreNamedExist fails if a page names a test that does not exist.
 func TestTestsThatAreNamedExist(t *testing.T) {
 	there := map[string]bool{}
 	eachFile(t, []string{"."}, true, func(path string, file *ast.File) {
@@ -174,7 +173,7 @@ type explained struct {
 
 var messageRow = regexp.MustCompile("(?m)^\\| (?:`` (.+?) ``|`([^`]+)`) \\| ([^|]+) \\| ([^|]+) \\|$")
 
-// explainedIn are the messages of the sections of docs/errors.md from one heading to another.
+// explainedIn returns the messages of the sections of docs/errors.md from one heading to another.
 func explainedIn(t *testing.T, from, to string) []*explained {
 	t.Helper()
 	text := pages(t)["docs/errors.md"]
@@ -206,8 +205,8 @@ func explainedIn(t *testing.T, from, to string) []*explained {
 
 var refusal = regexp.MustCompile(`(?m)^[a-z0-9_.-]+\.(?:yaml|csv|geojson|parquet|arrow|gz|zst):\d+:\d+: (.*)$`)
 
-// TestEveryRefusalOfASpecIsExplained holds docs/errors.md to the refusals that are kept in spec/testdata, both ways:
-// each has a row, and each row is of one.
+// TestEveryRefusalOfASpecIsExplained compares docs/errors.md with the refusals in spec/testdata: each refusal must
+// have a row, and each row a refusal.
 func TestEveryRefusalOfASpecIsExplained(t *testing.T) {
 	rows := explainedIn(t, "## The spec", "## The plan")
 	files, err := filepath.Glob(filepath.Join("spec", "testdata", "*.txt"))
@@ -248,7 +247,8 @@ func TestEveryRefusalOfASpecIsExplained(t *testing.T) {
 
 var verb = regexp.MustCompile(`%[-+# 0]*(?:\[\d\])?[0-9.]*[a-zA-Z]`)
 
-// literals are the texts of a file, put together where they are added up, with … for what is filled in.
+// literals returns the string literals of a file, concatenated where the source adds them up, with … for what is
+// filled in.
 func literals(n ast.Node) []string {
 	var out []string
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -265,7 +265,7 @@ func literals(n ast.Node) []string {
 	return out
 }
 
-// folded is the text of a literal, or of a sum that has some.
+// folded returns the text of a literal, or of a sum that contains some.
 func folded(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -289,22 +289,22 @@ func folded(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// errorPackages are where errors that reach a person are made.
+// errorPackages are the packages that make errors that reach a person.
 var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "histogram/evaluate",
 	"histogram/internal/encoding", "histogram/scan", "internal/account", "internal/derive", "internal/diff",
 	"internal/draft", "internal/durable", "internal/ending", "internal/evaluate", "internal/memory", "internal/parallel",
 	"internal/planfile", "internal/published", "internal/query", "internal/release", "budget/sign", "internal/state",
 	"internal/trace", "internal/verdict", "internal/verify", "plan"}
 
-// within are texts that stand within messages that have a row.
+// within are texts that occur within messages that have a row.
 var within = []string{
 	"The account admits no further release in ….",
 	"entry … …; nothing is spent from it any more",
 	"… is … in the release and … in the account",
 }
 
-// TestEveryErrorIsExplained holds the rest of docs/errors.md to the source: a row is of a text that is there, and what
-// the errors say by which exit codes are decided has a row.
+// TestEveryErrorIsExplained compares the rest of docs/errors.md with the source: every row must have a text in the
+// source, and the texts of errors that decide exit codes must have a row.
 func TestEveryErrorIsExplained(t *testing.T) {
 	rows := explainedIn(t, "## The plan", "")
 	eachFile(t, errorPackages, false, func(path string, file *ast.File) {
@@ -340,7 +340,7 @@ func TestEveryErrorIsExplained(t *testing.T) {
 	}
 }
 
-// inSource tells whether the text in the source is the row's, or has it in it.
+// inSource reports whether a text in the source is that of the row, or contains it.
 func inSource(row *explained, source string) bool {
 	at := 0
 	for _, part := range strings.Split(row.text, "…") {
@@ -354,7 +354,7 @@ func inSource(row *explained, source string) bool {
 	return true
 }
 
-// exported tells whether a method is of an exported type.
+// exported reports whether a method belongs to an exported type.
 func exported(f *ast.FuncDecl) bool {
 	e := f.Recv.List[0].Type
 	if star, ok := e.(*ast.StarExpr); ok {

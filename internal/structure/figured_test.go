@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// figured returns the packages in which the figures of plans and of published folders are worked out, by their folders.
+// figured returns the folders of the packages that compute the figures of plans and of published folders.
 func figured(t *testing.T) []string {
 	t.Helper()
 	none := map[string]string{ // and why

@@ -14,16 +14,16 @@ import (
 	"testing"
 )
 
-// This file holds every public package to its introduction: a comment that says what the package owns and what it never
-// does, and an example of its main use that runs as a test.
+// This file checks that every public package has an introduction: a comment that says what the package owns and what it
+// never does, and an example of its main use that runs as a test.
 
-// public are the folders whose packages others may import, but for those below an internal one.
+// public are the folders whose packages others may import, except those below an internal one.
 var public = []string{"budget", "histogram", "plan", "report", "spec", "synth"}
 
-// packageFiles are the Go files of a package, with those of its tests.
+// packageFiles are the Go files of a package and of its tests.
 type packageFiles struct{ sources, tests []*ast.File }
 
-// publicPackages parses all public packages, by their paths.
+// publicPackages parses all public packages and returns them by their paths.
 func publicPackages(t *testing.T) map[string]*packageFiles {
 	t.Helper()
 	all := map[string]*packageFiles{}
@@ -80,11 +80,11 @@ func (p *packageFiles) shown() bool {
 	})
 }
 
-// showsPackage reports whether an example is that of its package, and is held to an output.
+// showsPackage reports whether an example is that of its package and has a checked output.
 func showsPackage(e *doc.Example) bool { return e.Name == "" && e.Output != "" }
 
-// TestPublicPackagesIntroduceThemselves fails where the comment of a public package does not say what it owns or what
-// it never does, and where nothing that runs shows its main use.
+// TestPublicPackagesIntroduceThemselves fails if the comment of a public package does not say what it owns or what it
+// never does, or if no running example shows its main use.
 func TestPublicPackagesIntroduceThemselves(t *testing.T) {
 	all := publicPackages(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLongRunsWhatThereIs fails where .ci/long asks for tests that no package has which it names: `go test` passes
-// where a pattern matches nothing, so a test that moved would never run again.
+// TestLongRunsWhatThereIs fails if .ci/long names tests that do not exist in the named packages: `go test` passes if a
+// pattern matches nothing, so a test that moved would never run again.
 func TestLongRunsWhatThereIs(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(".ci", "long"))
 	if err != nil {
@@ -59,7 +59,7 @@ func TestLongRunsWhatThereIs(t *testing.T) {
 	}
 }
 
-// alternatives are the parts of a pattern, which may stand between brackets after what they have in common.
+// alternatives returns the parts of a pattern, which may be in parentheses after a common prefix.
 func alternatives(pattern string) []string {
 	if strings.ContainsAny(pattern, "()") {
 		return []string{pattern}

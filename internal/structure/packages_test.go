@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/dprelease/dprelease/"
 
-// may lists, for every package, the packages of ours that it may import.
+// may lists, for every package, the packages of this module that it may import.
 var may = map[string][]string{
 	"spec": {"spec/expression", "spec/document", "spec/files", "spec/meaning", "spec/shape",
 		"spec/domain"},
@@ -193,9 +193,9 @@ var may = map[string][]string{
 	"examples/households/generate": {},
 }
 
-// forbidden lists imports: a path, with those below it, that a package (and those below it; "" is every package)
-// may not import, and why. Below histogram are whoever reads rows (scan, evaluate, source and internal/bounding,
-// internal/encoding) and exact answers (internal/answer).
+// forbidden lists imports: a path that a package may not import, together with the paths below it, and why. It applies
+// also to the packages below pkg; "" is every package. Below histogram are the packages that read rows (scan,
+// evaluate, source and internal/bounding, internal/encoding) and exact answers (internal/answer).
 var forbidden = []struct{ pkg, path, why string }{
 	{"", "github.com/apache/arrow/go/v17/parquet", "parquet-go reads and writes Parquet"},
 	{"internal/tabulate", "math/rand", "tables are exact"},
@@ -270,7 +270,7 @@ func readImports(t *testing.T) imports {
 	return all
 }
 
-// reach returns a package and all packages of ours that it imports, directly or not.
+// reach returns a package and all packages of this module that it imports, directly or not.
 func (all imports) reach(pkg string) []string {
 	reached := []string{pkg}
 	for i := 0; i < len(reached); i++ {
@@ -377,8 +377,7 @@ func TestBreaksAreNoticed(t *testing.T) {
 	}
 }
 
-// TestDependencies holds docs/dependencies.md and go.mod together: every direct
-// requirement has its line there.
+// TestDependencies checks that docs/dependencies.md has a line for each direct requirement of go.mod.
 func TestDependencies(t *testing.T) {
 	mod, err := os.ReadFile("go.mod")
 	if err != nil {

@@ -27,7 +27,8 @@ the language in brief, [spec.md](spec.md) what a reader does not guess, [errors.
 
 `
 
-// TestReferenceIsMadeFromTheSchema fails where docs/reference.md is not what the schema says: then run it with -update.
+// TestReferenceIsMadeFromTheSchema fails if docs/reference.md differs from what the schema says: then run it with
+// -update.
 func TestReferenceIsMadeFromTheSchema(t *testing.T) {
 	var root node
 	if err := json.Unmarshal(spec.Schema(), &root); err != nil {
@@ -105,13 +106,13 @@ type referenceWriter struct {
 	lines   []example
 }
 
-// example is a line of the page and the value that it is of.
+// example is a line of the page with the value that it shows.
 type example struct {
 	line  string
 	value any
 }
 
-// order is that of a spec as people write it; other keys follow by their names.
+// order is the usual order of a spec's keys; other keys follow by name.
 var order = []string{
 	"version", "release", "corrects", "params", "about", "fit", "privacy", "budget", "tables", "impossible", "marginals",
 	"synthetic", "diagnostics",
@@ -222,7 +223,7 @@ func (w *referenceWriter) key(key string, n node, required bool, needs any) {
 	w.page.WriteString("\n")
 }
 
-// types are what kinds of values a schema takes, in words.
+// types returns the kinds of values that a schema accepts, in words.
 func (w *referenceWriter) types(n node) []string {
 	if ref := n.text("$ref"); ref != "" {
 		n = w.defs.object(path.Base(ref))
@@ -264,7 +265,7 @@ func (w *referenceWriter) types(n node) []string {
 	return out
 }
 
-// limits are the values that a schema allows beyond its type: its choices and its ends.
+// limits returns the values that a schema allows beyond its type: its choices and its bounds.
 func (w *referenceWriter) limits(n node) string {
 	var out []string
 	if all := n.texts("enum"); all != nil {
@@ -299,7 +300,7 @@ func (w *referenceWriter) contents() string {
 	return strings.Join(out, " · ") + "\n\n"
 }
 
-// escaped keeps signs of Markdown from meaning anything.
+// escaped escapes the markup characters of Markdown.
 func escaped(s string) string {
 	return strings.NewReplacer("*", "\\*", "<", "&lt;", "[", "\\[", "]", "\\]", "_", "\\_").Replace(s)
 }
