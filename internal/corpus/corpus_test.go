@@ -66,12 +66,12 @@ func entries(t *testing.T) []entry {
 		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "\nmarginals:") {
 			continue // the policy of an account
 		}
-		all = append(all, loaded("examples/"+filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), file))
+		all = append(all, entryOfFile("examples/"+filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), file))
 	}
-	all = append(all, scripted(t)...)
+	all = append(all, entriesOfScripts(t)...)
 	for number := range uint64(drawn) {
 		all = append(all, entry{fmt.Sprintf("drawn/%d", number), func() (*compiled.Compiled, error) {
-			r, err := spec.Parse(draw(number))
+			r, err := spec.Parse(drawSpec(number))
 			if err != nil {
 				return nil, err
 			}
@@ -111,8 +111,8 @@ func paramsOf(text string) map[string]string {
 	return given
 }
 
-// loaded returns the entry of a spec in a file.
-func loaded(name, file string) entry {
+// entryOfFile returns the entry of a spec in a file.
+func entryOfFile(name, file string) entry {
 	return entry{name, func() (*compiled.Compiled, error) {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -127,8 +127,8 @@ func loaded(name, file string) entry {
 	}}
 }
 
-// scripted returns the specs in the scripts of the command line, unpacked together with their other files.
-func scripted(t *testing.T) []entry {
+// entriesOfScripts returns the specs in the scripts of the command line, unpacked together with their other files.
+func entriesOfScripts(t *testing.T) []entry {
 	scripts, err := filepath.Glob(filepath.Join("..", "..", "cmd", "dprelease", "testdata", "script", "*.txtar"))
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func scripted(t *testing.T) []entry {
 				t.Fatal(err)
 			}
 			if strings.HasSuffix(f.Name, ".yaml") && strings.Contains(string(f.Data), "privacy:") {
-				all = append(all, loaded("script/"+strings.TrimSuffix(filepath.Base(script), ".txtar")+"/"+f.Name, path))
+				all = append(all, entryOfFile("script/"+strings.TrimSuffix(filepath.Base(script), ".txtar")+"/"+f.Name, path))
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func TestGoldensAreTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := goldens(t)
+	there := goldenHashes(t)
 	for line := range strings.Lines(string(listed)) {
 		sum, was, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		if !there[sum] {
@@ -27,8 +27,8 @@ func TestGoldensAreTheSame(t *testing.T) {
 	}
 }
 
-// goldens returns the SHA-256 of all files below folders testdata.
-func goldens(t *testing.T) map[string]bool {
+// goldenHashes returns the SHA-256 of all files below folders testdata.
+func goldenHashes(t *testing.T) map[string]bool {
 	all := map[string]bool{}
 	top := filepath.Join("..", "..")
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {

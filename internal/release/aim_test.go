@@ -30,7 +30,7 @@ import (
 // Rounds that are rewritten, files and all, so that they spend more: whoever makes the microdata of them again is told.
 func TestRoundsBeyondTheBlockMakeNoMicrodata(t *testing.T) {
 	o := releasetest.With(t, releasetest.AIMSpec, releasetest.WalkPolicy, releasetest.WalkRows())
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	v, _ := sealedOf(t, place)
 	rounds := v.Rounds[0].Each
 	for i := range rounds {
@@ -42,7 +42,7 @@ func TestRoundsBeyondTheBlockMakeNoMicrodata(t *testing.T) {
 		}
 		rounds[i].Turn, rounds[i].Measured.Measurement = turn, m
 	}
-	if _, err := drawn(t.Context(), v, 0); err == nil {
+	if _, err := drawMicrodata(t.Context(), v, 0); err == nil {
 		t.Error("microdata are drawn of rounds that have spent twice the block")
 	}
 	if err := v.Drawn(func(string, []byte) error { return nil }); err == nil ||
@@ -130,7 +130,7 @@ func TestJournalledOracleKeepsToItsBlock(t *testing.T) {
 // them, whatever the confidential table holds. A number that came from elsewhere would not.
 func TestRowsAreThoseOfTheAnswers(t *testing.T) {
 	for _, spec := range []string{releasetest.WalkSpec, releasetest.AIMSpec} {
-		_, place := runs(t, releasetest.With(t, spec, releasetest.WalkPolicy, releasetest.WalkRows()))
+		_, place := runRelease(t, releasetest.With(t, spec, releasetest.WalkPolicy, releasetest.WalkRows()))
 		s, _ := sealedOf(t, place)
 		weights, mean := 0.0, 0.0
 		add := func(m measured.Measured) {
@@ -145,7 +145,7 @@ func TestRowsAreThoseOfTheAnswers(t *testing.T) {
 		for _, m := range s.Measured[1:] { // but for the table
 			add(m)
 		}
-		rows, err := drawn(t.Context(), s, 0)
+		rows, err := drawMicrodata(t.Context(), s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestRowsAreThoseOfTheAnswers(t *testing.T) {
 			values[0] += 1000
 			s.Measured[1+i].Values = releasetest.Integers(values)
 		}
-		if more, err := drawn(t.Context(), s, 0); err != nil || more.Rows != rows.Rows+1000 {
+		if more, err := drawMicrodata(t.Context(), s, 0); err != nil || more.Rows != rows.Rows+1000 {
 			t.Errorf("%d rows, of answers that say 1000 more than with %d: %v", more.Rows, rows.Rows, err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestAnswersAreAllThatRoundsSee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told[strings.Join(append(steps(made), o.asked...), "\n")], rounds = true, len(made.Each)
+		told[strings.Join(append(stepsOf(made), o.asked...), "\n")], rounds = true, len(made.Each)
 	}
 	if len(told) != 1 || rounds < 3 {
 		t.Errorf("%d sequences of %d rounds of the same answers", len(told), rounds)
@@ -222,12 +222,12 @@ func TestRoundsOfAModelResume(t *testing.T) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	for n := 1; n < len(lines); n += 5 {
 		o := newOracle(p, 2, -1)
-		again, err := run(written(t, bytes.Join(lines[:n], nil)), o)
+		again, err := run(writeJournal(t, bytes.Join(lines[:n], nil)), o)
 		if err != nil {
 			t.Fatalf("with %d lines: %v", n, err)
 		}
 		kept := max(n-2, 0) // but for the header and the classes
-		if !slices.Equal(steps(again)[:kept], steps(whole)[:kept]) || len(o.told) != kept {
+		if !slices.Equal(stepsOf(again)[:kept], stepsOf(whole)[:kept]) || len(o.told) != kept {
 			t.Errorf("with %d lines: told otherwise, or %d steps charged", n, len(o.told))
 		}
 	}
@@ -247,7 +247,7 @@ func TestExtremeAnswersOfAIM(t *testing.T) {
 	o := releasetest.With(t, strings.Replace(releasetest.AIMSpec, "ways: 3", "ways: 3, rows: 50", 1),
 		releasetest.WalkPolicy,
 		releasetest.WalkRows())
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	for name, value := range extremes {
 		v, record := sealedOf(t, place)
 		asked := newOracle(o.Plan, 1, -1)

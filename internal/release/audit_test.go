@@ -122,7 +122,7 @@ func newAudits(t *testing.T, a audited, p *compiled.Compiled) []audit {
 	for i := range both {
 		e := event{scoring: scoring{m.Kind, a.neighbours, a.maxRows, a.marginals}, reversed: i == 1}
 		likely, unlikely := e.laws(m, a.maxRows)
-		e.least = likeliest(f, likely, unlikely, a.trials)
+		e.least = bestThreshold(f, likely, unlikely, a.trials)
 		both[i] = audit{f, e, claim}
 	}
 	return both
@@ -135,7 +135,7 @@ func withinGuarantee(t *testing.T, a audited, p *compiled.Compiled) {
 	if p.Guarantee.Neighbours != string(a.neighbours) {
 		t.Fatalf("the guarantee is for %s", p.Guarantee.Neighbours)
 	}
-	loss, promised := composed(t, p.Measurements), mustRat(t, p.Guarantee.Epsilon)
+	loss, promised := composeLosses(t, p.Measurements), mustRat(t, p.Guarantee.Epsilon)
 	if p.Guarantee.Definition == "pure" {
 		if loss.Epsilon() == nil || loss.Epsilon().Cmp(promised) > 0 {
 			t.Errorf("the measurements together have ε = %v, and the guarantee says %v", loss.Epsilon(), promised)
@@ -155,7 +155,7 @@ func withinGuarantee(t *testing.T, a audited, p *compiled.Compiled) {
 // claimOf is what the accountant says of measurements: their ε, or their δ at ε₀.
 func claimOf(t *testing.T, f figure, all []plan.Measurement) float64 {
 	t.Helper()
-	loss := composed(t, all)
+	loss := composeLosses(t, all)
 	if !f.pure {
 		return deltaAt(t, loss, f.epsilon0)
 	}
@@ -182,7 +182,7 @@ func deltaAt(t *testing.T, loss budget.Loss, epsilon float64) float64 {
 	return high
 }
 
-func composed(t *testing.T, all []plan.Measurement) budget.Loss {
+func composeLosses(t *testing.T, all []plan.Measurement) budget.Loss {
 	t.Helper()
 	steps := make([]budget.Mechanism, len(all))
 	for i, m := range all {

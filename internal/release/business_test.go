@@ -86,8 +86,8 @@ func TestTheBusinessSurveyRunsFromEndToEnd(t *testing.T) {
 				!strings.HasPrefix(held, "ent_id,size\n0,micro\n") {
 				t.Errorf("the plan holds %.60q of the register", held)
 			}
-			_, place := runs(t, o)
-			verifies(t, place, verify.Options{})
+			_, place := runRelease(t, o)
+			assertVerifies(t, place, verify.Options{})
 			path := filepath.Join(place, "tables", "turnover.parquet")
 			at, covered, cells := int64(0), 0, 0
 			for _, section := range []string{"01 02", "05 06", "10"} {
@@ -149,10 +149,10 @@ func TestTheBusinessSurveyRunsFromEndToEnd(t *testing.T) {
 					turnover/staff
 				if got.value == nil || exactly && math.Abs(*got.value-want) > 1e-2*want || !exactly &&
 					math.Abs(*got.value-want) > want {
-					t.Errorf("turnover per head in %s: %v, want %v", section, shown(got.value), want)
+					t.Errorf("turnover per head in %s: %v, want %v", section, valueOf(got.value), want)
 				}
 				if testing.Verbose() {
-					t.Logf("per head %s: %v, of the rows %v", section, shown(got.value), want)
+					t.Logf("per head %s: %v, of the rows %v", section, valueOf(got.value), want)
 				}
 			}
 			if exactly {

@@ -506,7 +506,7 @@ func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 				s.findForgotten(t, p, seen[[2]string{"x_mean", "skewed"}])
 			}}}
 	}
-	return []figureMistake{larger, {"strata one place off", 2, rotated, func(t *testing.T, seen figuresSeen) {
+	return []figureMistake{larger, {"strata one place off", 2, withShiftedStrata, func(t *testing.T, seen figuresSeen) {
 		for _, name := range []string{"x_sum", "x_mean"} {
 			// The middle is off by several half-widths: far less than one in two intervals holds.
 			findMissed(t, "strata one place off, "+name, seen[[2]string{name, "equal"}], 0.5)
@@ -514,8 +514,8 @@ func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 	}}}
 }
 
-// rotated has every stratum read as the one before it.
-func rotated(sealed *measured.Sealed, use func(*measured.Sealed)) {
+// withShiftedStrata has every stratum read as the one before it.
+func withShiftedStrata(sealed *measured.Sealed, use func(*measured.Sealed)) {
 	l := sealed.Plan.Release().Table("t").Column("x").Lattice
 	kept := slices.Clone(l.Strata)
 	defer func() { copy(l.Strata, kept) }()

@@ -95,7 +95,7 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	if filepath.Base(r.Place) != "labour-2026q1" {
 		t.Errorf("published at %s", r.Place)
 	}
-	verifies(t, r.Place, verify.Options{})
+	assertVerifies(t, r.Place, verify.Options{})
 
 	// near holds a figure within six standard errors of that of the rows, which are a quarter of it at most.
 	near := func(path string, at int64, name string, want float64) {
@@ -103,11 +103,11 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 		got := readFigure(t, filepath.Join(r.Place, "tables", path+".parquet"), at, name)
 		if got.value == nil || got.low == nil || math.Abs(*got.value-want) > 3*(*got.high-*got.low)/2+1e-9*want ||
 			math.Abs(*got.value-want) > want/4 {
-			t.Errorf("%s, row %d: %s is %v, want %v", path, at, name, shown(got.value), want)
+			t.Errorf("%s, row %d: %s is %v, want %v", path, at, name, valueOf(got.value), want)
 		}
 		if testing.Verbose() {
-			t.Logf("%s, row %d: %s %v … %v … %v, of the rows %v", path, at, name, shown(got.low), shown(got.value),
-				shown(got.high), want)
+			t.Logf("%s, row %d: %s %v … %v … %v, of the rows %v", path, at, name, valueOf(got.low), valueOf(got.value),
+				valueOf(got.high), want)
 		}
 	}
 	sum := func(of func(w worker) float64) (all float64) {

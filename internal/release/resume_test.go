@@ -32,8 +32,8 @@ func optionsOf(o releasetest.Office, out string) Options {
 	return Options{Out: filepath.Join(o.Dir, out), Data: o.Dir, Ledger: o.Ledger}
 }
 
-// runs makes the office's release.
-func runs(t *testing.T, o releasetest.Office) (Options, string) {
+// runRelease makes the office's release.
+func runRelease(t *testing.T, o releasetest.Office) (Options, string) {
 	t.Helper()
 	opt := optionsOf(o, "out")
 	r, err := Run(t.Context(), o.Plan, opt)

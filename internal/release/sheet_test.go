@@ -25,7 +25,7 @@ func sameValue(a, b string) bool {
 func TestSheetsHoldTheFile(t *testing.T) {
 	o := releasetest.With(t, releasetest.PayText("{rho: 1}", true, ""), releasetest.PayPolicy,
 		releasetest.PayData(releasetest.PayRows()))
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	for _, table := range o.Plan.Tables {
 		s, err := show.Open(place, table.Path)
 		if err != nil {

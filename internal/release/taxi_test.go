@@ -96,7 +96,7 @@ func TestTripsByPlace(t *testing.T) {
 	o := releasetest.With(t, string(text),
 		"account: taxi-trips\nprotects: trip\nneighbours: add-remove\ncap: {rho: 5, delta: 1e-6}\n", "")
 	hours := writeTrips(t, filepath.Join(o.Dir, "trips", "2026-03", "a.arrow"), rows)
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	if v, err := verify.Folder(t.Context(), place, verify.Options{}); err != nil {
 		t.Fatalf("%v\n%+v", err, v)
 	}

@@ -27,8 +27,8 @@ var mayUseFloats = []string{
 	"internal/noise/probability.go", // draws with the exact fraction that a float is, as a threshold says it
 }
 
-// inexact are the names of Go's inexact arithmetic.
-var inexact = []string{"float32", "float64", "complex64", "complex128", "Float", "NewFloat", "Float32", "Float64",
+// inexactNames are the names of Go's inexact arithmetic.
+var inexactNames = []string{"float32", "float64", "complex64", "complex128", "Float", "NewFloat", "Float32", "Float64",
 	"SetFloat64", "Float64frombits"}
 
 // inexactIn lists what in a source is, or makes, a floating-point number.
@@ -42,7 +42,7 @@ func inexactIn(name string, source any) (found []string, err error) {
 		what := ""
 		switch n := n.(type) {
 		case *ast.Ident:
-			if slices.Contains(inexact, n.Name) {
+			if slices.Contains(inexactNames, n.Name) {
 				what = n.Name
 			}
 		case *ast.BasicLit:

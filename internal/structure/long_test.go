@@ -44,7 +44,7 @@ func TestLongRunsWhatThereIs(t *testing.T) {
 			if flag[2] == "^$" {
 				continue
 			}
-			for _, one := range alternatives(flag[2]) {
+			for _, one := range patternParts(flag[2]) {
 				asked++
 				prefix := map[string]string{"run": "Test", "bench": "Benchmark"}[flag[1]]
 				wanted := regexp.MustCompile(one)
@@ -59,8 +59,8 @@ func TestLongRunsWhatThereIs(t *testing.T) {
 	}
 }
 
-// alternatives returns the parts of a pattern, which may be in parentheses after a common prefix.
-func alternatives(pattern string) []string {
+// patternParts returns the parts of a pattern, which may be in parentheses after a common prefix.
+func patternParts(pattern string) []string {
 	if strings.ContainsAny(pattern, "()") {
 		return []string{pattern}
 	}

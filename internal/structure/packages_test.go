@@ -13,8 +13,8 @@ import (
 
 const module = "github.com/dprelease/dprelease/"
 
-// may lists, for every package, the packages of this module that it may import.
-var may = map[string][]string{
+// allowedImports lists, for every package, the packages of this module that it may import.
+var allowedImports = map[string][]string{
 	"spec": {"spec/expression", "spec/document", "spec/files", "spec/meaning", "spec/shape",
 		"spec/domain"},
 	"spec/domain":     {"spec/calendar", "spec/document", "spec/expression", "spec/files"},
@@ -234,13 +234,13 @@ var (
 		"histogram/internal/bounding", "histogram/internal/encoding", "histogram/scan", "histogram/source"}
 )
 
-// imports lists what each package imports, without its tests.
-type imports map[string][]string
+// importGraph lists what each package imports, without its tests.
+type importGraph map[string][]string
 
 // readImports reads the imports of all packages.
-func readImports(t *testing.T) imports {
+func readImports(t *testing.T) importGraph {
 	t.Helper()
-	all := imports{}
+	all := importGraph{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -271,7 +271,7 @@ func readImports(t *testing.T) imports {
 }
 
 // reach returns a package and all packages of this module that it imports, directly or not.
-func (all imports) reach(pkg string) []string {
+func (all importGraph) reach(pkg string) []string {
 	reached := []string{pkg}
 	for i := 0; i < len(reached); i++ {
 		for _, imported := range all[reached[i]] {
@@ -284,10 +284,10 @@ func (all imports) reach(pkg string) []string {
 }
 
 // breaks returns the imports that the lists above do not allow, sorted.
-func (all imports) breaks() []string {
+func (all importGraph) breaks() []string {
 	var out []string
 	for pkg, paths := range all {
-		allowed, ok := may[pkg]
+		allowed, ok := allowedImports[pkg]
 		if !ok {
 			out = append(out, "there is no package "+pkg)
 		}
@@ -296,7 +296,7 @@ func (all imports) breaks() []string {
 				out = append(out, pkg+" may not import "+other)
 			}
 			for _, f := range forbidden {
-				if (f.pkg == "" || below(pkg, f.pkg)) && below(imported, f.path) {
+				if (f.pkg == "" || isBelow(pkg, f.pkg)) && isBelow(imported, f.path) {
 					out = append(out, pkg+" may not import "+imported+": "+f.why)
 				}
 			}
@@ -305,7 +305,7 @@ func (all imports) breaks() []string {
 	for _, pkg := range core {
 		for _, imported := range all[pkg] {
 			if slices.ContainsFunc(outside, func(path string) bool {
-				return below(strings.TrimPrefix(imported, module), path)
+				return isBelow(strings.TrimPrefix(imported, module), path)
 			}) {
 				out = append(out, pkg+" may not import "+imported+": it is the trusted core")
 			}
@@ -320,7 +320,7 @@ func (all imports) breaks() []string {
 				if reached == "internal/regular" && imported == "syscall" {
 					continue // the flag with which it opens files, and nothing of the machine
 				}
-				if slices.ContainsFunc(machine, func(path string) bool { return below(imported, path) }) {
+				if slices.ContainsFunc(machine, func(path string) bool { return isBelow(imported, path) }) {
 					out = append(out, pkg+" may not reach "+imported+" (by "+reached+"): it depends on its input alone")
 				}
 			}
@@ -330,8 +330,8 @@ func (all imports) breaks() []string {
 	return slices.Compact(out)
 }
 
-// below reports whether an import path is a given one or one under it.
-func below(imported, path string) bool {
+// isBelow reports whether an import path is a given one or one under it.
+func isBelow(imported, path string) bool {
 	return imported == path || strings.HasPrefix(imported, path+"/")
 }
 
@@ -340,7 +340,7 @@ func TestPackages(t *testing.T) {
 	for _, b := range all.breaks() {
 		t.Error(b)
 	}
-	for pkg := range may {
+	for pkg := range allowedImports {
 		if _, ok := all[pkg]; !ok {
 			t.Errorf("package %s is empty", pkg)
 		}

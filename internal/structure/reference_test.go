@@ -192,7 +192,7 @@ func (w *referenceWriter) key(key string, n node, required bool, needs any) {
 	}
 	fmt.Fprintf(&w.page, "- **Type:** %s\n", strings.Join(w.types(n), ", or "))
 	if takes != "" {
-		fmt.Fprintf(&w.page, "- **Takes:** %s\n", escaped(takes))
+		fmt.Fprintf(&w.page, "- **Takes:** %s\n", escapeMarkdown(takes))
 	}
 	if limits := w.limits(n); limits != "" {
 		fmt.Fprintf(&w.page, "- **Allowed:** %s\n", limits)
@@ -201,7 +201,7 @@ func (w *referenceWriter) key(key string, n node, required bool, needs any) {
 	case required:
 		w.page.WriteString("- **Default:** none, the key must be there\n")
 	case parts[2] != "":
-		fmt.Fprintf(&w.page, "- **Default:** without it, %s\n", escaped(parts[2]))
+		fmt.Fprintf(&w.page, "- **Default:** without it, %s\n", escapeMarkdown(parts[2]))
 	}
 	if m, ok := needs.(map[string]any); ok {
 		if others := node(m).texts(path.Ext("." + key)[1:]); others != nil {
@@ -210,8 +210,8 @@ func (w *referenceWriter) key(key string, n node, required bool, needs any) {
 	}
 	name := key[strings.LastIndex(key, ".")+1:]
 	if examples, _ := n["examples"].([]any); len(examples) > 0 {
-		w.lines = append(w.lines, example{name + ": " + flow(examples[0]), examples[0]})
-		fmt.Fprintf(&w.page, "- **Example:** `%s: %s`\n", name, flow(examples[0]))
+		w.lines = append(w.lines, example{name + ": " + flowYAML(examples[0]), examples[0]})
+		fmt.Fprintf(&w.page, "- **Example:** `%s: %s`\n", name, flowYAML(examples[0]))
 	}
 	if page := parts[3]; page != "" {
 		link := "../" + page
@@ -300,13 +300,13 @@ func (w *referenceWriter) contents() string {
 	return strings.Join(out, " · ") + "\n\n"
 }
 
-// escaped escapes the markup characters of Markdown.
-func escaped(s string) string {
+// escapeMarkdown escapes the markup characters of Markdown.
+func escapeMarkdown(s string) string {
 	return strings.NewReplacer("*", "\\*", "<", "&lt;", "[", "\\[", "]", "\\]", "_", "\\_").Replace(s)
 }
 
-// flow writes a JSON value as YAML on one line.
-func flow(value any) string {
+// flowYAML writes a JSON value as YAML on one line.
+func flowYAML(value any) string {
 	switch v := value.(type) {
 	case map[string]any:
 		var keys, out []string
@@ -315,13 +315,13 @@ func flow(value any) string {
 		}
 		slices.Sort(keys)
 		for _, k := range keys {
-			out = append(out, k+": "+flow(v[k]))
+			out = append(out, k+": "+flowYAML(v[k]))
 		}
 		return "{" + strings.Join(out, ", ") + "}"
 	case []any:
 		var out []string
 		for _, one := range v {
-			out = append(out, flow(one))
+			out = append(out, flowYAML(one))
 		}
 		return "[" + strings.Join(out, ", ") + "]"
 	case string:

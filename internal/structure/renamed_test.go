@@ -123,7 +123,7 @@ func (r *renaming) compare(a, b reflect.Value) {
 		case (x == nil) != (y == nil):
 			r.fail("a name more or less")
 		case x != nil:
-			r.rename(x, y)
+			r.renameIdent(x, y)
 		}
 		return
 	case token.Pos, *ast.Object, *ast.CommentGroup, *ast.Scope:
@@ -155,7 +155,7 @@ func (r *renaming) compare(a, b reflect.Value) {
 	}
 }
 
-func (r *renaming) rename(from, to *ast.Ident) {
+func (r *renaming) renameIdent(from, to *ast.Ident) {
 	local := isLocal(from, r.from)
 	if local != isLocal(to, r.to) {
 		r.fail("%s is of the function, and %s is not, or the other way round", from.Name, to.Name)
