@@ -29,7 +29,7 @@ type stay struct {
 	hospitalName, icdBlock string
 }
 
-// hospitalStays are as many patients, each with one to three stays.
+// hospitalStays returns the stays of so many patients, one to three each.
 func hospitalStays(patients int) []stay {
 	var all []stay
 	day := func(year, month, day int) time.Time {

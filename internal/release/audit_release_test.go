@@ -106,7 +106,7 @@ func (a audited) honest(t *testing.T) *compiled.Compiled {
 	return a.plan(t, fmt.Sprintf("{id: id, max_rows: %d}", a.maxRows), a.budget)
 }
 
-// randomHalf choose half of so many trials.
+// randomHalf chooses half of so many trials at random.
 func randomHalf(trials int, seed uint64) []bool {
 	c := make([]bool, trials)
 	for i := range trials / 2 {

@@ -52,7 +52,7 @@ type event struct {
 	least    int
 }
 
-// happens tells whether the event is seen in a trial.
+// happens reports whether the event occurs in a trial.
 func (e event) happens(noisy [][]int64, trial int) bool {
 	s := e.of(noisy, trial)
 	if e.reversed {
@@ -61,8 +61,8 @@ func (e event) happens(noisy [][]int64, trial int) bool {
 	return s >= e.least
 }
 
-// laws are those of the statistic, or of its negative, first where the event is
-// expected and then where it is not.
+// laws returns the law of the statistic, or of its negative, first for the input on which the event is expected and
+// then for the other, for noise of m and so many counted rows of the worst unit.
 func (e event) laws(m budget.Mechanism, rows int) (likely, unlikely releasetest.Law) {
 	present, absent := e.scoring.laws(m, rows)
 	if e.reversed {
@@ -71,8 +71,8 @@ func (e event) laws(m budget.Mechanism, rows int) (likely, unlikely releasetest.
 	return present, absent
 }
 
-// probabilities are those of the event on the two inputs, where the noise is that
-// of m and the worst unit has as many counted rows.
+// probabilities returns the probabilities of the event on the two inputs, for noise of m and so many counted rows of
+// the worst unit.
 func (e event) probabilities(m budget.Mechanism, rows int) (p1, p0 float64) {
 	likely, unlikely := e.laws(m, rows)
 	return likely.AtLeast(e.least), unlikely.AtLeast(e.least)

@@ -29,7 +29,7 @@ var sizeRanges = map[string]struct{ turnover, least, most int }{
 	"micro": {2e6, 0, 9}, "small": {1e7, 10, 49}, "medium": {5e7, 50, 249}, "large": {1e9, 250, 20000},
 }
 
-// companies are as many firms: of each size half as many as of the one below.
+// companies returns so many firms: of each size half as many as of the size below.
 func companies(n int) []company {
 	all := make([]company, n)
 	for i := range all {

@@ -18,7 +18,7 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// makeOld makes everything in a folder, and the folder itself, so many days old.
+// makeOld sets the age of a folder and everything in it to so many days.
 func makeOld(t *testing.T, folder string, days int) {
 	t.Helper()
 	at := time.Now().AddDate(0, 0, -days)
@@ -29,7 +29,7 @@ func makeOld(t *testing.T, folder string, days int) {
 	}
 }
 
-// cleanStates are the states that cleaning speaks of, as "STATUS WHY".
+// cleanStates cleans the state directory and returns the states that it reports, as "STATUS WHY".
 func cleanStates(t *testing.T, opt Options, days int, dryRun bool) (all []string) {
 	t.Helper()
 	states, err := state.Clean(t.Context(), opt.StateDir(), opt.Account(), days, dryRun)

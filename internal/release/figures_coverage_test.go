@@ -374,8 +374,7 @@ func (f *figureTally) add(c synth.FigureColumns, cell int, truth knownFigure) {
 	}
 }
 
-// inexactFigures are figures whose intervals are not those of an exact law: 94 % of them are promised to hold, and no
-// more.
+// inexactFigures are figures whose intervals do not come from an exact law: only 94 % of them are promised to hold.
 var inexactFigures = map[string]bool{"gap": true, "x_variance": true, "x_deviation": true}
 
 // least is the least number of intervals of all that must hold.
@@ -443,7 +442,7 @@ func squaresBars(n float64, gauss bool) (low, high float64) {
 	return n - 8.5*math.Sqrt(5*n), n + 8.5*math.Sqrt(5*n)
 }
 
-// squaresAlarm says why the errors are not those of the published standard errors; "" where they may be.
+// squaresAlarm returns why the errors do not fit the published standard errors, "" if they may.
 func (f *figureTally) squaresAlarm(gauss bool) string {
 	n := float64(f.n)
 	low, high := squaresBars(n, gauss)
@@ -514,7 +513,7 @@ func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 	}}}
 }
 
-// withShiftedStrata has every stratum read as the one before it.
+// withShiftedStrata reads every stratum as the one before it.
 func withShiftedStrata(sealed *measured.Sealed, use func(*measured.Sealed)) {
 	l := sealed.Plan.Release().Table("t").Column("x").Lattice
 	kept := slices.Clone(l.Strata)

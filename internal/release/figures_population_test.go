@@ -142,11 +142,11 @@ func (d declared) times(r knownRow) int {
 	return min(r.times, d.most)
 }
 
-// knownFigure is what a figure is of rows: anything from low to high, which differ for quantiles alone; NaN where it is
+// knownFigure is the true value of a figure: anything from low to high, which differ for quantiles only; NaN if it is
 // not defined.
 type knownFigure struct{ low, high float64 }
 
-// sumOver adds up a value of rows by their weights.
+// sumOver adds up a value of rows, with their weights.
 func sumOver(rows []knownRow, of func(knownRow) float64) (sum float64) {
 	for _, r := range rows {
 		sum += r.w * of(r)
@@ -157,7 +157,7 @@ func sumOver(rows []knownRow, of func(knownRow) float64) (sum float64) {
 func count(rows []knownRow) float64  { return sumOver(rows, func(knownRow) float64 { return 1 }) }
 func sumOfX(rows []knownRow) float64 { return sumOver(rows, func(r knownRow) float64 { return r.x }) }
 
-// rowsIn are the rows of some categories.
+// rowsIn returns the rows of some categories.
 func rowsIn(rows []knownRow, categories string) []knownRow {
 	return slices.DeleteFunc(slices.Clone(rows), func(r knownRow) bool { return !strings.Contains(categories, r.c) })
 }

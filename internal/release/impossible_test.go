@@ -18,7 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// isNightly tells that a row of nights or hours, as published, is of walking at night.
+// isNightly reports whether a row of nights or hours, as published, is about walking at night.
 func isNightly(mode, when string) bool {
 	return mode == "walk" && slices.Contains([]string{"3–5", "3", "4", "5"}, when)
 }

@@ -116,7 +116,7 @@ func (o *oracle) Gave(round, choice int, how budget.Mechanism) error {
 	return nil
 }
 
-// stepsOf are what an adaptive method was told, a line for each choice and answer.
+// stepsOf returns a line for each choice and answer that an adaptive method received.
 func stepsOf(rounds measured.Rounds) []string {
 	var all []string
 	for _, r := range rounds.Each {
@@ -125,7 +125,7 @@ func stepsOf(rounds measured.Rounds) []string {
 	return all
 }
 
-// adaptInMemory runs the method by way of a journal.
+// adaptInMemory runs the method through a journal.
 func adaptInMemory(t *testing.T, p *compiled.Compiled, j *journal, o replayable) (rounds measured.Rounds, err error) {
 	t.Helper()
 	if p.Synthetic[0].Method == plan.AIM {
@@ -191,7 +191,7 @@ func askedInRounds(ctx context.Context, p *compiled.Compiled, o synth.Oracle) (m
 	}
 }
 
-// adaptResuming opens a journal as a new run does and goes on from it.
+// adaptResuming opens a journal as a new run does, and continues from it.
 func adaptResuming(t *testing.T, p *compiled.Compiled, path string, o replayable) (measured.Rounds, error) {
 	t.Helper()
 	j, err := openJournal(path, p.Hash(), "commitment")
@@ -216,7 +216,7 @@ func journalOf(t *testing.T, p *compiled.Compiled, seed uint64) (text []byte, to
 	return text, stepsOf(rounds)
 }
 
-// writeJournal is a journal file with these bytes.
+// writeJournal writes a journal file with these bytes and returns its path.
 func writeJournal(t *testing.T, text []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), state.JournalFile)
@@ -350,7 +350,7 @@ func TestJournalWithAFlippedByteIsRefused(t *testing.T) {
 	}
 }
 
-// rechain gives the lines of a journal, changed, the hashes that they need.
+// rechain changes lines of a journal and returns the lines with the hashes that they then need.
 func rechain(text []byte, change func(n int, body string) string) []byte {
 	j, out := &journal{}, []byte{}
 	for n, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {

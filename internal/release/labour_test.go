@@ -16,7 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/verify"
 )
 
-// worker is a person of the labour force survey, who stands for as many as the weight says.
+// worker is a person of the labour force survey, who represents as many persons as the weight says.
 type worker struct {
 	age, hours, weight int
 	sex, district      string

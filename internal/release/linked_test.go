@@ -43,8 +43,8 @@ func rowsOf(t *testing.T, place, table string) (names []string, rows []parquet.R
 	return names, rows
 }
 
-// checkHomes holds that households are numbered from 1 on and have as many persons as they say, and returns how many of
-// these go with the tenure of their household as in the data.
+// checkHomes checks that households are numbered from 1 on and have as many persons as they state, and returns how
+// many persons go with the tenure of their household as in the data.
 func checkHomes(t *testing.T, place string) (households, persons, right int) {
 	t.Helper()
 	names, homes := rowsOf(t, place, "households")

@@ -15,8 +15,8 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// chainedTable is a CSV file of so many rows of columns c0, c1 … with these numbers of categories, made up from a seed: in
-// two rows of three a column is what the one before it decides, and else any.
+// chainedTable returns a CSV file of rows with columns c0, c1 … of these numbers of categories, made from a seed: in
+// two of three rows a column is determined by the one before it, and otherwise it is random.
 func chainedTable(sizes []int, rows int, seed uint64) []byte {
 	var out bytes.Buffer
 	for i := range sizes {

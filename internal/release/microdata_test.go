@@ -334,7 +334,7 @@ func TestMicrodataOfExtremeAnswers(t *testing.T) {
 	}
 }
 
-// drawMicrodata is the first file of the rows of a method, which have no parent.
+// drawMicrodata draws the first file of microdata of a method whose rows have no parent.
 func drawMicrodata(ctx context.Context, s *measured.Sealed, method int) (synth.Microdata, error) {
 	d, err := synth.NewDrawing(ctx, s, method, synth.Asked{})
 	if err != nil {

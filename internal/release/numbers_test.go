@@ -26,8 +26,8 @@ import (
 
 // This file holds releases of every statistic, from a spec to what verifies.
 
-// upper follows the name of a quantile in that of the largest value that is one too: where so many rows lie below
-// exactly, every value up to the next row's is.
+// upper is the suffix of the name of the largest value that is a quantile too: if exactly the given share of rows lies
+// below, every value up to the next row's is a quantile.
 const upper = " up to"
 
 // payTruth works out the figures of some rows from their definitions.

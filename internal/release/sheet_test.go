@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/show"
 )
 
-// sameValue tells that two texts are one, or write one number.
+// sameValue reports whether two texts are equal or write the same number.
 func sameValue(a, b string) bool {
 	x, err := strconv.ParseFloat(a, 64)
 	y, other := strconv.ParseFloat(b, 64)

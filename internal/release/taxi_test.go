@@ -31,7 +31,8 @@ var hubs = [][4]float64{
 	{-87.7, 41.85, 0.08, 1.5},
 }
 
-// writeTrips makes up trips between hubs, some of them outside the box, and counts those of each hour.
+// writeTrips writes made-up trips between hubs, some of them outside the box, and returns the number of trips in each
+// hour.
 func writeTrips(t *testing.T, path string, rows int) (hours [24]int64) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))

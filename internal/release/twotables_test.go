@@ -51,8 +51,8 @@ diagnostics: {share: 2%}
 
 const carePolicy = "account: trips\nprotects: person\nneighbours: replace\ncap: {rho: 1000000000}\n"
 
-// careOffice is an office with 400 persons. Each third one has no visit, each fifth one five, of which three are counted;
-// twenty visits are of nobody in persons, and ten of nobody at all.
+// careOffice returns an office with 400 persons. Every third one has no visit, every fifth one has five, of which
+// three are counted; twenty visits belong to nobody in persons, and ten have no person.
 func careOffice(t *testing.T, budget string) releasetest.Office {
 	t.Helper()
 	persons, visits := "person,sex,region\n", "day,person,ward,region,days\n"
