@@ -104,7 +104,7 @@ type entry struct {
 	Differ   []string           `json:"differ,omitempty"`         // tables whose counts differ from the reference
 }
 
-// verdict tells whether a bar is met, MISSED, or not measured.
+// verdict is the judgement on a bar: whether it is met, MISSED, or not measured.
 type verdict struct {
 	Bar     string `json:"bar"`
 	Reached string `json:"reached,omitempty"`

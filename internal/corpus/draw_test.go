@@ -169,7 +169,8 @@ func (d *drawing) linkedTables() {
 	d.line("tables:\n  homes:\n    source: {csv: homes.csv}\n    unit: {id: home, max_rows: 1}%s",
 		d.sometimes(.5, "\n    expect: {rows: [900, 1100]}"))
 	d.line("    columns:\n      tenure: {values: [owned, rented]}\n      rooms: {type: integer, range: [1, 6]}")
-	d.line("  persons:\n    source: {csv: persons.csv}\n    unit: {id: home, max_rows: %s}\n    columns:", d.oneOf("4", "7"))
+	d.line("  persons:\n    source: {csv: persons.csv}\n    unit: {id: home, max_rows: %s}\n    columns:",
+		d.oneOf("4", "7"))
 	d.column("sex", "{values: [f, m]}")
 	d.column("age", "{type: integer, range: [0, 99], levels: {ten: {width: 10}}}")
 	d.columns = append(d.columns, "age.ten")
@@ -207,7 +208,8 @@ func (d *drawing) marginals(linked bool) {
 		}
 		needed := strings.Contains(d.text.String(), "l0: needed") && i%2 == 0
 		d.line("  m%d: {%sby: [%s]%s%s%s}", i, table, strings.Join(by, ", "), leaf,
-			d.sometimes(.2, ", weight: "+d.oneOf("4", "1/3", "100")), d.drawRequest(by, needed, linked && table == "table: homes, "))
+			d.sometimes(.2, ", weight: "+d.oneOf("4", "1/3", "100")),
+			d.drawRequest(by, needed, linked && table == "table: homes, "))
 	}
 }
 
@@ -274,7 +276,8 @@ func (d *drawing) microdata(linked bool) {
 		d.line("synthetic:\n  homes: {budget: homes}\n  persons: {budget: microdata, parent: homes, size: members, by: [sex, age.ten, work]%s}", d.sometimes(.3, ", ways: 2"))
 		return
 	}
-	d.line("synthetic: {persons: {budget: microdata%s%s%s%s}}", d.sometimes(.6, ", by: ["+strings.Join(d.drawAttributes(4, 7), ", ")+"]"),
+	d.line("synthetic: {persons: {budget: microdata%s%s%s%s}}",
+		d.sometimes(.6, ", by: ["+strings.Join(d.drawAttributes(4, 7), ", ")+"]"),
 		d.sometimes(.5, ", rows: 1000"),
 		d.sometimes(.5, ", method: "+d.oneOf("mst", "aim", "tables")), d.sometimes(.2, ", files: 2"))
 }

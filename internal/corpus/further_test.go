@@ -46,7 +46,8 @@ func (d *drawing) further(number uint64) spec.Source {
 func (d *drawing) members() {
 	d.line("tables:\n  homes:\n    source: {csv: homes.csv}\n    unit: {id: home, max_rows: 1}\n    expect: {rows: [900, 1100]}")
 	d.line("    columns:\n      tenure: {values: [owned, rented]}\n      rooms: {type: integer, range: [1, 6]}")
-	d.line("  persons:\n    source: {csv: persons.csv}\n    unit: {id: home, max_rows: %s}\n    columns:", d.oneOf("4", "7"))
+	d.line("  persons:\n    source: {csv: persons.csv}\n    unit: {id: home, max_rows: %s}\n    columns:",
+		d.oneOf("4", "7"))
 	d.line("      sex: {values: [f, m]}\n      age: {type: integer, range: [0, 99], levels: {ten: {width: 10}, band: {edges: [0, 16, 65]}}}")
 	d.line("      work: {values: [yes_, no_, child]}\n      pay: {type: integer, range: [0, 100]}\n      hours: {type: integer, range: [0, 60]}")
 	d.line("marginals:\n  homes: {table: homes, by: [tenure, rooms], budget: tables}")

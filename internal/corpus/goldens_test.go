@@ -11,8 +11,8 @@ import (
 )
 
 // TestGoldensAreTheSame compares the golden files of messages and pages, which a flag writes again, with their SHA-256
-// in testdata/goldens.txt, whatever their folder, so that a message that moves to another package stays the same. If one
-// must change, list it with the reason in testdata/changed.md and update its SHA-256.
+// in testdata/goldens.txt, whatever their folder, so that a message that moves to another package stays the same. If
+// one must change, list it with the reason in testdata/changed.md and update its SHA-256.
 func TestGoldensAreTheSame(t *testing.T) {
 	listed, err := os.ReadFile(filepath.Join("testdata", "goldens.txt"))
 	if err != nil {

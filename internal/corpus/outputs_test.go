@@ -24,8 +24,8 @@ import (
 // command writes to standard output and standard error, as text and as JSON, with its exit code. (The results of an
 // evaluation are among the files of releases.)
 
-// describedReleases are the releases of which the program is asked, in pairs that are compared. Those behind the first pair wait
-// for the long run.
+// describedReleases are the releases about which the program is asked, in pairs that are compared. Those after the
+// first pair wait for the long run.
 var describedReleases = []uint64{441, 480, 90, 178, 366, 497}
 
 // program is the program, built from this source, and the folder in which it runs.

@@ -237,8 +237,8 @@ func releasesOf(t *testing.T, place string, numbers []uint64) []made {
 // most.
 var everyRun = []uint64{90, 104, 178, 250, 310, 366, 441, 480, 497, 504}
 
-// The covered part of the language is counted, so that it cannot shrink unnoticed: in all releases and in those of every
-// run.
+// The covered part of the language is counted, so that it cannot shrink unnoticed: in all releases and in those of
+// every run.
 const (
 	fewestReleases = 110
 	fewestReached  = 394

@@ -106,7 +106,8 @@ func (d *drawing) persons(r *spec.Release, t *spec.Table, rows int) string {
 		}
 		fmt.Fprintf(&text, "%s,%s,%s,%d,%s,r%d,2026-01-%02d,word%d,%.2f,%d,%.1f\n", who,
 			d.drawValue(t, "sex", d.oneOf("f", "f", "m"), "x"),
-			d.drawValue(t, "state", state, "none"), d.IntN(24), d.drawValue(t, "age", fmt.Sprint(age), "140"), 1+d.IntN(4)*d.IntN(4)/3,
+			d.drawValue(t, "state", state, "none"), d.IntN(24), d.drawValue(t, "age", fmt.Sprint(age), "140"),
+			1+d.IntN(4)*d.IntN(4)/3,
 			1+d.IntN(31), d.IntN(6)*d.IntN(6), pay, d.hours(r), 4*d.Float64())
 	}
 	return text.String()

@@ -161,8 +161,8 @@ func claimingLess(sealed *measured.Sealed) *measured.Sealed {
 	return out
 }
 
-// alarm returns why the number of intervals that hold is wrong, "" if it is not. Only with inside are too many an alarm:
-// of a share near the end of its range more may hold, as some of its confidence sets are no intervals.
+// alarm returns why the number of intervals that hold is wrong, "" if it is not. Only with inside are too many an
+// alarm: of a share near the end of its range more may hold, as some of its confidence sets are no intervals.
 func (s shareTally) alarm(inside bool) string {
 	switch {
 	case releasetest.AtLeast(s.all-s.held, s.all, 0.05) < figureTail:
