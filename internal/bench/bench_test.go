@@ -193,7 +193,7 @@ func TestLawOfTheTable(t *testing.T) {
 			t.Errorf("column %s: chi-square %.1f, above %.1f", column.Name, square, limit)
 		}
 	}
-	// Half of the values stay; of the others as many are the same as two draws are.
+	// Half of the values stay; of the others the same share is equal as of two independent draws.
 	var harmonic, collide float64
 	for code := range columns[last].Size {
 		harmonic += 1 / float64(code+1)

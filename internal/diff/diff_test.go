@@ -152,8 +152,8 @@ func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 	}
 }
 
-// What is found leaves its part of the chance to the others: the margins are those for as many cells as are left, and
-// narrower than if all shared the chance.
+// A changed cell leaves its part of the chance to the others: the margins are those for the number of remaining cells,
+// and narrower than if all shared the chance.
 func TestDiffSharesTheChanceStepByStep(t *testing.T) {
 	e := editions{t, t.TempDir()}
 	before, after := e.publish("a", map[string]int{"walk": 500, "ride": 300}, "{epsilon: 1}", "{rho: 1/2}"),
@@ -188,8 +188,8 @@ func TestDiffSharesTheChanceStepByStep(t *testing.T) {
 	}
 }
 
-// Intervals are apart where they have nothing in common, and by how far the figures are beyond what would let them
-// meet.
+// TestIntervalsApart compares intervals that meet and that do not, and the largest difference of the figures at which
+// they would meet.
 func TestIntervalsApart(t *testing.T) {
 	cell := func(low, value, high float64) published.FigureCell {
 		return published.FigureCell{Numbers: [4]uint64{math.Float64bits(value), math.Float64bits(low),
@@ -337,7 +337,7 @@ func TestDiffOfOtherKeys(t *testing.T) {
 	}
 }
 
-// A published file is read only where its rows are those of the plan's domains.
+// A published file is refused unless its rows are those of the plan's domains.
 func TestEstimatesAreHeldAgainstTheDomains(t *testing.T) {
 	e := editions{t, t.TempDir()}
 	a, err := published.Open(e.publish("a", map[string]int{"walk": 5}))

@@ -167,7 +167,8 @@ func TestRowsAreThoseOfTheAnswers(t *testing.T) {
 	}
 }
 
-// What AIM asks and makes of it follows from its answers alone: told the same, it asks the same, and ends alike.
+// The questions and the result of AIM depend on its answers only: with equal answers it asks the same and ends the
+// same.
 func TestAnswersAreAllThatRoundsSee(t *testing.T) {
 	p := planOfWalk(t, releasetest.AIMSpec)
 	told, rounds := map[string]bool{}, 0

@@ -104,7 +104,8 @@ func TestStatesOfPaidReleasesAreKept(t *testing.T) {
 
 	elsewhere := opt
 	elsewhere.Ledger = ""
-	wantCleaned(t, cleanStates(t, elsewhere, 0, false), "kept it has a key, and no account of these ledgers knows its release")
+	wantCleaned(t, cleanStates(t, elsewhere, 0, false),
+		"kept it has a key, and no account of these ledgers knows its release")
 	elsewhere.Ledger = filepath.Join(o.Dir, "no.db")
 	_, err := state.Clean(t.Context(), elsewhere.StateDir(), elsewhere.Account(), 0, false)
 	if ending.Of(err).Reason != verdict.LedgerMissing {

@@ -143,7 +143,7 @@ func checkNoCanary(t *testing.T, dir string) {
 }
 
 // TestGroupsThatNobodyListedResume crashes behind the debit: the next run has the same groups and the same noise.
-// Another word in place of one, in as many groups, is another draw, and refused.
+// A word replaced by another one, in as many groups, is another draw and is refused.
 func TestGroupsThatNobodyListedResume(t *testing.T) {
 	o := releasetest.Words(t, "add-remove", "2")
 	opt := optionsOf(o, "out")

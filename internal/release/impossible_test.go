@@ -84,7 +84,7 @@ func TestImpossibleCellsArePublishedAsZeros(t *testing.T) {
 	}
 }
 
-// A row that cannot be stops the run before anything is spent, and no message tells its values.
+// An impossible row stops the run before anything is spent, and no message contains its values.
 func TestImpossibleRowsStopTheRun(t *testing.T) {
 	o := releasetest.With(t, strings.Replace(releasetest.NightSpec, ", rows: drop", "", 1), releasetest.WalkPolicy,
 		releasetest.NightRows)

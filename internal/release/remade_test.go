@@ -34,8 +34,8 @@ func tablesInstead(text string) string {
 	return strings.Join(lines, "")
 }
 
-// Microdata of tables cost nothing beside these, have no rounds, and are published into as many files as the plan says;
-// a reader's verification makes all of them again, and finds one that was put into the place of another.
+// Microdata of tables cost nothing in addition to these, have no rounds, and are published in the plan's number of
+// files; a reader's verification makes all of them again, and finds one that was put into the place of another.
 func TestMicrodataOfTablesArePublished(t *testing.T) {
 	o := releasetest.With(t, tablesSpec, releasetest.WalkPolicy, releasetest.WalkRows())
 	opt := optionsOf(o, "out")
