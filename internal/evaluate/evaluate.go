@@ -112,9 +112,9 @@ func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place str
 		return err
 	}
 	o.logger().Info("comparison noted in the ledger", "account", record.Account)
-	found, err := o.compareTruth(ctx, note, e.Plan, claims)
+	differences, err := o.compareTruth(ctx, note, e.Plan, claims)
 	if err == nil {
-		err = o.writeFiles(newEvaluation(e, note.Number(), found, products))
+		err = o.writeFiles(newEvaluation(e, note.Number(), differences, products))
 	}
 	if err != nil {
 		return &Noted{Err: err}
@@ -133,9 +133,9 @@ func (o evaluator) compareTruth(ctx context.Context, note ledger.Comparison, p *
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
-	found, err := evaluate.Compare(ctx, note, p, scan.Files{Dir: o.Data}, streams.Rows(), claims)
+	differences, err := evaluate.Compare(ctx, note, p, scan.Files{Dir: o.Data}, streams.Rows(), claims)
 	if err == nil {
-		return found, nil
+		return differences, nil
 	}
 	if moved := o.checkFolder(); moved != nil {
 		return nil, errors.Join(err, moved)

@@ -101,14 +101,14 @@ func figureTruthOf(name string, d evaluate.Difference) figureTruth {
 }
 
 // newEvaluation returns the results of a comparison.
-func newEvaluation(e *published.Release, number int64, found *evaluate.Differences,
+func newEvaluation(e *published.Release, number int64, comparison *evaluate.Differences,
 	products []microdataClaim) Evaluation {
 	v := Evaluation{
 		Marking: evaluationMark, Format: evaluationFormat, Release: e.Manifest.Release, Status: e.Manifest.Status,
 		PlanHash: e.Plan.Hash(),
 		Account:  e.Record.Account, Comparison: number, Notes: notesOf(e, number), Tables: []tableTruth{},
 	}
-	differences := found.Tables
+	differences := comparison.Tables
 	for _, t := range comparableTables(e) {
 		d := differences[0]
 		figures := differences[1 : 1+len(t.Figures)]
@@ -133,7 +133,7 @@ func newEvaluation(e *published.Release, number int64, found *evaluate.Differenc
 		v.Tables = append(v.Tables, one)
 	}
 	for i, p := range products {
-		v.Microdata = append(v.Microdata, p.compareMicrodata(found.Marginals[i], found.Joints[i]))
+		v.Microdata = append(v.Microdata, p.compareMicrodata(comparison.Marginals[i], comparison.Joints[i]))
 	}
 	return v
 }

@@ -41,12 +41,12 @@ type Interval struct {
 // New returns the interval of a sum that rests on some measurements: the shortest one to which the law of the noise
 // gives the confidence or, for one published figure, the published interval, which attains at least what all intervals
 // of its table do. The unit is the value of one noisy integer.
-func New(bearings []compiled.Bearing, confidence float64, figures synth.Statistic, cell int,
+func New(contributions []compiled.Bearing, confidence float64, figures synth.Statistic, cell int,
 	unit float64) *Interval {
-	if len(bearings) == 0 { // impossible cells only
+	if len(contributions) == 0 { // impossible cells only
 		return &Interval{Exact, 0, 1}
 	}
-	noise := compiled.LawOf(bearings)
+	noise := compiled.LawOf(contributions)
 	out := &Interval{Law: Bounded}
 	if noise.Whole() || noise.Deviation() == 0 {
 		out.Law = Exact

@@ -112,7 +112,7 @@ func IsRelease(place string) bool {
 // Errors: *[FoldersFail], *[DebitsAlone] or both; *[Withdrawn] if the office has withdrawn some and nothing else is
 // wrong; *[verdict.Unusable] if there is no such folder, or a key or export cannot be read.
 func Folders(ctx context.Context, places []string, o Options, done func(*Verification)) (*Audit, error) {
-	held, err := o.readEvidence()
+	known, err := o.readEvidence()
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +121,11 @@ func Folders(ctx context.Context, places []string, o Options, done func(*Verific
 	if err != nil {
 		return nil, err
 	}
-	failing := &FoldersFail{Of: len(folders)}
+	failed := &FoldersFail{Of: len(folders)}
 	withdrawn := &Withdrawn{}
 	paid := map[string]bool{} // entries of the ledger that have a folder
 	for _, folder := range folders {
-		v, err := held.verify(ctx, folder)
+		v, err := known.verify(ctx, folder)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -135,7 +135,7 @@ func Folders(ctx context.Context, places []string, o Options, done func(*Verific
 		}
 		switch v.out.Outcome {
 		case DoesNotVerify:
-			failing.Failed = append(failing.Failed, folder)
+			failed.Failed = append(failed.Failed, folder)
 		case WithdrawnByIt:
 			withdrawn.Folders = append(withdrawn.Folders, folder)
 		}
@@ -145,17 +145,17 @@ func Folders(ctx context.Context, places []string, o Options, done func(*Verific
 		a.Folders = append(a.Folders, v.out)
 		done(v.out)
 	}
-	var found []error
-	if len(failing.Failed) > 0 {
-		found = append(found, failing)
+	var failures []error
+	if len(failed.Failed) > 0 {
+		failures = append(failures, failed)
 	}
-	if alone := a.compareDebits(held.export, paid); alone != nil {
-		found = append(found, alone)
+	if alone := a.compareDebits(known.export, paid); alone != nil {
+		failures = append(failures, alone)
 	}
-	if len(found) == 0 && len(withdrawn.Folders) > 0 {
+	if len(failures) == 0 && len(withdrawn.Folders) > 0 {
 		return a, withdrawn
 	}
-	return a, errors.Join(found...)
+	return a, errors.Join(failures...)
 }
 
 // compareDebits looks for the debits of an export, if there is one, among the entries that have a folder. Errors:

@@ -191,11 +191,11 @@ type verifier struct {
 // Errors: *[Unverified]; *[Withdrawn] if nothing fails and the export says so; *[verdict.Unusable] if there is no
 // folder or a key or export cannot be read. The verification is returned also with an *Unverified and a *Withdrawn.
 func Folder(ctx context.Context, place string, o Options) (*Verification, error) {
-	held, err := o.readEvidence()
+	known, err := o.readEvidence()
 	if err != nil {
 		return nil, err
 	}
-	v, err := held.verify(ctx, place)
+	v, err := known.verify(ctx, place)
 	if v == nil {
 		return nil, err
 	}
@@ -205,12 +205,12 @@ func Folder(ctx context.Context, place string, o Options) (*Verification, error)
 
 // verify is [Folder] with evidence that was read before. It returns the verifier also with an *Unverified and a
 // *Withdrawn.
-func (held evidence) verify(ctx context.Context, place string) (*verifier, error) {
+func (known evidence) verify(ctx context.Context, place string) (*verifier, error) {
 	folder, err := published.Resolve(place)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
 	}
-	v := &verifier{place: folder, evidence: held, out: &Verification{Folder: place}, damaged: map[string]bool{}}
+	v := &verifier{place: folder, evidence: known, out: &Verification{Folder: place}, damaged: map[string]bool{}}
 	for _, c := range []struct {
 		name, proves string
 		run          func(context.Context) (says string, err error)
