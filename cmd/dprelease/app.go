@@ -37,7 +37,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// errTerminated is the cause of a context that SIGTERM ended.
+// errTerminated is the cause of a context that was canceled by SIGTERM.
 var errTerminated = errors.New("terminated")
 
 // app holds what the commands share: streams, common flags and the outcome.
@@ -101,8 +101,8 @@ type outcome struct {
 	Total        *query.Total         `json:"total,omitempty"`        // of query with several folders, a sum or a mean
 }
 
-// root builds the command tree.
-func (a *app) root() *cobra.Command {
+// rootCommand returns the command tree.
+func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "dprelease",
 		Short: "Release statistics about people without giving the people away",
@@ -117,9 +117,9 @@ A first release:   dprelease init data.csv > release.yaml
 		Version:                    strings.TrimPrefix(published.Software, "dprelease "),
 		SilenceUsage:               true,
 		SilenceErrors:              true,
-		Args:                       aCommand,
+		Args:                       knownCommand,
 		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
-		PersistentPreRun:           func(c *cobra.Command, _ []string) { a.fromEnvironment(c) },
+		PersistentPreRun:           func(c *cobra.Command, _ []string) { a.readEnvironment(c) },
 		SuggestionsMinimumDistance: 2,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -139,13 +139,13 @@ A first release:   dprelease init data.csv > release.yaml
 	return root
 }
 
-// usageError is a command line that cannot be understood.
+// usageError reports a command line that cannot be understood.
 type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
-// between makes the number of arguments a usage error that shows the usage.
-func between(least, most int) cobra.PositionalArgs {
+// argCount requires from least to most arguments; any other number is a usage error that shows the usage.
+func argCount(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
 			return &usageError{fmt.Errorf("expected: %s", c.UseLine())}
@@ -154,8 +154,8 @@ func between(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// aCommand refuses the name of a command that is not there.
-func aCommand(c *cobra.Command, args []string) error {
+// knownCommand returns a usage error for the name of a command that does not exist.
+func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -166,20 +166,20 @@ func aCommand(c *cobra.Command, args []string) error {
 	return &usageError{fmt.Errorf("there is no command %q%s (see `%s --help`)", args[0], hint, c.CommandPath())}
 }
 
-// finish prints the outcome and returns the exit code.
-func (a *app) finish(ctx context.Context, err error) int {
+// printOutcome prints the outcome of a command and returns the exit code.
+func (a *app) printOutcome(ctx context.Context, err error) int {
 	a.progress.end()
-	ending := classify(ctx, err)
+	ending := verdictOf(ctx, err)
 	if err != nil {
-		a.outcome.Message, a.outcome.Hint = message(ending.Exit, err), diagnostics.Hint(err)
+		a.outcome.Message, a.outcome.Hint = errorText(ending.Exit, err), diagnostics.Hint(err)
 		if problems := new(*document.Errors); errors.As(err, problems) {
 			a.outcome.Problems = (*problems).Problems
 		}
 	}
 	if a.json {
-		a.print(ending)
+		a.printDocument(ending)
 	} else if err != nil {
-		stderr := visible{a.stderr} // names of files, and what they hold, may be anybody's
+		stderr := visibleWriter{a.stderr} // anybody may have written file names and contents
 		fmt.Fprintf(stderr, "dprelease: %s\n", a.outcome.Message)
 		if a.outcome.Hint != "" {
 			fmt.Fprintf(stderr, "%s\n", a.outcome.Hint)
@@ -188,8 +188,8 @@ func (a *app) finish(ctx context.Context, err error) int {
 	return ending.Exit
 }
 
-// print prints the document of --json.
-func (a *app) print(ending verdict.Verdict) {
+// printDocument prints the document of --json.
+func (a *app) printDocument(ending verdict.Verdict) {
 	a.outcome.Exit, a.outcome.Reason, a.outcome.Retry = ending.Exit, ending.Reason, ending.Retry
 	a.outcome.Seconds = math.Round(time.Since(a.started).Seconds()*1000) / 1000
 	switch {
@@ -207,20 +207,20 @@ func (a *app) print(ending verdict.Verdict) {
 	}
 }
 
-// crashed reports a panic without its value, which could be confidential, and returns the exit code.
-func (a *app) crashed(place string) int {
+// reportPanic reports a panic without its value, which could be confidential, and returns the exit code.
+func (a *app) reportPanic(place string) int {
 	a.outcome.Message = fmt.Sprintf(
 		"internal error at %s: this is a bug, please report it; run again and the release resumes", place)
 	if a.json {
-		a.print(verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.InternalError, Retry: verdict.Safe})
+		a.printDocument(verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.InternalError, Retry: verdict.Safe})
 	} else {
 		fmt.Fprintf(a.stderr, "dprelease: %s\n", a.outcome.Message)
 	}
 	return verdict.ExitEnvironment
 }
 
-// classify classifies the outcome of a command.
-func classify(ctx context.Context, err error) verdict.Verdict {
+// verdictOf returns the verdict on the outcome of a command.
+func verdictOf(ctx context.Context, err error) verdict.Verdict {
 	var usage *usageError
 	switch {
 	case err == nil:
@@ -233,37 +233,38 @@ func classify(ctx context.Context, err error) verdict.Verdict {
 	return ending.Of(err)
 }
 
-// message is what a person reads of an error.
-func message(code int, err error) string {
+// errorText returns the text of an error for a person.
+func errorText(code int, err error) string {
 	var spent *release.Spent
-	lasting := verdict.Has[*evaluate.Noted](err) || errors.As(err, &spent) && spent.Lost // running again does not undo it
+	lasting := verdict.Has[*evaluate.Noted](err) || errors.As(err, &spent) && spent.Lost // running again changes nothing
 	if (code == verdict.ExitInterrupted || code == verdict.ExitTerminated) && !lasting {
 		return "interrupted; run again and it resumes"
 	}
 	return strings.TrimRight(verdict.InWords(err), "\n")
 }
 
-// steps are the common flags as the front door takes them.
-func (a *app) steps() dprelease.Options {
+// stepOptions returns the common flags as options of the root package.
+func (a *app) stepOptions() dprelease.Options {
 	return dprelease.Options{
 		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, OfficeKey: a.office,
-		Today: a.today, Memory: int64(a.memory), Log: a.log(), Step: a.progress.step,
+		Today: a.today, Memory: int64(a.memory), Log: a.newLogger(), Step: a.progress.startStep,
 		Progress: func(p dprelease.Progress) { a.progress.show(progress.Progress(p), time.Now()) },
 	}
 }
 
-// options are the common flags in the form that other steps take. It fails where the office key cannot be read.
-func (a *app) options() (release.Options, error) {
+// releaseOptions returns the common flags as options of package release. It returns an error if the office key cannot
+// be read.
+func (a *app) releaseOptions() (release.Options, error) {
 	office, err := a.officeKey()
 	return release.Options{
 		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,
-		Memory: int64(a.memory), Log: a.log(), Step: a.progress.step,
+		Memory: int64(a.memory), Log: a.newLogger(), Step: a.progress.startStep,
 		Progress: func(p progress.Progress) { a.progress.show(p, time.Now()) },
 	}, err
 }
 
-// log writes warnings beside the progress, and with --verbose every step.
-func (a *app) log() *slog.Logger {
+// newLogger returns a logger that writes warnings through the progress line, and every step with --verbose.
+func (a *app) newLogger() *slog.Logger {
 	level := slog.LevelWarn
 	if a.verbose {
 		level = slog.LevelInfo
@@ -272,9 +273,9 @@ func (a *app) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.progress, &slog.HandlerOptions{Level: level}))
 }
 
-// fromEnvironment takes what flags leave out from the environment. (As defaults of
-// the flags they would be printed with the help, and an address may hold a password.)
-func (a *app) fromEnvironment(c *cobra.Command) {
+// readEnvironment sets flags that are not given from the environment. (As defaults of the flags the values would be
+// printed with the help, and an address may contain a password.)
+func (a *app) readEnvironment(c *cobra.Command) {
 	for _, f := range []struct {
 		name, variable string
 		value          *string
@@ -289,7 +290,7 @@ func (a *app) fromEnvironment(c *cobra.Command) {
 	}
 }
 
-// specFile is the spec at a path, with what the flags say of it.
+// specFile returns the spec at a path with the flags that concern it.
 func (a *app) specFile(path string) (planfile.Spec, error) {
 	s := planfile.Spec{Path: path, Params: map[string]string{}, Public: a.public, Data: a.data}
 	for _, set := range a.sets {
@@ -310,11 +311,11 @@ func (a *app) specFile(path string) (planfile.Spec, error) {
 	return s, nil
 }
 
-// say prints a line for a person; --json prints a document instead.
+// say prints a line for a person, unless --json prints a document instead.
 func (a *app) say(format string, args ...any) {
 	if !a.json {
 		a.progress.end()
-		fmt.Fprintf(visible{a.stdout}, format+"\n", args...)
+		fmt.Fprintf(visibleWriter{a.stdout}, format+"\n", args...)
 	}
 }
 
@@ -322,14 +323,14 @@ func (a *app) outFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&a.out, "out", "o", ".", "folder that the release is written to")
 }
 
-// specFlags say how a spec is read.
+// specFlags adds the flags for reading a spec.
 func (a *app) specFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&a.sets, "set", nil, "value of a parameter, NAME=VALUE; may be repeated")
 	c.Flags().StringArrayVar(&a.public, "public", nil,
 		"folder outside the spec's own in which public files of the spec may lie; may be repeated")
 }
 
-// dataFlag says where sources are, for commands that open none: their files are kept from being public ones.
+// dataFlag adds the folder of sources to a command that opens none: no source may be used as a public file.
 func (a *app) dataFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.data, "data", "",
 		"folder that relative source paths start from, if not the spec's; nothing in it is opened")
@@ -345,13 +346,13 @@ func (a *app) stateFlag(c *cobra.Command) {
 		"confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
 }
 
-// todayFlag vouches for the clock.
+// todayFlag adds the flag that confirms the date.
 func (a *app) todayFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.today, "today", "",
 		"the day, YYYY-MM-DD: asked for where the ledger's last entry is more than 400 days old")
 }
 
-// memoryFlag bounds what counting takes.
+// memoryFlag adds the limit of the memory for counting.
 func (a *app) memoryFlag(c *cobra.Command) {
 	c.Flags().Var(&a.memory, "memory",
 		"memory that counting may take, as 500MB or 8GiB (default: half of the machine's, or what of it is free)")

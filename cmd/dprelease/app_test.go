@@ -28,11 +28,11 @@ func TestInterruptedSaysWhatLasts(t *testing.T) {
 		{&release.Spent{Err: context.Canceled, Lost: true}, "this release is lost"},
 		{&evaluate.Noted{Err: context.Canceled}, "is noted in the ledger and counts"},
 	} {
-		if got := message(verdict.ExitInterrupted, c.err); !strings.Contains(got, c.says) {
+		if got := errorText(verdict.ExitInterrupted, c.err); !strings.Contains(got, c.says) {
 			t.Errorf("%T: %q, expected %q", c.err, got, c.says)
 		}
 	}
-	if got := message(verdict.ExitSpec, errors.New("a mistake\n")); got != "a mistake" {
+	if got := errorText(verdict.ExitSpec, errors.New("a mistake\n")); got != "a mistake" {
 		t.Errorf("%q", got)
 	}
 }
@@ -44,7 +44,7 @@ func TestTerminatedIsInterrupted(t *testing.T) {
 		cancel(cause)
 		var stdout bytes.Buffer
 		a := &app{stdout: &stdout, stderr: io.Discard, progress: newProgressLine(io.Discard), json: true, started: time.Now()}
-		if code := a.finish(ctx, fmt.Errorf("counting: %w", context.Canceled)); code != exit {
+		if code := a.printOutcome(ctx, fmt.Errorf("counting: %w", context.Canceled)); code != exit {
 			t.Errorf("%v: exit code %d, expected %d", cause, code, exit)
 		}
 		var said struct {

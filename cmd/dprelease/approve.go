@@ -34,7 +34,7 @@ check that before the plan is measured.
 With --standing the approval is of every plan of this spec that differs in nothing
 but its parameters, until a day and for a number of releases; the account counts
 them down.`,
-		Args: between(1, 1),
+		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if approval.Role == "" || key == "" {
 				return &usageError{fmt.Errorf("who signs? give --role ROLE, one of the account's policy, and --key FILE")}
@@ -60,7 +60,7 @@ them down.`,
 			if err != nil {
 				return err
 			}
-			a.planned(p, path)
+			a.notePlan(p, path)
 			var unpaid error
 			if a.ledger != "" {
 				if unpaid = options.Affords(c.Context(), p); unpaid != nil {
@@ -70,7 +70,7 @@ them down.`,
 			if a.json {
 				return nil
 			}
-			if err := a.explain(p); err != nil {
+			if err := a.printPlan(p); err != nil {
 				return err
 			}
 			a.say("Signed as %s: %q", signed.Role, signed.Statement)
@@ -99,13 +99,13 @@ them down.`,
 	return c
 }
 
-// officeFlag names the key that signs for the office.
+// officeFlag adds the key that signs for the office.
 func (a *app) officeFlag(c *cobra.Command, what string) {
 	c.Flags().StringVar(&a.office, "office-key", "", "the office's private key file, which signs "+what+
 		" (default $DPRELEASE_OFFICE_KEY)")
 }
 
-// officeKey reads the office's key, nil where there is none.
+// officeKey reads the office's key, nil if none is configured.
 func (a *app) officeKey() (*sign.Key, error) {
 	if a.office == "" {
 		return nil, nil

@@ -20,10 +20,9 @@ import (
 // canaries are values that occur in the confidential file and nowhere else.
 type canaries struct{ ids, notes, incomes, cities []string }
 
-// plant writes a confidential file in which every row holds four canaries: an id, a
-// note in a column that no table uses, a number that is counted in bins, and a
-// category that is not declared, which the spec drops.
-func plant(t *testing.T, path string, rows int, damage func(row int, fields []string) []string) canaries {
+// writeCanaries writes a confidential file in which every row holds four canaries: an id, a note in a column that no
+// table uses, a number that is counted in bins, and a category that is not declared, which the spec drops.
+func writeCanaries(t *testing.T, path string, rows int, damage func(row int, fields []string) []string) canaries {
 	t.Helper()
 	var c canaries
 	var text strings.Builder
@@ -49,8 +48,8 @@ func plant(t *testing.T, path string, rows int, damage func(row int, fields []st
 
 func (c canaries) all() []string { return slices.Concat(c.ids, c.notes, c.incomes, c.cities) }
 
-// in is a canary that a text holds, or nothing.
-func (c canaries) in(text []byte) string {
+// findIn returns a canary that a text holds, or "".
+func (c canaries) findIn(text []byte) string {
 	for _, value := range c.all() {
 		if bytes.Contains(text, []byte(value)) {
 			return value
@@ -59,10 +58,10 @@ func (c canaries) in(text []byte) string {
 	return ""
 }
 
-// search fails where a text holds a canary.
+// search reports an error if a text holds a canary.
 func (c canaries) search(t *testing.T, where string, text []byte) {
 	t.Helper()
-	if value := c.in(text); value != "" {
+	if value := c.findIn(text); value != "" {
 		t.Errorf("%s holds the confidential value %s", where, value)
 	}
 }
@@ -183,8 +182,8 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 			for range attempts {
 				dir := t.TempDir()
 				data := filepath.Join(dir, "t.csv")
-				planted := plant(t, data, rows, c.damage)
-				if b, err := os.ReadFile(data); err != nil || planted.in(b) == "" {
+				planted := writeCanaries(t, data, rows, c.damage)
+				if b, err := os.ReadFile(data); err != nil || planted.findIn(b) == "" {
 					t.Fatalf("the search does not find what is there: %v", err)
 				}
 				budgetCap, unknown := "2", "drop"
@@ -212,13 +211,14 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if out, err := program(t, dir, "ledger", "init", "policy.yaml", "--ledger", "ledger.db").CombinedOutput(); err != nil {
+				if out, err := programCommand(t, dir, "ledger", "init", "policy.yaml", "--ledger",
+					"ledger.db").CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
 				if c.prepare != nil {
 					c.prepare(t, filepath.Join(dir, "out"))
 				}
-				run := program(t, dir, "run", "release.yaml", "--ledger", "ledger.db", "--out", "out", "--state", "state",
+				run := programCommand(t, dir, "run", "release.yaml", "--ledger", "ledger.db", "--out", "out", "--state", "state",
 					"--verbose", "--json")
 				run.Env = append(os.Environ(), "TMPDIR="+filepath.Join(dir, "tmp"))
 				var said bytes.Buffer
@@ -236,7 +236,7 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 				}
 				planted.search(t, "what the program says", said.Bytes())
 				planted.searchFolder(t, dir, data)
-				shown, _ := program(t, dir, "ledger", "show", "--ledger", "ledger.db", "--json").CombinedOutput()
+				shown, _ := programCommand(t, dir, "ledger", "show", "--ledger", "ledger.db", "--json").CombinedOutput()
 				planted.search(t, "ledger show", shown)
 			}
 		})

@@ -35,7 +35,7 @@ public, so a person writes them where the draft says "# decide:".
 With --codes they are drafted from documents: a DDI Codebook (.xml), or CSV with
 columns variable, code and label, or CSV of one variable, with columns code and
 label, in a file that is called as the variable.`,
-		Args: between(1, 1),
+		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			text, err := draft.Spec(c.Context(), args[0], codes)
 			if err != nil {
@@ -55,14 +55,14 @@ func (a *app) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check SPEC",
 		Short: "Validate a spec; reads no data",
-		Args:  between(1, 1),
+		Args:  argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.load(c.Context(), args[0])
+			p, err := a.planSpec(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			a.warn(p)
-			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, contents(p, ""), describe.Budget(p.Guarantee))
+			a.printWarnings(p)
+			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, contentsText(p, ""), describe.Budget(p.Guarantee))
 			return nil
 		},
 	}
@@ -101,9 +101,9 @@ func (a *app) planCommand() *cobra.Command {
 		Short: "Print what a release will cost and how good it will be; reads no data",
 		Args: func(c *cobra.Command, args []string) error {
 			if page {
-				return between(1, 2)(c, args)
+				return argCount(1, 2)(c, args)
 			}
-			return between(1, 1)(c, args)
+			return argCount(1, 1)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			var given []string
@@ -123,7 +123,7 @@ func (a *app) planCommand() *cobra.Command {
 			case whatIf != "":
 				return a.whatIf(c.Context(), s, whatIf)
 			case solve:
-				return a.solve(c.Context(), s)
+				return a.solveBudget(c.Context(), s)
 			case page:
 				return a.whatIfPage(c.Context(), s, args[1:])
 			case trace:
@@ -133,11 +133,11 @@ func (a *app) planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.planned(p, path)
+			a.notePlan(p, path)
 			if a.json {
-				return a.costs(p)
+				return a.noteCosts(p)
 			}
-			if err := a.explain(p); err != nil {
+			if err := a.printPlan(p); err != nil {
 				return err
 			}
 			a.say("Written to %s. Next, for a release on an account: dprelease measure %s --data %s --ledger FILE", path, path,
@@ -166,20 +166,21 @@ budget and each table alone, and of each attribute to somebody who knows all els
 about a unit; as ρ, as ε at several δ, and as how often the best attack finds a
 unit. Last, what each line of the plan costs: the lines add up to what the account
 is charged. Reads no data.`,
-		Args: between(1, 1),
+		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := planfile.Read(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			a.planned(p, args[0])
+			a.notePlan(p, args[0])
 			if a.outcome.Loss, err = describe.PrivacyLoss(p); err != nil {
 				return err
 			}
 			if a.json {
-				return a.costs(p)
+				return a.noteCosts(p)
 			}
-			return errors.Join(a.outcome.Loss.Write(a.stdout), describe.WriteCosts(p.Plan(), visible{a.stdout}, math.MaxInt))
+			return errors.Join(a.outcome.Loss.Write(a.stdout),
+				describe.WriteCosts(p.Plan(), visibleWriter{a.stdout}, math.MaxInt))
 		},
 	}
 }
@@ -188,14 +189,14 @@ func (a *app) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run SPEC",
 		Short: "Plan, measure and publish a release",
-		Args:  between(1, 1),
+		Args:  argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.specFile(args[0])
 			if err != nil {
 				return err
 			}
 			a.data, a.approvals = cmp.Or(a.data, filepath.Dir(args[0])), cmp.Or(a.approvals, a.out)
-			options, err := a.options()
+			options, err := a.releaseOptions()
 			if err != nil {
 				return err
 			}
@@ -203,14 +204,14 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.planned(p, "")
-			a.warn(p)
-			result, err := dprelease.Run(c.Context(), p, a.steps())
-			a.pay(c.Context(), p, options)
+			a.notePlan(p, "")
+			a.printWarnings(p)
+			result, err := dprelease.Run(c.Context(), p, a.stepOptions())
+			a.notePayment(c.Context(), p, options)
 			if err != nil {
 				return err
 			}
-			a.published(p, result)
+			a.printPublished(p, result)
 			return nil
 		},
 	}
@@ -224,31 +225,32 @@ func (a *app) measureCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "measure PLAN",
 		Short: "Read the confidential tables once, debit the account, draw the noise",
-		Args:  between(1, 1),
+		Args:  argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := planfile.Read(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			a.data, a.approvals = cmp.Or(a.data, "."), cmp.Or(a.approvals, filepath.Dir(args[0]))
-			options, err := a.options()
+			options, err := a.releaseOptions()
 			if err != nil {
 				return err
 			}
-			a.planned(p, release.MeasuredFolder(a.out, p.Name))
-			result, err := dprelease.Measure(c.Context(), p, a.steps())
-			a.pay(c.Context(), p, options)
+			a.notePlan(p, release.MeasuredFolder(a.out, p.Name))
+			result, err := dprelease.Measure(c.Context(), p, a.stepOptions())
+			a.notePayment(c.Context(), p, options)
 			if err != nil {
 				return err
 			}
 			if result.Already {
-				a.already(result)
+				a.printAlready(result)
 				return nil
 			}
 			if a.ledger == "" {
 				a.practiceBanner()
 			}
-			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", contents(p, ""), describe.Budget(p.Guarantee),
+			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", contentsText(p, ""),
+				describe.Budget(p.Guarantee),
 				a.outcome.Path, a.outcome.Path)
 			return nil
 		},
@@ -259,7 +261,7 @@ func (a *app) measureCommand() *cobra.Command {
 }
 
 func (a *app) publishCommand() *cobra.Command {
-	var only dprelease.Options // what of the options is for this step alone
+	var only dprelease.Options // the options of this step alone
 	c := &cobra.Command{
 		Use:   "publish MEASURED",
 		Short: "Derive tables and report from sealed measurements; costs nothing, repeatable",
@@ -271,7 +273,7 @@ the program, in NAME-rN beside the publication that they replace.
 
 With --rows N the microdata are drawn with N rows, from the same measurements;
 with --method tables from a model of all that was measured, of the tables too.`,
-		Args: between(1, 1),
+		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if only.Revision < 1 {
 				return &usageError{fmt.Errorf("--revision %d: publications are numbered from 1, which is the first",
@@ -280,7 +282,7 @@ with --method tables from a model of all that was measured, of the tables too.`,
 			if _, err := a.officeKey(); err != nil {
 				return err
 			}
-			steps := a.steps()
+			steps := a.stepOptions()
 			steps.Revision, steps.Reason, steps.Rows, steps.Methods = only.Revision, only.Reason, only.Rows, only.Methods
 			r, err := dprelease.Publish(c.Context(), args[0], steps)
 			if err != nil {
@@ -296,7 +298,7 @@ with --method tables from a model of all that was measured, of the tables too.`,
 			} else {
 				a.say("Published in %s. Open %s first.", r.Folder, filepath.Join(r.Folder, "report.html"))
 			}
-			a.signed(r)
+			a.printSignature(r)
 			return nil
 		},
 	}
@@ -317,26 +319,26 @@ func (a *app) rehearseCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rehearse SPEC",
 		Short: "Go the whole way on made-up rows: no data, no budget",
-		Args:  between(1, 1),
+		Args:  argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if rows < 0 {
 				return &usageError{fmt.Errorf("--rows %d: expected a number of rows, 0 or more", rows)}
 			}
-			p, err := a.load(c.Context(), args[0])
+			p, err := a.planSpec(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			options, err := a.options()
+			options, err := a.releaseOptions()
 			if err != nil {
 				return err
 			}
-			a.warn(p)
+			a.printWarnings(p)
 			place, err := release.Rehearse(c.Context(), p, rows, options)
 			if err != nil {
 				return err
 			}
 			a.outcome.Path = place
-			a.say("REHEARSAL, MADE-UP DATA: %s from %s. No data was read and nothing spent.", contents(p, ""),
+			a.say("REHEARSAL, MADE-UP DATA: %s from %s. No data was read and nothing spent.", contentsText(p, ""),
 				budget.Plural(rows, "made-up row"))
 			a.say("The report as it will look: %s", filepath.Join(place, "report.html"))
 			return nil
@@ -350,8 +352,8 @@ func (a *app) rehearseCommand() *cobra.Command {
 	return c
 }
 
-// load reads and plans the spec that a command names.
-func (a *app) load(ctx context.Context, path string) (*compiled.Compiled, error) {
+// planSpec reads and plans the spec that a command names.
+func (a *app) planSpec(ctx context.Context, path string) (*compiled.Compiled, error) {
 	s, err := a.specFile(path)
 	if err != nil {
 		return nil, err
@@ -360,32 +362,32 @@ func (a *app) load(ctx context.Context, path string) (*compiled.Compiled, error)
 	if err != nil {
 		return nil, err
 	}
-	a.planned(p, "")
+	a.notePlan(p, "")
 	return p, nil
 }
 
-// planned notes the plan in the outcome.
-func (a *app) planned(p *compiled.Compiled, path string) {
+// notePlan records the plan in the outcome.
+func (a *app) notePlan(p *compiled.Compiled, path string) {
 	a.outcome.Release, a.outcome.PlanHash, a.outcome.Path = p.Name, p.Hash(), path
 	a.outcome.Warnings, a.outcome.OtherNoise = p.Warnings, p.OtherNoise
 }
 
-// explain prints the page that a person signs, with what its lines cost.
-func (a *app) explain(p *compiled.Compiled) error {
-	return errors.Join(describe.Explain(p, visible{a.stdout}), describe.WriteCosts(p.Plan(), visible{a.stdout},
+// printPlan prints the page that a person signs, with the costs of its lines.
+func (a *app) printPlan(p *compiled.Compiled) error {
+	return errors.Join(describe.Explain(p, visibleWriter{a.stdout}), describe.WriteCosts(p.Plan(), visibleWriter{a.stdout},
 		describe.PageLines))
 }
 
-// costs notes, for --json, what each line of a plan costs.
-func (a *app) costs(p *compiled.Compiled) error {
+// noteCosts records what each line of a plan costs, for --json.
+func (a *app) noteCosts(p *compiled.Compiled) error {
 	c, err := describe.CostsOf(p.Plan())
 	a.outcome.Costs = &c
 	return err
 }
 
-// pay notes, for --json, what the release costs and what its accounts have left after the run, whether it succeeded or
-// not.
-func (a *app) pay(ctx context.Context, p *compiled.Compiled, o release.Options) {
+// notePayment records what the release costs and what its accounts have left after the run, for --json, whether or not
+// the run succeeded.
+func (a *app) notePayment(ctx context.Context, p *compiled.Compiled, o release.Options) {
 	if !a.json {
 		return
 	}
@@ -394,28 +396,28 @@ func (a *app) pay(ctx context.Context, p *compiled.Compiled, o release.Options) 
 	}
 }
 
-// warn prints what an approver should know.
-func (a *app) warn(p *compiled.Compiled) {
+// printWarnings prints what an approver should know.
+func (a *app) printWarnings(p *compiled.Compiled) {
 	for _, w := range p.Warnings {
 		a.say("Warning: %s.", w)
 	}
 }
 
-// practiceBanner says that what was drawn is not a release.
+// practiceBanner prints that a practice run is not a release.
 func (a *app) practiceBanner() {
 	a.say("PRACTICE, NOT A RELEASE: no ledger is configured (--ledger FILE or DPRELEASE_LEDGER), so a practice account pays.")
 }
 
-// already prints where a release is that was there before.
-func (a *app) already(r dprelease.Result) {
+// printAlready prints where a release is that existed before.
+func (a *app) printAlready(r dprelease.Result) {
 	a.outcome.Status = "already done"
 	a.say("Already done from the same plan, nothing spent: %s", r.Folder)
-	a.changed(r)
+	a.printChanged(r)
 }
 
-// signed says whether a published folder is signed, and what was done about it. A folder that nobody may pass on needs
-// no signature.
-func (a *app) signed(r dprelease.Result) {
+// printSignature prints whether a published folder is signed and what was done about it. A folder that must not be
+// passed on needs no signature.
+func (a *app) printSignature(r dprelease.Result) {
 	switch a.outcome.Signature = r.Signature; release.Signature(r.Signature) {
 	case release.Unsigned:
 		switch {
@@ -436,16 +438,16 @@ func (a *app) signed(r dprelease.Result) {
 	}
 }
 
-// changed says where the source files are no longer those that a release counts.
-func (a *app) changed(r dprelease.Result) {
+// printChanged prints a note if the source files have changed since a release counted them.
+func (a *app) printChanged(r dprelease.Result) {
 	if a.outcome.InputsChanged = r.InputsChanged; r.InputsChanged != "" {
 		a.say("Note: the source files are no longer those that were counted on %s, and they were not counted again. "+
 			"To publish mended data, give the release a new name and name this one in `corrects:`.", r.InputsChanged)
 	}
 }
 
-// contents is what a release publishes: tables, with how many cells where that is given, microdata or both.
-func contents(p *compiled.Compiled, cells string) string {
+// contentsText returns what a release publishes: tables, with the number of cells if given, microdata or both.
+func contentsText(p *compiled.Compiled, cells string) string {
 	tables := budget.Plural(int64(len(p.Tables)), "table") + cells
 	switch {
 	case len(p.Tables) == 0:
@@ -456,15 +458,15 @@ func contents(p *compiled.Compiled, cells string) string {
 	return tables
 }
 
-// published prints where a finished release is.
-func (a *app) published(p *compiled.Compiled, r dprelease.Result) {
+// printPublished prints where a finished release is.
+func (a *app) printPublished(p *compiled.Compiled, r dprelease.Result) {
 	a.outcome.Path, a.outcome.Marked = r.Folder, r.Status
 	if r.Status == published.PracticeStatus {
 		a.practiceBanner()
 	}
 	if r.Already {
-		a.already(r)
-		a.signed(r)
+		a.printAlready(r)
+		a.printSignature(r)
 		return
 	}
 	lines := [][2]string{
@@ -477,10 +479,10 @@ func (a *app) published(p *compiled.Compiled, r dprelease.Result) {
 	if len(p.Synthetic) > 0 {
 		lines = append(lines, [2]string{"microdata/", "rows drawn from a model, a Parquet file per table: without intervals"})
 	}
-	a.say("Published %s for %s in %s:", contents(p, " ("+cellsOf(p)+")"), describe.Budget(p.Guarantee), r.Folder)
+	a.say("Published %s for %s in %s:", contentsText(p, " ("+cellsText(p)+")"), describe.Budget(p.Guarantee), r.Folder)
 	for _, line := range append(lines, [2]string{"manifest.json", "every other file with its SHA-256"}) {
 		a.say("  %-14s %s", line[0], line[1])
 	}
-	a.signed(r)
-	a.changed(r)
+	a.printSignature(r)
+	a.printChanged(r)
 }

@@ -18,7 +18,7 @@ their errors, budget, columns, sources, parameters, and the lines of the spec. O
 two published releases (folders) also say how good both are, and which cells of the
 tables that both have changed by more than the noise explains; with --as csv print
 these alone. Reads nothing confidential. docs/query.md tells by which rule.`,
-		Args: between(2, 2),
+		Args: argCount(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if as != "text" && as != "csv" {
 				return &usageError{fmt.Errorf("--as %q: expected text or csv", as)}
@@ -38,9 +38,9 @@ these alone. Reads nothing confidential. docs/query.md tells by which rule.`,
 			case as == "csv" && d.Releases == nil:
 				return &usageError{fmt.Errorf("--as csv is for the cells of two published releases: plans have none")}
 			case as == "csv":
-				return d.CSV(a.stdout) // it has made its texts visible
+				return d.CSV(a.stdout) // its texts are escaped already
 			}
-			return d.Write(a.stdout, look(a.stdout)) // so has it
+			return d.Write(a.stdout, lookOf(a.stdout)) // its texts are escaped already
 		},
 	}
 	c.Flags().StringVar(&as, "as", as, "text, or csv of the cells that changed")

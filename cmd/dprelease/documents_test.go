@@ -82,7 +82,7 @@ func runPage(t *testing.T, dir, text string) {
 		}
 		switch language {
 		case "sh":
-			if out, err := shell(dir, body); err != nil {
+			if out, err := runShell(dir, body); err != nil {
 				t.Fatalf("%v\n%s\n%s", err, body, out)
 			}
 		case "console":
@@ -92,11 +92,11 @@ func runPage(t *testing.T, dir, text string) {
 			}
 			for _, c := range commands[1:] {
 				command, want, _ := strings.Cut(strings.TrimSuffix(c, "\n"), "\n")
-				out, err := shell(dir, command)
+				out, err := runShell(dir, command)
 				if err != nil {
 					t.Fatalf("%v\n%s\n%s", err, command, out)
 				}
-				if !said(want, out) {
+				if !matchesOutput(want, out) {
 					t.Fatalf("%s prints something else than the page says (-page +printed):\n%s", command,
 						cmp.Diff(strings.Split(want, "\n"), strings.Split(out, "\n")))
 				}
@@ -105,8 +105,8 @@ func runPage(t *testing.T, dir, text string) {
 	}
 }
 
-// shell runs commands in a folder, stopping at the first that fails, and returns all that they print.
-func shell(dir, commands string) (string, error) {
+// runShell runs commands in a folder, stopping at the first that fails, and returns all that they print.
+func runShell(dir, commands string) (string, error) {
 	const exported = ".exported" // what blocks before exported
 	script := fmt.Sprintf("set -euo pipefail\n[ ! -f %[1]s ] || . ./%[1]s\n%[2]s\n{ export -p | grep DPRELEASE_ > %[1]s; } || true\n", exported, commands)
 	command := exec.Command("bash", "-c", script)
@@ -122,8 +122,9 @@ func shell(dir, commands string) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
-// said tells whether a text is what a page says: … stands for anything in a line, and alone for any lines.
-func said(want, got string) bool {
+// matchesOutput reports whether a text is what a page shows: … stands for anything within a line, and on its own for
+// any lines.
+func matchesOutput(want, got string) bool {
 	var b strings.Builder
 	for _, line := range strings.Split(want, "\n") {
 		if line == "…" {
@@ -188,7 +189,7 @@ func TestWhatPagesSay(t *testing.T) {
 		{"", "", true},
 		{"", "warning", false},
 	} {
-		if said(c.want, c.got) != c.is {
+		if matchesOutput(c.want, c.got) != c.is {
 			t.Errorf("said(%q, %q) is %v", c.want, c.got, !c.is)
 		}
 	}

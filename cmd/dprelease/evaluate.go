@@ -24,18 +24,18 @@ What it says is confidential. It goes into files in a folder of its own, which i
 owner alone can enter, and nowhere else. Before anything is compared the ledger
 notes it, at no cost: every later certificate of the account says how many
 comparisons came before.`,
-		Args: between(2, 2),
+		Args: argCount(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.out = out; out == "" {
 				return &usageError{errors.New(
 					"say with -o DIR where the evaluation goes: a folder of its own, outside every release")}
 			}
-			p, err := a.load(c.Context(), args[0])
+			p, err := a.planSpec(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			a.data = cmp.Or(a.data, filepath.Dir(args[0]))
-			options, err := a.options()
+			options, err := a.releaseOptions()
 			if err != nil {
 				return err
 			}

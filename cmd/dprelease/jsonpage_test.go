@@ -123,8 +123,9 @@ func fieldTables(t *testing.T) string {
 // writeFields writes the rows of a type, those of embedded ones in their place, and tells of the types that they hold.
 func writeFields(out *strings.Builder, of reflect.Type, comments map[string]string, holds func(reflect.Type)) {
 	if of == reflect.TypeFor[ledger.Amount]() {
-		out.WriteString("| `epsilon`, `rho`, `delta` | text | the amount, exactly: a decimal or a fraction; add these up |\n" +
-			"| `epsilon_number`, `rho_number`, `delta_number` | number | the nearest floating-point number, to compare and to draw |\n")
+		out.WriteString(
+			"| `epsilon`, `rho`, `delta` | text | the amount, exactly: a decimal or a fraction; add these up |\n" +
+				"| `epsilon_number`, `rho_number`, `delta_number` | number | the nearest floating-point number, to compare and to draw |\n")
 		return
 	}
 	for f := range fieldsOf(of) {

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ledgerOutcome is what --json prints of the ledger's verbs alone.
+// ledgerOutcome is the part of the outcome that only the ledger commands fill.
 type ledgerOutcome struct {
 	History  []ledger.Event `json:"history,omitempty"`  // of ledger history
 	Key      string         `json:"key,omitempty"`      // of ledger key: the public one
@@ -25,14 +25,14 @@ type ledgerOutcome struct {
 }
 
 func (a *app) ledgerCommand() *cobra.Command {
-	return groupOf("ledger", "The durable privacy account", a.ledgerKeyCommand(), a.ledgerInitCommand(),
+	return commandGroup("ledger", "The durable privacy account", a.ledgerKeyCommand(), a.ledgerInitCommand(),
 		a.ledgerShowCommand(), a.ledgerGrantCommand(), a.ledgerHistoryCommand(), a.ledgerVerifyCommand(),
 		a.ledgerUpgradeCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(), a.ledgerWithdrawCommand())
 }
 
-// groupOf is a command that holds others and does nothing itself.
-func groupOf(name, short string, commands ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: name, Short: short, Args: aCommand,
+// commandGroup returns a command that holds others and does nothing itself.
+func commandGroup(name, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: name, Short: short, Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(commands...)
 	return c
@@ -46,7 +46,7 @@ func (a *app) ledgerKeyCommand() *cobra.Command {
 FILE.pub. An approver gives the public key to whoever writes the account's policy;
 the office signs its ledger with the private one (--office-key), and gives the
 public one, or its fingerprint, to everybody.`,
-		Args: between(1, 1),
+		Args: argCount(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			key, err := sign.Generate(args[0])
 			if err != nil {
@@ -80,9 +80,9 @@ and, where they are wanted,
 
 The ledger is made if it is not there; with --office-key every entry of a new one is
 signed, and can be written with that key alone. See docs/ledger.md.`,
-		Args: between(1, 1),
+		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			l, err := a.keptLedger()
+			l, err := a.configuredLedger()
 			if err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ func (a *app) ledgerShowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [ACCOUNT]",
 		Short: "What an account has spent and has left",
-		Args:  between(0, 1),
+		Args:  argCount(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.ledger == "" {
 				return errNoLedger
@@ -136,12 +136,12 @@ func (a *app) ledgerGrantCommand() *cobra.Command {
 every one of them must have signed the same grant before: with --role and --key the
 grant is not made but signed, and the approval written to the --approvals folder,
 where it is looked for when the grant is made.`,
-		Args: between(1, 1),
+		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			grant.Account = args[0]
 			a.approvals = cmp.Or(a.approvals, ".")
 			var err error
-			if grant.Amount, err = amounts(epsilon, rho, delta); err != nil {
+			if grant.Amount, err = parseGrant(epsilon, rho, delta); err != nil {
 				return err
 			}
 			if grant.Reason == "" {
@@ -153,7 +153,7 @@ where it is looked for when the grant is made.`,
 			if role != "" {
 				return a.signGrant(grant, role, key, statement)
 			}
-			l, err := a.keptLedger()
+			l, err := a.configuredLedger()
 			if err != nil {
 				return err
 			}
@@ -195,8 +195,8 @@ func (a *app) signGrant(g ledger.Grant, role, keyFile, statement string) error {
 	return nil
 }
 
-// amounts reads what a grant adds to a cap.
-func amounts(epsilon, rho, delta string) (c budget.Cost, err error) {
+// parseGrant parses what a grant adds to a cap.
+func parseGrant(epsilon, rho, delta string) (c budget.Cost, err error) {
 	if (epsilon == "") == (rho == "") || delta != "" && rho == "" {
 		return c, &usageError{errors.New(
 			"how much? give --epsilon E, or --rho R and perhaps --delta D, as the account's cap is")}
@@ -228,9 +228,9 @@ func (a *app) ledgerHistoryCommand() *cobra.Command {
 		Long: `Print every entry of the ledger, or those that concern one account, in words and
 with the time they were made at. The time of day is the office's own: an export
 (ledger export) has the days alone.`,
-		Args: between(0, 1),
+		Args: argCount(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			l, err := a.keptLedger()
+			l, err := a.configuredLedger()
 			if err != nil {
 				return err
 			}
@@ -262,9 +262,9 @@ and each admissible after those before it; that no witness knows a newer entry; 
 with --against, that the ledger holds the debit of every release in a folder: an
 older copy of the ledger lacks those made since. With --trust, that the ledger is
 signed by that key: anybody can write one that is not.`,
-		Args: between(0, 0),
+		Args: argCount(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			l, err := a.keptLedger()
+			l, err := a.configuredLedger()
 			if err != nil {
 				return err
 			}
@@ -275,7 +275,7 @@ signed by that key: anybody can write one that is not.`,
 			}
 			a.outcome.Accounts, a.outcome.Released = v.Accounts, v.Releases
 			a.outcome.Skipped = v.Skipped
-			a.ledgerVerified(v)
+			a.printLedgerVerified(v)
 			return nil
 		},
 	}
@@ -293,9 +293,9 @@ func (a *app) ledgerUpgradeCommand() *cobra.Command {
 dprelease did not make, all in one transaction, after checking every entry. Entries
 stay as they are, and so does a ledger that lacks nothing, and a file. Run it as the
 owner of the tables. Earlier versions of dprelease refuse the ledger from then on.`,
-		Args: between(0, 0),
+		Args: argCount(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			l, err := a.keptLedger()
+			l, err := a.configuredLedger()
 			if err != nil {
 				return err
 			}
@@ -316,13 +316,13 @@ owner of the tables. Earlier versions of dprelease refuse the ledger from then o
 	return c
 }
 
-// trustFlag adds the key that must sign the ledger.
+// trustFlag adds the key that must have signed the ledger.
 func trustFlag(c *cobra.Command, trust *string) {
 	c.Flags().StringVar(trust, "trust", "", "the office's public key: the ledger must be signed by it")
 }
 
-// ledgerVerified says what was checked, and what could not be.
-func (a *app) ledgerVerified(v account.Verified) {
+// printLedgerVerified prints what was checked, and what could not be.
+func (a *app) printLedgerVerified(v account.Verified) {
 	for _, folder := range v.Releases {
 		a.say("It holds the debit of %s.", screen.Quoted(folder))
 	}
@@ -333,7 +333,7 @@ func (a *app) ledgerVerified(v account.Verified) {
 		a.say("The ledger has no entries.")
 		return
 	}
-	// What is said of all is said of the one that can be told least of.
+	// A statement about all accounts must hold for the one about which least is known.
 	s := v.Accounts[max(slices.IndexFunc(v.Accounts, func(s ledger.Statement) bool { return !s.Witnessed }), 0)]
 	a.say("Entries 1 to %s, of %s, are one chain, each admissible after those before it. Head %s.",
 		budget.Group(s.Entries), budget.Plural(int64(len(v.Accounts)), "account"), s.Head)
@@ -350,9 +350,9 @@ func (a *app) ledgerExportCommand() *cobra.Command {
 output: accounts, amounts, plans, approvals and days, with the hashes and signatures
 to check them by. It holds no time of day, and nothing that is computed from the data;
 it does tell of attempts that failed, so it is for an auditor and not for the public.`,
-		Args: between(0, 1),
+		Args: argCount(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			l, err := a.keptLedger()
+			l, err := a.configuredLedger()
 			if err != nil {
 				return err
 			}
@@ -396,12 +396,12 @@ was published cannot be taken back.`,
 func (a *app) ledgerEndCommand(c *cobra.Command, end func(account.Ledger, context.Context, string, string,
 	string) (since string, err error), done string) *cobra.Command {
 	var reason string
-	c.Args = between(2, 2)
+	c.Args = argCount(2, 2)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if reason == "" {
 			return &usageError{errors.New("why? give --reason TEXT: it stays in the account")}
 		}
-		l, err := a.keptLedger()
+		l, err := a.configuredLedger()
 		if err != nil {
 			return err
 		}
@@ -425,8 +425,8 @@ func (a *app) ledgerEndCommand(c *cobra.Command, end func(account.Ledger, contex
 	return c
 }
 
-// keptLedger is the ledger of the ledger's verbs, which need one.
-func (a *app) keptLedger() (account.Ledger, error) {
+// configuredLedger returns the ledger of the ledger commands, which need one.
+func (a *app) configuredLedger() (account.Ledger, error) {
 	if a.ledger == "" {
 		return account.Ledger{}, errNoLedger
 	}
@@ -437,5 +437,5 @@ func (a *app) keptLedger() (account.Ledger, error) {
 	return account.Ledger{Path: a.ledger, Approvals: a.approvals, Office: office, Today: a.today}, nil
 }
 
-// errNoLedger asks for a ledger.
+// errNoLedger reports that no ledger is configured.
 var errNoLedger = &usageError{errors.New("which ledger? give --ledger FILE or set DPRELEASE_LEDGER")}

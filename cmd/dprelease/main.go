@@ -22,44 +22,44 @@ import (
 )
 
 func main() {
-	var ballast []byte // counts as memory that is held, and takes none, as it is never touched
+	var ballast []byte // part of the heap, but takes no memory, as it is never touched
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(release.Garbage)
 		if os.Getenv("GOMEMLIMIT") == "" {
 			ballast = make([]byte, release.Ballast)
 		}
 	}
-	code := run(os.Args[1:], os.Stdout, os.Stderr)
+	code := runCommandLine(os.Args[1:], os.Stdout, os.Stderr)
 	runtime.KeepAlive(ballast)
 	os.Exit(code)
 }
 
-// run executes one command line and returns the exit code.
-func run(args []string, stdout, stderr io.Writer) (code int) {
+// runCommandLine executes one command line and returns the exit code.
+func runCommandLine(args []string, stdout, stderr io.Writer) (code int) {
 	a := &app{stdout: stdout, stderr: stderr, progress: newProgressLine(stderr), started: time.Now()}
 	defer func() {
 		if r := recover(); r != nil {
-			code = a.crashed(panicPlace())
+			code = a.reportPanic(panicPlace())
 		}
 	}()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	defer endOnSignal(ctx, cancel)()
-	root := a.root()
-	a.json = slices.Contains(args, "--json") // also where a flag before it cannot be read
+	root := a.rootCommand()
+	a.json = slices.Contains(args, "--json") // even if an earlier flag cannot be parsed
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	stopped := a.progress.keep()
+	stopped := a.progress.startTicking()
 	c, err := root.ExecuteContextC(ctx)
 	stopped()
 	a.outcome.Command = strings.TrimPrefix(c.CommandPath(), "dprelease ")
-	return a.finish(ctx, err)
+	return a.printOutcome(ctx, err)
 }
 
-// endOnSignal cancels a context on the first SIGINT or SIGTERM, so that what is under way ends in order. A second one
-// ends the program at once, as it does any other: nothing that a release rests on asks for an orderly end. The function
-// returned stops all that.
+// endOnSignal cancels a context on the first SIGINT or SIGTERM, so that the command ends in order. A second signal
+// ends the program at once, as it does any other: no guarantee of a release depends on an orderly end. The returned
+// function stops the handling of signals.
 func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -78,8 +78,7 @@ func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func
 	return func() { signal.Stop(signals) }
 }
 
-// panicPlace is where a panic came from, without its value: that could be
-// confidential.
+// panicPlace returns where a panic was raised, without its value, which could be confidential.
 func panicPlace() string {
 	var pc [32]uintptr
 	frames := runtime.CallersFrames(pc[:runtime.Callers(4, pc[:])])

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// memorySize is a number of bytes on the command line: 500MB, 8GiB, 1.5TB, 4000000. 0 is none.
+// memorySize is a number of bytes on the command line: 500MB, 8GiB, 1.5TB, 4000000. Zero is no limit.
 type memorySize int64
 
-// memoryUnits are tried in this order: B ends the others.
+// memoryUnits are tried in this order: the others end in B too.
 var memoryUnits = []struct {
 	name  string
 	bytes int64
@@ -18,7 +18,7 @@ var memoryUnits = []struct {
 	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1},
 }
 
-// Set reads a size.
+// Set parses a size.
 func (m *memorySize) Set(text string) error {
 	for _, unit := range memoryUnits {
 		number, ok := strings.CutSuffix(text, unit.name)
@@ -40,7 +40,7 @@ func (m *memorySize) Set(text string) error {
 	return fmt.Errorf("expected a size above zero, as 500MB or 8GiB")
 }
 
-// String is the size in bytes.
+// String returns the size in bytes.
 func (m *memorySize) String() string {
 	if *m == 0 {
 		return ""
@@ -48,5 +48,5 @@ func (m *memorySize) String() string {
 	return fmt.Sprintf("%dB", int64(*m))
 }
 
-// Type is how help names it.
+// Type returns the name of the type in the help.
 func (m *memorySize) Type() string { return "size" }

@@ -70,7 +70,7 @@ func runYAML(t *testing.T, body string) {
 	if err := os.WriteFile(filepath.Join(dir, "block.yaml"), []byte(body), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := shell(dir, command); err != nil {
+	if out, err := runShell(dir, command); err != nil {
 		t.Errorf("%v\n%s\n%s", err, body, out)
 	}
 }

@@ -28,8 +28,8 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// program is the test binary as the program itself.
-func program(t *testing.T, dir string, args ...string) *exec.Cmd {
+// programCommand is the test binary as the program itself.
+func programCommand(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -41,10 +41,10 @@ func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return c
 }
 
-// office is a folder with a spec, enough rows that a run lasts a while, and an
+// newOffice is a folder with a spec, enough rows that a run lasts a while, and an
 // account with room for some such releases in a ledger: a file in the folder, or a
 // database.
-func office(t *testing.T, ledger string, room int) string {
+func newOffice(t *testing.T, ledger string, room int) string {
 	t.Helper()
 	return officeWith(t, ledger, fmt.Sprintf("cap: {epsilon: %d}", 2*room), `budget: {epsilon: 2}
 tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 2}, columns: {x: {type: integer, range: [0, 99999], levels: {k: {width: 1000}}}}}}
@@ -95,7 +95,8 @@ func officeWith(t *testing.T, ledger, limit, asks string) string {
 			t.Fatal(err)
 		}
 	}
-	if out, err := program(t, dir, "ledger", "init", "policy.yaml", "--ledger", ledger).CombinedOutput(); err != nil {
+	if out, err := programCommand(t, dir, "ledger", "init", "policy.yaml", "--ledger",
+		ledger).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return dir
@@ -104,9 +105,9 @@ func officeWith(t *testing.T, ledger, limit, asks string) string {
 // fileLedger is a ledger's place within an office.
 const fileLedger = "ledger.db"
 
-// spent is the state of the release on its account, "nothing" where it has none. The
-// account holds one such release, so no more than it can have been spent.
-func spent(t *testing.T, dir, at string) ledger.State {
+// debitState returns the state of the release on its account, "nothing" if it has none. The account holds one such
+// release, so at most one can have been spent.
+func debitState(t *testing.T, dir, at string) ledger.State {
 	t.Helper()
 	if at == fileLedger {
 		at = filepath.Join(dir, at)
@@ -150,9 +151,9 @@ func TestInterrupted(t *testing.T) {
 		t.Skip("windows has no signals to send")
 	}
 	for range 6 {
-		dir := office(t, fileLedger, 1)
+		dir := newOffice(t, fileLedger, 1)
 		args := []string{"run", "release.yaml", "--ledger", fileLedger}
-		c := program(t, dir, args...)
+		c := programCommand(t, dir, args...)
 		var stderr bytes.Buffer
 		c.Stderr = &stderr
 		if err := c.Start(); err != nil {
@@ -163,7 +164,7 @@ func TestInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		code := codeOf(c.Wait())
-		state := spent(t, dir, fileLedger)
+		state := debitState(t, dir, fileLedger)
 		t.Logf("exit %d, account %s", code, state)
 		if code != 0 && code != verdict.ExitInterrupted && code != -1 { // -1: before the program could listen
 			t.Fatalf("exit %d\n%s", code, stderr.String())
@@ -174,7 +175,7 @@ func TestInterrupted(t *testing.T) {
 		if code == verdict.ExitInterrupted && state == ledger.Reserved {
 			t.Error("interrupted, a reservation is left")
 		}
-		finishes(t, dir, args, fileLedger)
+		assertFinishes(t, dir, args, fileLedger)
 	}
 }
 
@@ -225,11 +226,11 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// finishes runs a release again, and finds it whole: one debit, the key erased, no
-// staging folder left.
-func finishes(t *testing.T, dir string, args []string, at string) {
+// assertFinishes runs a release again and asserts that it is complete: one debit, the key erased, no staging folder
+// left.
+func assertFinishes(t *testing.T, dir string, args []string, at string) {
 	t.Helper()
-	if out, err := program(t, dir, args...).CombinedOutput(); err != nil {
+	if out, err := programCommand(t, dir, args...).CombinedOutput(); err != nil {
 		t.Fatalf("running again: %v\n%s", err, out)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".r*")); len(left) > 0 {
@@ -238,13 +239,13 @@ func finishes(t *testing.T, dir string, args []string, at string) {
 	if keys, _ := filepath.Glob(filepath.Join(dir, ".dprelease", "*", "*")); len(keys) > 0 {
 		t.Errorf("the key, or a journal, is still there: %v", keys)
 	}
-	if s := spent(t, dir, at); s != ledger.Finished {
+	if s := debitState(t, dir, at); s != ledger.Finished {
 		t.Errorf("account: %s", s)
 	}
 }
 
-// kills is how many runs are killed: DPRELEASE_KILLS, or 4.
-func kills(t *testing.T) int {
+// killCount returns how many runs are killed: DPRELEASE_KILLS, or 4.
+func killCount(t *testing.T) int {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("DPRELEASE_KILLS"), "4"))
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +257,7 @@ func kills(t *testing.T) int {
 // debited, no more than the cap is, and running again finishes the release; where it
 // was debited, two copies of the whole office finish it to the same bytes.
 func TestKilled(t *testing.T) {
-	tables := func(t *testing.T, at string) string { return office(t, at, 1) }
+	tables := func(t *testing.T, at string) string { return newOffice(t, at, 1) }
 	t.Run("file", func(t *testing.T) {
 		killRuns(t, tables, func() string { return fileLedger }, func(at string) string { return at })
 	})
@@ -276,10 +277,10 @@ func TestKilled(t *testing.T) {
 func killRuns(t *testing.T, made func(t *testing.T, at string) string, open func() string,
 	copied func(at string) string) {
 	found, journals := map[ledger.State]int{}, 0
-	for i := range kills(t) / 2 {
+	for i := range killCount(t) / 2 {
 		at := open()
 		dir := made(t, at)
-		c := program(t, dir, "run", "release.yaml", "--ledger", at)
+		c := programCommand(t, dir, "run", "release.yaml", "--ledger", at)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +300,7 @@ func killRuns(t *testing.T, made func(t *testing.T, at string) string, open func
 		if left, _ := filepath.Glob(journal); len(left) > 0 {
 			journals++
 		}
-		state := spent(t, dir, at)
+		state := debitState(t, dir, at)
 		found[state]++
 		drawn, err := filepath.Glob(filepath.Join(dir, "*r.measured*", "measurements", "*"))
 		if hidden, _ := filepath.Glob(filepath.Join(dir, ".r.measured*", "measurements", "*")); err != nil ||
@@ -307,17 +308,17 @@ func killRuns(t *testing.T, made func(t *testing.T, at string) string, open func
 			t.Errorf("%v, %v is drawn, and the account says %s (%v)", drawn, hidden, state, err)
 		}
 		if state != ledger.Debited {
-			finishes(t, dir, []string{"run", "release.yaml", "--ledger", at}, at)
+			assertFinishes(t, dir, []string{"run", "release.yaml", "--ledger", at}, at)
 			continue
 		}
 		otherDir, otherAt := filepath.Join(t.TempDir(), "copy"), copied(at)
 		if err := os.CopyFS(otherDir, os.DirFS(dir)); err != nil {
 			t.Fatal(err)
 		}
-		private(t, otherDir)
-		finishes(t, dir, []string{"run", "release.yaml", "--ledger", at}, at)
-		finishes(t, otherDir, []string{"run", "release.yaml", "--ledger", otherAt}, otherAt)
-		same(t, dir, otherDir)
+		restoreModes(t, otherDir)
+		assertFinishes(t, dir, []string{"run", "release.yaml", "--ledger", at}, at)
+		assertFinishes(t, otherDir, []string{"run", "release.yaml", "--ledger", otherAt}, otherAt)
+		assertSameFiles(t, dir, otherDir)
 	}
 	t.Logf("killed when the account said: %v; with a journal of rounds: %d", found, journals)
 }
@@ -332,8 +333,8 @@ func await(pattern string) {
 	}
 }
 
-// private gives the copy of a state its modes, which copying has not kept.
-func private(t *testing.T, dir string) {
+// restoreModes restores the modes of a copied state, which copying has not kept.
+func restoreModes(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(dir, ".dprelease"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
@@ -348,8 +349,8 @@ func private(t *testing.T, dir string) {
 	}
 }
 
-// same compares the measurements and the releases of two offices, byte by byte.
-func same(t *testing.T, a, b string) {
+// assertSameFiles asserts that the measurements and the releases of two offices are equal, byte by byte.
+func assertSameFiles(t *testing.T, a, b string) {
 	t.Helper()
 	compared := 0
 	for _, folder := range []string{"r.measured", "r"} {
@@ -387,13 +388,13 @@ func same(t *testing.T, a, b string) {
 // TestManyAtOnce runs one release in several processes at once: every one ends
 // well or says that it is taken, and one set of measurements and one debit remain.
 func TestManyAtOnce(t *testing.T) {
-	dir := office(t, fileLedger, 1)
+	dir := newOffice(t, fileLedger, 1)
 	var group sync.WaitGroup
 	codes := make([]int, 4)
 	outputs := make([]string, len(codes))
 	for i := range codes {
 		group.Go(func() {
-			out, err := program(t, dir, "run", "release.yaml", "--ledger", fileLedger).CombinedOutput()
+			out, err := programCommand(t, dir, "run", "release.yaml", "--ledger", fileLedger).CombinedOutput()
 			codes[i], outputs[i] = codeOf(err), string(out)
 		})
 	}
@@ -415,10 +416,10 @@ func TestManyAtOnce(t *testing.T) {
 	if done == 0 {
 		t.Error("no process finished the release")
 	}
-	if out, err := program(t, dir, "run", "release.yaml", "--ledger", fileLedger).CombinedOutput(); err != nil {
+	if out, err := programCommand(t, dir, "run", "release.yaml", "--ledger", fileLedger).CombinedOutput(); err != nil {
 		t.Errorf("running again: %v\n%s", err, out)
 	}
-	if s := spent(t, dir, fileLedger); s != ledger.Finished {
+	if s := debitState(t, dir, fileLedger); s != ledger.Finished {
 		t.Errorf("account: %s", s)
 	}
 }
@@ -432,7 +433,7 @@ func TestEightAtOnce(t *testing.T) {
 
 func eightAtOnce(t *testing.T, at string) {
 	const room = 3
-	dir := office(t, at, room)
+	dir := newOffice(t, at, room)
 	text, err := os.ReadFile(filepath.Join(dir, "release.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -447,7 +448,7 @@ func eightAtOnce(t *testing.T, at string) {
 			t.Fatal(err)
 		}
 		group.Go(func() {
-			out, err := program(t, dir, "run", name+".yaml", "--ledger", at).CombinedOutput()
+			out, err := programCommand(t, dir, "run", name+".yaml", "--ledger", at).CombinedOutput()
 			codes[i], outputs[i] = codeOf(err), string(out)
 		})
 	}
@@ -464,7 +465,7 @@ func eightAtOnce(t *testing.T, at string) {
 	if found[verdict.ExitDone] != room {
 		t.Errorf("exits %v; want %d done", found, room)
 	}
-	spent(t, dir, at)
+	debitState(t, dir, at)
 	if at == fileLedger {
 		at = filepath.Join(dir, at)
 	}
@@ -477,7 +478,7 @@ func eightAtOnce(t *testing.T, at string) {
 // TestFullDisk releases onto a volume with too little space: exit 1, nothing
 // spent, nothing left; with space, the same command succeeds.
 func TestFullDisk(t *testing.T) {
-	dir := office(t, fileLedger, 1)
+	dir := newOffice(t, fileLedger, 1)
 	small := filepath.Join(dir, "small")
 	if err := os.Mkdir(small, 0o755); err != nil {
 		t.Fatal(err)
@@ -487,11 +488,11 @@ func TestFullDisk(t *testing.T) {
 	}
 	defer exec.Command("umount", small).Run()
 	args := []string{"run", "release.yaml", "--ledger", fileLedger, "--state", "state", "--out", "small"}
-	out, err := program(t, dir, args...).CombinedOutput()
+	out, err := programCommand(t, dir, args...).CombinedOutput()
 	if code := codeOf(err); code != verdict.ExitEnvironment || !strings.Contains(string(out), "space") {
 		t.Fatalf("exit %d: %s", code, out)
 	}
-	if s := spent(t, dir, fileLedger); s != "nothing" && s != ledger.Cancelled {
+	if s := debitState(t, dir, fileLedger); s != "nothing" && s != ledger.Cancelled {
 		t.Errorf("account: %s", s)
 	}
 	left, err := os.ReadDir(small)
@@ -501,7 +502,7 @@ func TestFullDisk(t *testing.T) {
 	if out, err := exec.Command("mount", "-o", "remount,size=16m", small).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if out, err := program(t, dir, args...).CombinedOutput(); err != nil {
+	if out, err := programCommand(t, dir, args...).CombinedOutput(); err != nil {
 		t.Errorf("with space: %v\n%s", err, out)
 	}
 }

@@ -11,32 +11,31 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 )
 
-// progressLine says how far a command is. On a terminal that is one line at its foot: the step and how long it has
-// lasted, or a bar and the time that is left. It goes nowhere but there, as how many rows there are is confidential,
-// and so is how long counting takes. Elsewhere it is a line now and then with nothing in it but how long the command
-// has run, which whoever keeps a job's output and dates its lines knows in any case. Where somebody asks for more it is
-// a plain line for each step, whose text and order follow from the plan alone, and a line now and then on the writing
-// of what is public already; lines before and after the counting tell how long it lasts. What else is written there is
-// written through it.
+// progressLine shows how far a command is. On a terminal it is one line at the bottom: the step and its duration, or a
+// bar and the remaining time. It is shown nowhere else, because the number of rows is confidential, and so is how long
+// counting takes. Without a terminal it is an occasional line with nothing in it but how long the command has run,
+// which whoever keeps the dated output of a job knows anyway. With verbose it is also a plain line for each step,
+// whose text and order follow from the plan alone, and an occasional line on the writing of what is public already;
+// the lines before and after counting show how long that took. Other output to the same place is written through it.
 type progressLine struct {
 	to      io.Writer
-	columns int  // of the terminal; 0 where there is none
-	verbose bool // plain lines are asked for
+	columns int  // of the terminal; 0: there is none
+	verbose bool // print plain lines
 
-	mu    sync.Mutex
-	start time.Time         // of the command
-	beats int               // lines that said how long it has run
-	text  string            // of the step, on a terminal
-	since time.Time         // when that began
-	drawn time.Time         // when the line was drawn last
-	last  progress.Progress // of the reading that goes on
-	began time.Time
-	from  int64     // rows that were read by then
-	said  time.Time // when a plain line was written last
-	shown bool
+	mu        sync.Mutex
+	start     time.Time         // of the command
+	ticks     int               // lines that said how long it has run
+	text      string            // of the step, on a terminal
+	since     time.Time         // when that began
+	drawn     time.Time         // when the line was drawn last
+	last      progress.Progress // of the reading that goes on
+	began     time.Time
+	beganRows int64     // rows that were read by then
+	lastPlain time.Time // when a plain line was written last
+	shown     bool
 }
 
-// newProgressLine shows progress on a terminal and, where it is made verbose, in plain lines elsewhere.
+// newProgressLine returns a progress line that writes to a terminal, or plain lines elsewhere.
 func newProgressLine(to io.Writer) *progressLine {
 	l := &progressLine{to: to, start: time.Now()}
 	if columns, terminal := columnsOf(to); terminal {
@@ -47,20 +46,20 @@ func newProgressLine(to io.Writer) *progressLine {
 	return l
 }
 
-// The line goes back to its start and clears itself to its end.
+// clearLine moves to the start of the line and clears it to its end.
 const clearLine = "\r\x1b[K"
 
 const (
-	// progressAfter is for how long reading lasts before anything is said of it.
+	// progressAfter is how long reading lasts before it is shown.
 	progressAfter = time.Second / 2
-	// plainEvery is how long at least two plain lines on the writing of files are apart.
+	// plainEvery is the least time between two plain lines on the writing of files.
 	plainEvery = 10 * time.Second
-	// beatEvery is how often a command that is seen on no terminal says that it is still at work.
+	// beatEvery is how often a command without a terminal prints that it is still at work.
 	beatEvery = 30 * time.Second
 )
 
-// keep has the line kept up while nothing else is said, until stop is called.
-func (l *progressLine) keep() (stop func()) {
+// startTicking updates the line every second until stop is called.
+func (l *progressLine) startTicking() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	ticker := time.NewTicker(time.Second)
 	go func() {
@@ -68,7 +67,7 @@ func (l *progressLine) keep() (stop func()) {
 		for {
 			select {
 			case now := <-ticker.C:
-				l.beat(now)
+				l.tick(now)
 			case <-done:
 				return
 			}
@@ -81,80 +80,80 @@ func (l *progressLine) keep() (stop func()) {
 	}
 }
 
-// beat says how long the step has lasted, and where there is no terminal how long the command has.
-func (l *progressLine) beat(now time.Time) {
+// tick shows how long the step has lasted or, without a terminal, how long the command has run.
+func (l *progressLine) tick(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.columns > 0 {
 		if l.text != "" && now.Sub(l.drawn) >= time.Second {
-			l.draw(fmt.Sprintf("%s … %s", l.text, now.Sub(l.since).Round(time.Second)), now)
+			l.drawLine(fmt.Sprintf("%s … %s", l.text, now.Sub(l.since).Round(time.Second)), now)
 		}
 		return
 	}
-	if passed := now.Sub(l.start); passed >= time.Duration(l.beats+1)*beatEvery {
-		l.beats = int(passed / beatEvery)
-		fmt.Fprintf(l.to, "dprelease: still at work after %s\n", time.Duration(l.beats)*beatEvery)
+	if passed := now.Sub(l.start); passed >= time.Duration(l.ticks+1)*beatEvery {
+		l.ticks = int(passed / beatEvery)
+		fmt.Fprintf(l.to, "dprelease: still at work after %s\n", time.Duration(l.ticks)*beatEvery)
 	}
 }
 
-// step says that a step begins.
-func (l *progressLine) step(text string) {
+// startStep shows that a step begins.
+func (l *progressLine) startStep(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.columns == 0 {
 		if !l.verbose {
 			return
 		}
-		l.said = time.Now()
+		l.lastPlain = time.Now()
 		fmt.Fprintln(l.to, screen.Visible(text, ""))
 		return
 	}
 	l.text, l.since = text, time.Now()
-	l.draw(text+" …", l.since)
+	l.drawLine(text+" …", l.since)
 }
 
-// draw puts a text in the place of the line.
-func (l *progressLine) draw(text string, now time.Time) {
+// drawLine replaces the text of the line.
+func (l *progressLine) drawLine(text string, now time.Time) {
 	l.drawn = now
 	fmt.Fprint(l.to, clearLine, screen.Fold(screen.Visible(text, ""), l.columns-1))
 	l.shown = true
 }
 
-// show says how far a table is, as of a moment.
+// show shows how far the reading of a table, or the writing of files, is at a moment.
 func (l *progressLine) show(p progress.Progress, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.columns == 0 {
-		l.plain(p, now)
+		l.showPlain(p, now)
 		return
 	}
 	if l.last.Table != p.Table || l.last.Writing != p.Writing || l.last.Reading != p.Reading || l.last.Rows > p.Rows ||
 		(l.last.Round > 0) != (p.Round > 0) || l.began.IsZero() {
-		l.began, l.from = now, p.Rows
+		l.began, l.beganRows = now, p.Rows
 	}
 	l.last = p
 	if passed := now.Sub(l.began); passed >= progressAfter || p.Round > 0 {
-		text := progressText(p, float64(p.Rows-l.from)/max(passed, time.Millisecond).Seconds(), l.columns)
+		text := progressText(p, float64(p.Rows-l.beganRows)/max(passed, time.Millisecond).Seconds(), l.columns)
 		if l.text = ""; p.Round > 0 { // a round may last for minutes
 			l.text, l.since = text, now
 		}
-		l.draw(text, now)
+		l.drawLine(text, now)
 	}
 }
 
-// plain says now and then how far the writing of files is, which is of what is public already. Of the reading it says
-// nothing: that a line is there would tell how long it lasts.
-func (l *progressLine) plain(p progress.Progress, now time.Time) {
-	if !l.verbose || !p.Writing || p.All <= 0 || now.Sub(l.said) < plainEvery {
+// showPlain prints at times how far the writing of files is, which concerns public data only. It prints nothing about
+// reading: the existence of a line would reveal how long reading takes.
+func (l *progressLine) showPlain(p progress.Progress, now time.Time) {
+	if !l.verbose || !p.Writing || p.All <= 0 || now.Sub(l.lastPlain) < plainEvery {
 		return
 	}
-	l.said = now
+	l.lastPlain = now
 	fmt.Fprintf(l.to, "%s: %d %%\n", stepText(p), percentOf(p))
 }
 
-// percentOf is how much of its rows a step has taken up, in whole percent.
+// percentOf returns the share of its rows that a step has processed, in whole percent.
 func percentOf(p progress.Progress) int64 {
-	return 100 * min(p.Rows, p.All) / p.All // more where a file grew, which is refused at its end
+	return 100 * min(p.Rows, p.All) / p.All // a file that grew has more rows, and is refused at its end
 }
 
 // stepText names what is read or written.
@@ -174,10 +173,10 @@ func stepText(p progress.Progress) string {
 	return text
 }
 
-// mostBar and leastBar bound the columns of a bar: on a narrow terminal it makes way for words.
+// mostBar and leastBar bound the columns of a bar: on a narrow terminal it is left out in favour of words.
 const mostBar, leastBar = 24, 8
 
-// progressText says how far the reading of a table, or the writing of a release, is where so many rows are taken up a
+// progressText returns how far the reading of a table, or the writing of a release, is, given the speed in rows per
 // second.
 func progressText(p progress.Progress, speed float64, columns int) string {
 	const million = 1e6
@@ -201,7 +200,7 @@ func progressText(p progress.Progress, speed float64, columns int) string {
 	return text + " " + bar + strings.Repeat("░", room-screen.Width(bar)) + end
 }
 
-// Write clears the line and writes below what was written before.
+// Write clears the line and writes below the earlier output.
 func (l *progressLine) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,12 +210,12 @@ func (l *progressLine) Write(b []byte) (int, error) {
 	return l.to.Write(b)
 }
 
-// end clears the line: nothing of it stays.
+// end clears the line.
 func (l *progressLine) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.text = ""
-	l.clear() // a terminal that is gone has no line
+	l.clear() // a closed terminal has no line to clear
 }
 
 func (l *progressLine) clear() error {

@@ -32,7 +32,8 @@ func TestProgressLine(t *testing.T) {
 		clearLine+"counting persons █████░░░░░░░░░░░░░░░░░░░ 20 %, 10.0 million rows a second, 8s left"; s != want {
 		t.Errorf("got %q, want %q", s, want)
 	}
-	if s, want := after(4*time.Second, 41e6, -1), clearLine+"counting persons: 41.0 million rows, 10.0 million a second"; s != want {
+	if s, want := after(4*time.Second, 41e6, -1),
+		clearLine+"counting persons: 41.0 million rows, 10.0 million a second"; s != want {
 		t.Errorf("got %q, want %q", s, want)
 	}
 	seen.Reset()
@@ -84,8 +85,10 @@ func TestProgressOfTwoReadings(t *testing.T) {
 		{0, 1, 1e6, -1, ""},
 		{10, 1, 101e6, -1, "counting persons, reading 1 of 2: 101.0 million rows, 10.0 million a second"},
 		{11, 2, 1e6, 110e6, ""},
-		{16, 2, 11e6, 110e6, "counting persons, reading 2 of 2 ██▍░░░░░░░░░░░░░░░░░░░░░ 10 %, 2.0 million rows a second, 50s left"},
-		{66, 2, 111e6, 110e6, "counting persons, reading 2 of 2 ████████████████████████ 100 %, 2.0 million rows a second, 0s left"},
+		{16, 2, 11e6, 110e6,
+			"counting persons, reading 2 of 2 ██▍░░░░░░░░░░░░░░░░░░░░░ 10 %, 2.0 million rows a second, 50s left"},
+		{66, 2, 111e6, 110e6,
+			"counting persons, reading 2 of 2 ████████████████████████ 100 %, 2.0 million rows a second, 0s left"},
 	} {
 		seen.Reset()
 		l.show(progress.Progress{Table: "persons", Reading: c.reading, Readings: 2, Rows: c.rows, All: c.all},
@@ -129,12 +132,12 @@ func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 			if l.verbose = verbose; seen[i].Len() > 0 {
 				t.Errorf("unasked: %q", &seen[i])
 			}
-			l.step("counting persons")
+			l.startStep("counting persons")
 			for second := range rows / 7319 {
 				l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 2, Rows: second * 7319, All: rows},
 					time.Now().Add(time.Duration(second)*time.Second))
 			}
-			l.step("writing 16 tables")
+			l.startStep("writing 16 tables")
 			l.show(progress.Progress{Table: "tables", Part: 1, Parts: 16, Writing: true, Rows: 1, All: 80}, time.Now())
 			l.end()
 		}
@@ -144,11 +147,11 @@ func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 	}
 	l := newProgressLine(&seen[0])
 	l.verbose = true
-	l.step("writing 16 tables")
+	l.startStep("writing 16 tables")
 	seen[0].Reset()
 	for i := range 8 { // a table every four seconds
 		l.show(progress.Progress{Table: "tables", Part: 1 + 2*i, Parts: 16, Writing: true, Rows: int64(i) * 10, All: 80},
-			l.said.Add(time.Duration(4*(1+i%3))*time.Second))
+			l.lastPlain.Add(time.Duration(4*(1+i%3))*time.Second))
 	}
 	if want := "writing 5 of 16 tables: 25 %\nwriting 11 of 16 tables: 62 %\n"; seen[0].String() != want {
 		t.Errorf("got %q, want %q", &seen[0], want)
@@ -166,12 +169,12 @@ func TestStillAtWork(t *testing.T) {
 		var seen bytes.Buffer
 		l := newProgressLine(&seen)
 		for second := range 100 {
-			l.step("counting persons")
+			l.startStep("counting persons")
 			l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: rows / 100 * int64(second), All: rows},
 				l.start.Add(time.Duration(second)*time.Second))
 			l.show(progress.Progress{Table: "persons", Round: 1 + second, Rounds: 100, All: 1000},
 				l.start.Add(time.Duration(second)*time.Second))
-			l.beat(l.start.Add(time.Duration(second) * time.Second))
+			l.tick(l.start.Add(time.Duration(second) * time.Second))
 		}
 		if l.end(); seen.String() != want {
 			t.Errorf("of %d rows: %q, want %q", rows, &seen, want)
@@ -184,10 +187,10 @@ func TestStillAtWork(t *testing.T) {
 func TestProgressOfRounds(t *testing.T) {
 	var seen bytes.Buffer
 	l := &progressLine{to: &seen, columns: 120}
-	l.step("budget debited")
+	l.startStep("budget debited")
 	start := l.since
 	seen.Reset()
-	l.beat(start.Add(12 * time.Second))
+	l.tick(start.Add(12 * time.Second))
 	if got, want := seen.String(), clearLine+"budget debited … 12s"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -207,7 +210,7 @@ func TestProgressOfRounds(t *testing.T) {
 		}
 	}
 	seen.Reset()
-	l.beat(start.Add(37 * time.Second))
+	l.tick(start.Add(37 * time.Second))
 	if got := seen.String(); !strings.HasSuffix(got, "1m30s left … 7s") {
 		t.Errorf("got %q", got)
 	}

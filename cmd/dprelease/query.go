@@ -30,7 +30,7 @@ one. docs/howto/several-releases.md says what adds up and what does not.
 
   dprelease query labour-2026q1 --by region --where age.band=25–34,35–44 --where sex=f
   dprelease query pay-w1 pay-w2 pay-w3 --by region --statistic mean=pay`,
-		Args: between(1, math.MaxInt),
+		Args: argCount(1, math.MaxInt),
 		RunE: func(c *cobra.Command, args []string) error {
 			if as != "text" && as != "csv" {
 				return &usageError{fmt.Errorf("--as %q: expected text or csv", as)}
@@ -39,7 +39,7 @@ one. docs/howto/several-releases.md says what adds up and what does not.
 				return &usageError{fmt.Errorf("--as csv and --json exclude each other")}
 			}
 			if len(args) > 1 || each || q.Statistic != "" {
-				return a.totals(c, args, q, each, as)
+				return a.queryTotals(c, args, q, each, as)
 			}
 			answer, err := query.Query(c.Context(), args[0], q)
 			if err != nil {
@@ -47,7 +47,7 @@ one. docs/howto/several-releases.md says what adds up and what does not.
 			}
 			a.outcome.Release, a.outcome.Marked, a.outcome.Path, a.outcome.Answer = answer.Release, answer.Status, args[0],
 				answer
-			return a.answered(as, answer)
+			return a.printAnswer(as, answer)
 		},
 	}
 	c.Flags().StringSliceVar(&q.By, "by", nil, "attributes that the answer has a row for each category of, with commas")
@@ -62,18 +62,18 @@ one. docs/howto/several-releases.md says what adds up and what does not.
 	return c
 }
 
-// totals answers a question about sums and means, or about several releases.
-func (a *app) totals(c *cobra.Command, places []string, q query.Question, each bool, as string) error {
+// queryTotals answers a question about sums and means, or about several releases.
+func (a *app) queryTotals(c *cobra.Command, places []string, q query.Question, each bool, as string) error {
 	total, err := query.Totals(c.Context(), places, q, each)
 	if err != nil {
 		return err
 	}
 	a.outcome.Marked, a.outcome.Total = total.Status, total
-	return a.answered(as, total)
+	return a.printAnswer(as, total)
 }
 
-// answered prints an answer as text or as CSV, where --json does not.
-func (a *app) answered(as string, answer interface {
+// printAnswer prints an answer as text or CSV, unless --json is set.
+func (a *app) printAnswer(as string, answer interface {
 	CSV(w io.Writer) error
 	Write(w io.Writer) error
 }) error {
@@ -81,7 +81,7 @@ func (a *app) answered(as string, answer interface {
 	case a.json:
 		return nil
 	case as == "csv":
-		return answer.CSV(visible{a.stdout})
+		return answer.CSV(visibleWriter{a.stdout})
 	}
-	return answer.Write(visible{a.stdout})
+	return answer.Write(visibleWriter{a.stdout})
 }

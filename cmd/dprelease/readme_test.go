@@ -45,10 +45,10 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := shell(dir, "git init -q && git add -A\n"+readmeScript(string(page))); err != nil {
+	if out, err := runShell(dir, "git init -q && git add -A\n"+readmeScript(string(page))); err != nil {
 		t.Fatalf("following the README in order: %v\n%s", err, out)
 	}
-	left, err := shell(dir, "git ls-files --others --exclude-standard")
+	left, err := runShell(dir, "git ls-files --others --exclude-standard")
 	if err != nil || left != "" {
 		t.Errorf("following the README leaves files that git would commit (%v):\n%s", err, left)
 	}
@@ -85,7 +85,7 @@ func TestReadmeAccount(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "examples", "quickstart"))); err != nil {
 		t.Fatal(err)
 	}
-	made, err := shell(dir, `mkdir -m 700 secure
+	made, err := runShell(dir, `mkdir -m 700 secure
 export DPRELEASE_LEDGER=secure/ledger.db
 dprelease ledger init register.yaml
 dprelease ledger init policy.yaml
@@ -97,7 +97,7 @@ done`)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, made)
 	}
-	want, err := shell(dir, "dprelease ledger show lfs-2026")
+	want, err := runShell(dir, "dprelease ledger show lfs-2026")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, want)
 	}

@@ -28,14 +28,14 @@ var refusalsFile = filepath.Join("testdata", "refusals.txt")
 // recordIn is the variable that names the file in which a command of a script records its refusal.
 const recordIn = "RECORD_IN"
 
-// recorded runs a command line, and records where asked what it prints when it does not succeed.
-func recorded(args []string) int {
+// runAndRecord runs a command line and, if asked to, records what it prints when it fails.
+func runAndRecord(args []string) int {
 	file := os.Getenv(recordIn)
 	if file == "" {
-		return run(args, os.Stdout, os.Stderr)
+		return runCommandLine(args, os.Stdout, os.Stderr)
 	}
 	var stdout, stderr bytes.Buffer
-	code := run(args, io.MultiWriter(os.Stdout, &stdout), io.MultiWriter(os.Stderr, &stderr))
+	code := runCommandLine(args, io.MultiWriter(os.Stdout, &stdout), io.MultiWriter(os.Stderr, &stderr))
 	if code == 0 {
 		return 0
 	}

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"dprelease": func() { os.Exit(recorded(os.Args[1:])) },
+		"dprelease": func() { os.Exit(runAndRecord(os.Args[1:])) },
 	})
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// This file holds what messages say of the cells that are published, by which of their cells tables have.
+// This file holds what messages say about the number of published cells, by the selection of a table's cells.
 
-// knownCells lists how many cells of a table are published, as far as the plan decides it.
+// knownCells lists, by selection, how many cells of a table the plan already determines to be published.
 var knownCells = [selection.Kinds]func(t plan.Table) int64{
 	selection.KindAll:    func(t plan.Table) int64 { return t.Cells },
 	selection.KindAbove:  func(plan.Table) int64 { return 0 },
@@ -17,8 +17,8 @@ var knownCells = [selection.Kinds]func(t plan.Table) int64{
 	selection.KindGroups: func(plan.Table) int64 { return 0 },
 }
 
-// cellsOf says how many cells are published; of tables of the cells above a threshold that is for the noise to say.
-func cellsOf(p *compiled.Compiled) string {
+// cellsText returns how many cells are published. For tables of cells above a threshold the noise decides that.
+func cellsText(p *compiled.Compiled) string {
 	var cells int64
 	var tables [selection.Kinds]int64
 	for _, t := range p.Tables {

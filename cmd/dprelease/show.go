@@ -12,15 +12,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shown is what show is asked for.
-type shown struct {
+// showOptions are the flags of show.
+type showOptions struct {
 	as       string
 	cell     []string
 	all, bom bool
 }
 
 func (a *app) showCommand() *cobra.Command {
-	var s shown
+	var s showOptions
 	c := &cobra.Command{
 		Use:   "show FOLDER [TABLE [--cell KEY=CODE,…]]",
 		Short: "Print the report of a release, one of its tables, or where one number comes from",
@@ -47,7 +47,7 @@ dprelease verify checks the rest.
   dprelease show labour-2026q1
   dprelease show labour-2026q1 status --as csv > status.csv
   dprelease show labour-2026q1 pairs/region_x_sex --cell region=DE1,sex=f`,
-		Args: between(1, 2),
+		Args: argCount(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return a.showReport(c, args[0], s)
@@ -65,8 +65,8 @@ dprelease verify checks the rest.
 	return c
 }
 
-// form refuses a form that what is shown does not have.
-func (s shown) form(what string, forms ...string) error {
+// checkForm returns a usage error for a form that does not exist for what is shown.
+func (s showOptions) checkForm(what string, forms ...string) error {
 	if s.as != "" && !slices.Contains(forms, s.as) {
 		return &usageError{fmt.Errorf("--as %q: of a %s expected %s", s.as, what, strings.Join(forms, ", "))}
 	}
@@ -80,11 +80,11 @@ func (s shown) form(what string, forms ...string) error {
 }
 
 // showReport prints the report of a release.
-func (a *app) showReport(c *cobra.Command, folder string, s shown) error {
+func (a *app) showReport(c *cobra.Command, folder string, s showOptions) error {
 	if len(s.cell) > 0 {
 		return &usageError{fmt.Errorf("--cell needs the table that the cell is in: %s", c.UseLine())}
 	}
-	if err := s.form("report", "md", "json", "registry", "text"); err != nil {
+	if err := s.checkForm("report", "md", "json", "registry", "text"); err != nil {
 		return err
 	}
 	r, err := published.ReadReport(folder)
@@ -102,7 +102,7 @@ func (a *app) showReport(c *cobra.Command, folder string, s shown) error {
 		text = page.Readme(r)
 	case "":
 		if !a.json {
-			_, err := a.stdout.Write(page.Terminal(r, look(a.stdout), folder, s.all)) // it has made its texts visible
+			_, err := a.stdout.Write(page.Terminal(r, lookOf(a.stdout), folder, s.all)) // its texts are escaped already
 			return err
 		}
 		fallthrough
@@ -113,20 +113,20 @@ func (a *app) showReport(c *cobra.Command, folder string, s shown) error {
 		a.outcome.Shown = string(text)
 		return nil
 	}
-	_, err = visible{a.stdout}.Write(text)
+	_, err = visibleWriter{a.stdout}.Write(text)
 	return err
 }
 
-// showTable prints a table, or where a number of it comes from.
-func (a *app) showTable(c *cobra.Command, folder, table string, s shown) error {
+// showTable prints a table, or where one of its numbers comes from.
+func (a *app) showTable(c *cobra.Command, folder, table string, s showOptions) error {
 	if len(s.cell) > 0 {
 		if s.as != "" || s.all || s.bom {
 			return &usageError{fmt.Errorf(
 				"--as, --all and --bom are for reports and tables: a cell is printed as text, or with --json as data")}
 		}
-		return a.trace(c, folder, table, s.cell)
+		return a.showCell(c, folder, table, s.cell)
 	}
-	if err := s.form("table", "csv", "json"); err != nil {
+	if err := s.checkForm("table", "csv", "json"); err != nil {
 		return err
 	}
 	if a.json && s.as == "csv" {
@@ -150,11 +150,11 @@ func (a *app) showTable(c *cobra.Command, folder, table string, s shown) error {
 	case s.as == "json":
 		return sheet.JSON(a.stdout)
 	}
-	return sheet.Write(a.stdout, look(a.stdout), s.all)
+	return sheet.Write(a.stdout, lookOf(a.stdout), s.all)
 }
 
-// trace prints where a published number comes from.
-func (a *app) trace(c *cobra.Command, folder, table string, cell []string) error {
+// showCell prints where a published number comes from.
+func (a *app) showCell(c *cobra.Command, folder, table string, cell []string) error {
 	t, err := trace.Cell(c.Context(), folder, table, cell)
 	if err != nil {
 		return err
@@ -163,5 +163,5 @@ func (a *app) trace(c *cobra.Command, folder, table string, cell []string) error
 	if a.json {
 		return nil
 	}
-	return t.Write(visible{a.stdout})
+	return t.Write(visibleWriter{a.stdout})
 }

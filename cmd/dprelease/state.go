@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) stateCommand() *cobra.Command {
-	return groupOf("state", "The confidential state directory", a.stateCleanCommand())
+	return commandGroup("state", "The confidential state directory", a.stateCleanCommand())
 }
 
 func (a *app) stateCleanCommand() *cobra.Command {
@@ -24,12 +24,12 @@ data, with the values that were wrong, and noise keys that nothing resumes from,
 are overwritten first. What is kept, however old, and why, stands in the list: the
 state of a release that is paid for and not finished, one that a run has open, and a
 key that no account of the ledger knows, as another ledger may.`, state.Days),
-		Args: between(0, 0),
+		Args: argCount(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if days < 0 {
 				return &usageError{errors.New("--days: expected 0 or more")}
 			}
-			o, err := a.options()
+			o, err := a.releaseOptions()
 			if err != nil {
 				return err
 			}

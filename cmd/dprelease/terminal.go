@@ -8,13 +8,12 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 )
 
-// This file holds what is known of where the output goes: whether that is a terminal, how wide it is, and what it
-// shows.
+// This file finds out about the output: whether it is a terminal, how wide it is, and what it can show.
 
-// defaultColumns is how wide a page is where nothing says it.
+// defaultColumns is the width of a page if nothing specifies it.
 const defaultColumns = 80
 
-// columnsOf is how wide a terminal is, and false of what is none; 0 where it does not say.
+// columnsOf returns the width of a terminal, 0 if it does not say, and whether w is a terminal.
 func columnsOf(w io.Writer) (columns int, terminal bool) {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -23,10 +22,10 @@ func columnsOf(w io.Writer) (columns int, terminal bool) {
 	return windowColumns(f)
 }
 
-// look is how a page is set on an output: as wide as COLUMNS says, else as the terminal is; in colour on a terminal
-// alone, and never where NO_COLOR is set or the terminal is dumb. In a pipe or a file no table is cut, unless COLUMNS
-// asks for that.
-func look(w io.Writer) screen.Look {
+// lookOf returns how a page is set on an output: as wide as COLUMNS says, else as the terminal is; in colour on a
+// terminal only, and never if NO_COLOR is set or the terminal is dumb. In a pipe or a file no table is cut, unless
+// COLUMNS asks for it.
+func lookOf(w io.Writer) screen.Look {
 	columns, terminal := columnsOf(w)
 	whole := !terminal
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// windowColumns is how wide the terminal is that a file is.
+// windowColumns returns the width of a terminal, and false for any other file.
 func windowColumns(f *os.File) (int, bool) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

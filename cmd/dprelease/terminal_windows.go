@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// windowColumns is how wide the console is that a file is.
+// windowColumns returns the width of a console, and false for any other file.
 func windowColumns(f *os.File) (int, bool) {
 	var info windows.ConsoleScreenBufferInfo
 	if err := windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info); err != nil {

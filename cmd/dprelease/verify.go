@@ -27,7 +27,7 @@ With several folders, or with one that releases lie in, one verdict for each; wi
 
   dprelease verify labour-2026q1 --trust office.pub
   dprelease verify releases --trust office.pub --ledger-export audit.jsonl`,
-		Args: between(1, math.MaxInt),
+		Args: argCount(1, math.MaxInt),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 || !verify.IsRelease(args[0]) {
 				return a.verifyAll(c.Context(), args, o)
@@ -36,7 +36,7 @@ With several folders, or with one that releases lie in, one verdict for each; wi
 			a.outcome.Verification = v
 			if v != nil {
 				a.outcome.Release, a.outcome.Path, a.outcome.Marked = v.Release, args[0], v.Marked
-				a.verified(v)
+				a.printVerification(v)
 			}
 			return err
 		},
@@ -65,7 +65,7 @@ func (a *app) verifyAll(ctx context.Context, folders []string, o verify.Options)
 	}
 	a.say("\nThe export ends with entry %s of %s, head %s.", budget.Group(x.Entries), x.Day, x.Head)
 	a.say("It holds %s, of which %s a folder here.", budget.Plural(int64(x.Debits), "debit"),
-		have(x.Debits-len(x.Without)-len(x.Abandoned)))
+		havePhrase(x.Debits-len(x.Without)-len(x.Abandoned)))
 	for _, d := range x.Without {
 		a.say("- no folder: release %s, %s, debited to account %s on %s (entry %d, %.16s), %s", d.Release, d.Cost, d.Account,
 			d.Debited, d.Sequence, d.Hash, d.State)
@@ -76,16 +76,16 @@ func (a *app) verifyAll(ctx context.Context, folders []string, o verify.Options)
 	return err
 }
 
-// have is a number of things that have something.
-func have(n int) string {
+// havePhrase returns "N have" with the verb in the right number.
+func havePhrase(n int) string {
 	if n == 1 {
 		return "1 has"
 	}
 	return fmt.Sprintf("%d have", n)
 }
 
-// verified prints a verification.
-func (a *app) verified(v *verify.Verification) {
+// printVerification prints a verification.
+func (a *app) printVerification(v *verify.Verification) {
 	for _, c := range v.Checks {
 		file := ""
 		if c.File != "" {
@@ -105,7 +105,7 @@ func (a *app) verified(v *verify.Verification) {
 			a.say("\n%s\n- %s", list.title, strings.Join(list.items, "\n- "))
 		}
 	}
-	if v.Outcome != verify.DoesNotVerify || v.Withdrawn != nil { // else the error says it
+	if v.Outcome != verify.DoesNotVerify || v.Withdrawn != nil { // otherwise the error says it
 		a.say("\n%s", v.Says)
 	}
 }

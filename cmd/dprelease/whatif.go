@@ -10,8 +10,7 @@ import (
 	"github.com/dprelease/dprelease/plan/planner"
 )
 
-// whatIf prints what other amounts of a spec's budget would buy: asked is
-// KEY=AMOUNT[,AMOUNT…].
+// whatIf prints what other amounts of a spec's budget would buy. The flag asked is KEY=AMOUNT[,AMOUNT…].
 func (a *app) whatIf(ctx context.Context, s planfile.Spec, asked string) error {
 	key, list, found := strings.Cut(asked, "=")
 	amounts := strings.Split(list, ",")
@@ -27,7 +26,7 @@ func (a *app) whatIf(ctx context.Context, s planfile.Spec, asked string) error {
 		return err
 	}
 	if a.json {
-		for _, one := range all { // null where the amount is too little
+		for _, one := range all { // null if the amount is too small
 			a.outcome.Plans = append(a.outcome.Plans, one.Plan)
 		}
 		return nil
@@ -35,7 +34,7 @@ func (a *app) whatIf(ctx context.Context, s planfile.Spec, asked string) error {
 	return planner.WriteWhatIf(a.stdout, all)
 }
 
-// whatIfPage writes the page of sliders, to the file that is named if there is one.
+// whatIfPage writes the page of sliders, to the named file if there is one.
 func (a *app) whatIfPage(ctx context.Context, s planfile.Spec, named []string) error {
 	var file string
 	if len(named) > 0 {
@@ -48,15 +47,14 @@ func (a *app) whatIfPage(ctx context.Context, s planfile.Spec, named []string) e
 	if err != nil {
 		return err
 	}
-	a.planned(p, path)
+	a.notePlan(p, path)
 	a.say("Written to %s. Open it in a browser: a slider for the budget and for each leaf, and the budget to paste back.",
 		path)
 	return nil
 }
 
-// solve prints the smallest budget that meets every target of a spec, and what it would
-// make of the tables.
-func (a *app) solve(ctx context.Context, s planfile.Spec) error {
+// solveBudget prints the smallest budget that meets every target of a spec, and the tables that it leads to.
+func (a *app) solveBudget(ctx context.Context, s planfile.Spec) error {
 	least, err := planfile.Solve(ctx, s)
 	if err != nil {
 		return err
@@ -68,7 +66,7 @@ func (a *app) solve(ctx context.Context, s planfile.Spec) error {
 	return planner.WriteSolution(a.stdout, least)
 }
 
-// tracePlan prints what every pass of the planner works out for a spec.
+// tracePlan prints what every pass of the planner computes for a spec.
 func (a *app) tracePlan(ctx context.Context, s planfile.Spec) error {
 	if a.json {
 		return &usageError{errors.New("--trace prints text: leave out --json, and read plan.json for the figures")}

@@ -1,6 +1,6 @@
-// Package account is how an office keeps the ledgers that pay for releases: the one that it has configured, and that of
-// practice, which lies in the state directory. It opens them, does what the ledger's verbs do, and writes and reads the
-// approvals that people sign. It knows no step.
+// Package account keeps the ledgers that pay for releases: the ledger that an office has configured, and the practice
+// ledger in the state directory. It opens them, implements the ledger commands, and writes and reads the approvals
+// that people sign. It knows no step of a release.
 package account
 
 import (
@@ -18,18 +18,18 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// Ledger is a configured ledger, which is not open.
+// Ledger is a configured ledger that is not open.
 type Ledger struct {
 	Path   string    // a file or postgres://…; empty: none is configured
 	Trust  string    // file of the public key that must sign it; empty: anybody's is read
 	Office *sign.Key // signs its entries; nil: nothing is signed
-	Today  string    // a day that a person vouches has come, for an entry long after the last one; empty: none
+	Today  string    // today's date as a person confirms it, for an entry long after the last one; empty: none
 
-	Approvals string // folder in which approvals lie; empty: none
+	Approvals string // folder with approvals; empty: none
 }
 
-// Open opens the ledger, which somebody must have made. Errors: *[Missing]; *[verdict.Unusable] where the key cannot be
-// read; those of [ledger.OpenExisting].
+// Open opens the ledger, which must exist. Errors: *[Missing]; *[verdict.Unusable] if the key cannot be read; those of
+// [ledger.OpenExisting].
 func (l Ledger) Open(ctx context.Context) (*ledger.Ledger, error) {
 	options := ledger.OpenOptions{Office: l.Office, Today: l.Today}
 	if l.Trust != "" {
@@ -45,7 +45,7 @@ func (l Ledger) Open(ctx context.Context) (*ledger.Ledger, error) {
 	return open, err
 }
 
-// With opens the ledger for one piece of work.
+// With calls work with the open ledger and closes it.
 func (l Ledger) With(ctx context.Context, work func(*ledger.Ledger) error) error {
 	open, err := l.Open(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (l Ledger) With(ctx context.Context, work func(*ledger.Ledger) error) error
 	return errors.Join(work(open), open.Close())
 }
 
-// withLedger opens the ledger for one piece of work, and returns what came of it.
+// withLedger is [Ledger.With] for work that returns a value.
 func withLedger[T any](ctx context.Context, l Ledger, work func(*ledger.Ledger) (T, error)) (made T, err error) {
 	err = l.With(ctx, func(open *ledger.Ledger) error {
 		made, err = work(open)
@@ -63,11 +63,11 @@ func withLedger[T any](ctx context.Context, l Ledger, work func(*ledger.Ledger) 
 	return made, err
 }
 
-// Practice is where the practice accounts of a state directory are kept.
+// Practice returns the path of the practice ledger of a state directory.
 func Practice(stateDir string) string { return filepath.Join(stateDir, files.StatePractice) }
 
-// OpenPractice opens the practice ledger that a run has left in a state directory. Nobody keeps it, so nobody is asked
-// whether the clock is right.
+// OpenPractice opens the practice ledger that a run has left in a state directory. Nobody administers it, so nobody is
+// asked to confirm the clock.
 func OpenPractice(ctx context.Context, stateDir string) (*ledger.Ledger, error) {
 	path := Practice(stateDir)
 	if found, err := durable.Exists(path); err != nil || !found {
@@ -80,7 +80,7 @@ func OpenPractice(ctx context.Context, stateDir string) (*ledger.Ledger, error) 
 	return ledger.OpenExisting(ctx, path, ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
 }
 
-// Missing is a ledger file that is not there.
+// Missing reports that the file of a ledger does not exist.
 type Missing struct {
 	Path string
 	Err  error
@@ -89,19 +89,19 @@ type Missing struct {
 func (e *Missing) Error() string { return e.Err.Error() }
 func (e *Missing) Unwrap() error { return e.Err }
 
-// Verdict says that the ledger may yet be there.
+// Verdict returns that the ledger may appear later.
 func (*Missing) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.LedgerMissing, Retry: verdict.Later}
 }
 
-// NoAccountNamed is a spec without an account where a ledger is configured.
+// NoAccountNamed reports a spec without an account although a ledger is configured.
 type NoAccountNamed struct{ Source string }
 
 func (e *NoAccountNamed) Error() string {
 	return fmt.Sprintf("%s names no ledger account: add `account: NAME` below `privacy:`, with an account of the configured ledger", e.Source)
 }
 
-// Verdict says that the spec has to name an account.
+// Verdict returns that the spec has to name an account.
 func (*NoAccountNamed) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AccountUnnamed, Retry: verdict.Never}
 }

@@ -20,33 +20,33 @@ import (
 	"github.com/dprelease/dprelease/plan/template"
 )
 
-// This file holds approvals: what a person signs, and the folder in which it lies.
+// This file writes and reads approvals, which people sign.
 
-// mostAsked bounds the bytes of a file that a person writes or signs.
-const mostAsked = 16 << 20
+// maxInput is the greatest size, in bytes, of a file that a person writes or signs.
+const maxInput = 16 << 20
 
 const (
-	// approvalEnd ends the names of approvals, which lie beside their plan.
+	// approvalEnd ends the names of approvals, which are in the folder of their plan.
 	approvalEnd = ".approval.json"
-	// maxApprovals is how many of them a folder may hold.
+	// maxApprovals is how many approvals a folder may hold.
 	maxApprovals = 1000
 )
 
-// Approval is what a person signs below a plan.
+// Approval is what a person signs about a plan.
 type Approval struct {
 	Role      string
-	Statement string           // empty: what the role of a signature usually means
+	Statement string           // empty: the usual statement
 	Standing  *ledger.Standing // nil: this plan alone
 	Key       sign.Key
 }
 
-// Approve signs the plan of a file, and writes the approval beside it. A standing approval is of the plan with its
-// parameters blank. Where a ledger is configured, only a key that an account of the plan lists for the role signs.
-// Errors: *[verdict.Unusable] where the approval is not complete; *[WrongSigner], *[NoAccountNamed].
+// Approve signs the plan of a file and writes the approval next to it. A standing approval is for the plan with blank
+// parameters. If a ledger is configured, only a key that an account of the plan lists for the role may sign. Errors:
+// *[verdict.Unusable] if the approval is not complete; *[WrongSigner], *[NoAccountNamed].
 func (l Ledger) Approve(ctx context.Context, p *compiled.Compiled, planPath string, a Approval) (
 	approval ledger.Approval, path string, err error) {
 	if l.Path != "" {
-		if err := l.maySign(ctx, p, a); err != nil {
+		if err := l.checkSigner(ctx, p, a); err != nil {
 			return approval, "", err
 		}
 	}
@@ -63,13 +63,13 @@ func (l Ledger) Approve(ctx context.Context, p *compiled.Compiled, planPath stri
 	if err := approval.Verify(); err != nil {
 		return approval, "", &verdict.Unusable{File: planPath, Err: err}
 	}
-	signer, _, _ := strings.Cut(approval.Signer.Fingerprint(), " ") // another's approval in this role stays
+	signer, _, _ := strings.Cut(approval.Signer.Fingerprint(), " ") // somebody else's approval in this role is kept
 	dir, name := filepath.Dir(planPath), p.Name+"."+middle+"."+signer+approvalEnd
 	return approval, filepath.Join(dir, name), durable.ReplaceFile(dir, name, approval.Encode())
 }
 
-// maySign refuses a key that no account of the plan, nor an account above one, lists for the role.
-func (l Ledger) maySign(ctx context.Context, p *compiled.Compiled, a Approval) error {
+// checkSigner refuses a key that neither an account of the plan nor an account above one lists for the role.
+func (l Ledger) checkSigner(ctx context.Context, p *compiled.Compiled, a Approval) error {
 	if p.Guarantee.Account == "" {
 		return &NoAccountNamed{Source: p.Source.Name}
 	}
@@ -108,17 +108,17 @@ func (l Ledger) maySign(ctx context.Context, p *compiled.Compiled, a Approval) e
 	return &WrongSigner{said + "; nothing was signed"}
 }
 
-// WrongSigner is a key that cannot approve a plan in a role.
+// WrongSigner reports a key that cannot approve a plan in a role.
 type WrongSigner struct{ said string }
 
 func (e *WrongSigner) Error() string { return e.said }
 
-// Verdict says that another key has to sign.
+// Verdict returns that another key has to sign.
 func (*WrongSigner) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.WrongKeyGiven, Retry: verdict.Never}
 }
 
-// usualStatement is what a signature attests where the signer says nothing else.
+// usualStatement returns what a signature attests if the signer states nothing else.
 func usualStatement(standing *ledger.Standing) string {
 	if standing == nil {
 		return "I have read this plan and agree that it be measured and published, once."
@@ -126,8 +126,8 @@ func usualStatement(standing *ledger.Standing) string {
 	return "I have read this plan and agree that it be measured and published with any parameters, until the day and as often as stated."
 }
 
-// Approvals are those in a folder, of whatever plans: the account takes the ones
-// that it asks for. Errors: *[verdict.Unusable] for one that cannot be read.
+// Approvals returns the approvals in a folder, for whatever plans: the account takes the ones that it requires.
+// Errors: *[verdict.Unusable] for one that cannot be read.
 func Approvals(dir string) ([]ledger.Approval, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,7 +146,7 @@ func Approvals(dir string) ([]ledger.Approval, error) {
 			return nil, &verdict.Unusable{File: path,
 				Err: fmt.Errorf("there are more than %d approvals here: move those of past releases away", maxApprovals)}
 		}
-		b, err := regular.Read(path, mostAsked)
+		b, err := regular.Read(path, maxInput)
 		if err != nil {
 			return nil, &verdict.Unusable{File: path, Err: err}
 		}

@@ -1,6 +1,6 @@
 package account
 
-// This file holds how an office keeps its ledger: what the ledger's verbs do.
+// This file implements the ledger commands.
 
 import (
 	"context"
@@ -20,10 +20,10 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// Init opens the account that a policy file describes. A new ledger is signed by the office's key from its first entry
-// on, where there is one.
+// Init opens the account that a policy file describes. A new ledger is signed with the office's key, if there is one,
+// from its first entry on.
 func (l Ledger) Init(ctx context.Context, policyPath string) (ledger.Policy, error) {
-	text, err := regular.Read(policyPath, mostAsked)
+	text, err := regular.Read(policyPath, maxInput)
 	if err != nil {
 		return ledger.Policy{}, &verdict.Unusable{File: policyPath, Err: err}
 	}
@@ -39,14 +39,14 @@ func (l Ledger) Init(ctx context.Context, policyPath string) (ledger.Policy, err
 	return policy, open.Init(ctx, policy)
 }
 
-// Statements are the accounts of the ledger, or the named ones.
+// Statements returns the statements of the named accounts of the ledger, or of all.
 func (l Ledger) Statements(ctx context.Context, accounts []string) ([]ledger.Statement, error) {
 	return withLedger(ctx, l, func(open *ledger.Ledger) ([]ledger.Statement, error) {
 		return Statements(ctx, open, accounts)
 	})
 }
 
-// Statements are the accounts of an open ledger, or the named ones.
+// Statements returns the statements of the named accounts of an open ledger, or of all.
 func Statements(ctx context.Context, open *ledger.Ledger, accounts []string) ([]ledger.Statement, error) {
 	if len(accounts) == 0 {
 		var err error
@@ -65,8 +65,7 @@ func Statements(ctx context.Context, open *ledger.Ledger, accounts []string) ([]
 	return all, nil
 }
 
-// SignGrant writes the approval of a grant in a role to the folder of approvals,
-// and returns its path.
+// SignGrant writes the approval of a grant in a role to the folder of approvals, and returns its path.
 func (l Ledger) SignGrant(g ledger.Grant, role, statement string, key sign.Key) (string, error) {
 	if statement == "" {
 		statement = fmt.Sprintf("I agree that the cap of account %s be raised by %s.", g.Account, g.Amount)
@@ -79,8 +78,8 @@ func (l Ledger) SignGrant(g ledger.Grant, role, statement string, key sign.Key) 
 	return filepath.Join(l.Approvals, name), durable.ReplaceFile(l.Approvals, name, a.Encode())
 }
 
-// Grant raises the cap of an account, with the approvals of this grant that lie
-// in the folder of approvals. It returns the account as it is then.
+// Grant raises the cap of an account, with the approvals of this grant from the folder of approvals. It returns the
+// resulting statement of the account.
 func (l Ledger) Grant(ctx context.Context, g ledger.Grant) (s ledger.Statement, err error) {
 	all, err := Approvals(l.Approvals)
 	if err != nil {
@@ -99,26 +98,26 @@ func (l Ledger) Grant(ctx context.Context, g ledger.Grant) (s ledger.Statement, 
 	})
 }
 
-// History is what happened to an account, or to all for "".
+// History returns the events of an account, or of all accounts for "".
 func (l Ledger) History(ctx context.Context, account string) ([]ledger.Event, error) {
 	return withLedger(ctx, l, func(open *ledger.Ledger) ([]ledger.Event, error) { return open.History(ctx, account) })
 }
 
-// Abandon gives up a release that is not finished; see the ledger's method. since is the day on which that was done
-// before, "" where it is done now: the reason given first stays.
+// Abandon gives up a release that is not finished; see the ledger's method. If that was done before, it returns the
+// day, and the reason given first stays.
 func (l Ledger) Abandon(ctx context.Context, account, release, reason string) (since string, err error) {
-	return l.end(ctx, account, release, ledger.Abandoned,
+	return l.endRelease(ctx, account, release, ledger.Abandoned,
 		func(open *ledger.Ledger) error { return open.Abandon(ctx, account, release, reason) })
 }
 
-// Withdraw marks a finished release as not to be used. since: see Abandon.
+// Withdraw marks a finished release as not to be used. It returns the day if that was done before.
 func (l Ledger) Withdraw(ctx context.Context, account, release, reason string) (since string, err error) {
-	return l.end(ctx, account, release, ledger.Withdrawn,
+	return l.endRelease(ctx, account, release, ledger.Withdrawn,
 		func(open *ledger.Ledger) error { return open.Withdraw(ctx, account, release, reason) })
 }
 
-// end ends a release, unless that was done before.
-func (l Ledger) end(ctx context.Context, account, release string, state ledger.State,
+// endRelease ends a release unless that was done before.
+func (l Ledger) endRelease(ctx context.Context, account, release string, state ledger.State,
 	do func(*ledger.Ledger) error) (since string, err error) {
 	return withLedger(ctx, l, func(open *ledger.Ledger) (string, error) {
 		s, err := open.Show(ctx, account)
@@ -134,8 +133,7 @@ func (l Ledger) end(ctx context.Context, account, release string, state ledger.S
 	})
 }
 
-// Export writes the public part of the ledger, to a new file or, for an
-// empty path, to w.
+// Export writes the public part of the ledger to a new file or, for an empty path, to w.
 func (l Ledger) Export(ctx context.Context, path string, w io.Writer) error {
 	return l.With(ctx, func(open *ledger.Ledger) error {
 		if path == "" {
@@ -159,21 +157,20 @@ func (l Ledger) Export(ctx context.Context, path string, w io.Writer) error {
 	})
 }
 
-// Upgrade adds to the ledger what guards its entries and was not made by an earlier version, and returns it in
-// words.
+// Upgrade adds the guards of the ledger's entries that an earlier version did not make, and returns them in words.
 func (l Ledger) Upgrade(ctx context.Context) ([]string, error) {
 	return withLedger(ctx, l, func(open *ledger.Ledger) ([]string, error) { return open.Upgrade(ctx) })
 }
 
-// Verified is what a whole ledger was found to be.
+// Verified is the result of verifying a whole ledger.
 type Verified struct {
 	Accounts []ledger.Statement
-	Releases []string // folders of releases whose debits it holds
-	Skipped  []string // folders that hold no proof of a debit on an account, with why
+	Releases []string // folders of releases whose debits the ledger holds
+	Skipped  []string // folders without a proof of a debit on an account, with the reason
 }
 
-// Verify checks every entry, and that the ledger holds the debit of every
-// release in the folders: each the folder of a release, or one that holds some.
+// Verify checks every entry, and that the ledger holds the debit of every release in the folders. Each folder is that
+// of a release or contains some.
 func (l Ledger) Verify(ctx context.Context, folders []string) (v Verified, err error) {
 	var records []paidRelease
 	for _, folder := range folders {
@@ -199,14 +196,13 @@ func (l Ledger) Verify(ctx context.Context, folders []string) (v Verified, err e
 	return v, err
 }
 
-// paidRelease is a release on the disk that an account paid for.
+// paidRelease is a published folder that an account paid for.
 type paidRelease struct {
 	folder string
 	record ledger.Record
 }
 
-// publishedBelow finds the official releases that a folder is, or holds, and the
-// folders that are none.
+// publishedBelow returns the official releases that a folder is or contains, and the folders that are none.
 func publishedBelow(folder string) (all []paidRelease, skipped []string, err error) {
 	places := []string{folder}
 	if _, err := os.Stat(filepath.Join(folder, published.ProofFile)); errors.Is(err, fs.ErrNotExist) {
@@ -253,7 +249,7 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 	return all, skipped, nil
 }
 
-// firstMissing is the first of some files that a folder does not have, "" where it has them all.
+// firstMissing returns the first of some files that a folder lacks, "" if it has them all.
 func firstMissing(folder string, files ...string) (string, error) {
 	for _, file := range files {
 		if there, err := durable.Exists(filepath.Join(folder, file)); err != nil || !there {

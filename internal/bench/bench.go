@@ -1,6 +1,6 @@
 package main
 
-// This file runs the cases: everybody who counts, in turn, and medians of what they used.
+// This file runs the cases: all contenders in turn, and the medians of what they used.
 
 import (
 	"context"
@@ -27,11 +27,11 @@ type contender struct {
 	count            func(context.Context) (*outcome, error)
 }
 
-// us is how we are called among contenders.
-const us = "dprelease"
+// ownName is the name of this program among the contenders.
+const ownName = "dprelease"
 
 // run runs cases and returns the document of all.
-func (b *bench) run(ctx context.Context, cases []kase) (*document, error) {
+func (b *bench) run(ctx context.Context, cases []benchCase) (*document, error) {
 	asked, err := peersOf(b.peers)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (b *bench) run(ctx context.Context, cases []kase) (*document, error) {
 	doc := &document{Machine: thisMachine(), Rows: b.rows, Runs: b.runs, Threads: b.threads, Agree: true}
 	there := map[string]bool{}
 	for _, p := range asked {
-		there[p.name] = p.there(ctx)
+		there[p.name] = p.isInstalled(ctx)
 	}
 	for _, c := range cases {
 		r, err := b.runCase(ctx, c, asked, there)
@@ -57,40 +57,40 @@ func (b *bench) run(ctx context.Context, cases []kase) (*document, error) {
 	return doc, nil
 }
 
-// runCase runs one case: in each round everybody counts once, so that whatever else the
-// machine does falls on all alike.
-func (b *bench) runCase(ctx context.Context, c kase, asked []peer, there map[string]bool) (*result, error) {
-	t := c.table(b.rows)
-	b.say("%s: table of %d rows", c.name, t.rows)
-	file, err := t.file(b.dir, c.format)
+// runCase runs one case. In each round every contender counts once, so that other work of the machine affects all of
+// them.
+func (b *bench) runCase(ctx context.Context, c benchCase, asked []peer, there map[string]bool) (*result, error) {
+	t := c.tableOf(b.rows)
+	b.logf("%s: table of %d rows", c.name, t.rows)
+	file, err := t.pathOf(b.dir, c.format)
 	if err != nil {
 		return nil, err
 	}
-	want, err := c.reference(t)
+	want, err := c.countReference(t)
 	if err != nil {
 		return nil, err
 	}
-	r := &result{Case: c.name, Title: c.title, Rows: t.rows, Tables: len(c.tables), Cells: c.cells()}
-	if r.FileBytes, err = warm(file); err != nil {
+	r := &result{Case: c.name, Title: c.title, Rows: t.rows, Tables: len(c.tables), Cells: c.totalCells()}
+	if r.FileBytes, err = readOnce(file); err != nil {
 		return nil, err
 	}
-	contenders := []contender{b.ourselves(c, file, want)}
-	if c.alone {
+	contenders := []contender{b.ownContender(c, file, want)}
+	if c.withoutPeers {
 		asked = nil
 	}
 	for _, p := range asked {
 		for _, form := range p.formsOf(c) {
-			contenders = append(contenders, b.other(p, c, file, form, want))
+			contenders = append(contenders, b.peerContender(p, c, file, form, want))
 		}
 	}
 	outcomes := make([][]*outcome, len(contenders))
 	for round := range b.runs {
 		for i, o := range contenders {
 			slow := round > 0 && len(outcomes[i]) > 0 && outcomes[i][0].Wall > b.limit.Seconds()
-			if o.who != us && (!there[o.who] || slow) {
+			if o.who != ownName && (!there[o.who] || slow) {
 				continue
 			}
-			b.say("%s: run %d, %s %s", c.name, round+1, o.who, o.form)
+			b.logf("%s: run %d, %s %s", c.name, round+1, o.who, o.form)
 			out, err := o.count(ctx)
 			if err != nil {
 				return nil, err
@@ -101,47 +101,48 @@ func (b *bench) runCase(ctx context.Context, c kase, asked []peer, there map[str
 	for i, o := range contenders {
 		r.Entries = append(r.Entries, entryOf(o, outcomes[i], len(c.tables)))
 	}
-	r.compare()
-	r.judge(c.bars)
+	r.setRatios()
+	r.judgeBars(c.bars)
 	return r, nil
 }
 
-// say tells whoever waits what is being done.
-func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.progress, format+"\n", args...) }
+// logf prints what is being done.
+func (b *bench) logf(format string, args ...any) { fmt.Fprintf(b.progress, format+"\n", args...) }
 
-// ourselves counts with this very program.
-func (b *bench) ourselves(c kase, file string, want *reference) contender {
-	return contender{who: us, words: "planned before, then counted", count: func(ctx context.Context) (*outcome, error) {
-		program, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		memory := b.memory
-		if c.memory > 0 {
-			memory = c.memory
-		}
-		text, err := json.Marshal(job{Case: c.name, File: file, Memory: memory, Rows: want.rows, Hashes: want.hashes})
-		if err != nil {
-			return nil, err
-		}
-		command := exec.CommandContext(ctx, program, "-child", string(text))
-		command.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", b.threads))
-		return outcomeOf(command, us)
-	}}
+// ownContender returns the contender that counts with this program.
+func (b *bench) ownContender(c benchCase, file string, want *reference) contender {
+	return contender{who: ownName, words: "planned before, then counted",
+		count: func(ctx context.Context) (*outcome, error) {
+			program, err := os.Executable()
+			if err != nil {
+				return nil, err
+			}
+			memory := b.memory
+			if c.memory > 0 {
+				memory = c.memory
+			}
+			text, err := json.Marshal(job{Case: c.name, File: file, Memory: memory, Rows: want.rows, Hashes: want.hashes})
+			if err != nil {
+				return nil, err
+			}
+			command := exec.CommandContext(ctx, program, "-child", string(text))
+			command.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", b.threads))
+			return outcomeOf(command, ownName)
+		}}
 }
 
-// other counts with a peer in one of its forms.
-func (b *bench) other(p peer, c kase, file, form string, want *reference) contender {
+// peerContender returns the contender that counts with a peer in one of its forms.
+func (b *bench) peerContender(p peer, c benchCase, file, form string, want *reference) contender {
 	return contender{who: p.name, form: form, words: p.words[form], count: func(ctx context.Context) (*outcome, error) {
-		out, err := p.count(ctx, c.request(file, form, b.threads, b.limit))
+		out, err := p.countIn(ctx, c.requestFor(file, form, b.threads, b.limit))
 		if err == nil {
-			out.Differ = out.Tallies.differ(want.tallies, c.maxRows > 0)
+			out.Differ = out.Tallies.differing(want.tallies, c.maxRows > 0)
 		}
 		return out, err
 	}}
 }
 
-// entryOf sums up what a contender came to. Without any outcome it was not measured.
+// entryOf summarizes the outcomes of a contender. Without any outcome it was not measured.
 func entryOf(o contender, outcomes []*outcome, tables int) entry {
 	e := entry{Who: o.who, Form: o.form, Words: o.words, Runs: len(outcomes)}
 	if len(outcomes) == 0 {
@@ -175,15 +176,15 @@ func entryOf(o contender, outcomes []*outcome, tables int) entry {
 	return e
 }
 
-// median is the middle value, or the mean of the two in the middle.
+// median returns the middle value, or the mean of the two in the middle.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// cells is how many cells the tables of a case declare.
-func (c kase) cells() int64 {
+// totalCells returns how many cells the tables of a case declare.
+func (c benchCase) totalCells() int64 {
 	var all int64
 	for _, places := range c.tables {
 		all += cellsOf(places)
@@ -191,7 +192,7 @@ func (c kase) cells() int64 {
 	return all
 }
 
-// firstLine is what a command prints first, or nothing.
+// firstLine returns the first line that a command prints, "" if it fails.
 func firstLine(name string, args ...string) string {
 	text, err := exec.Command(name, args...).Output()
 	if err != nil {

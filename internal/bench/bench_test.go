@@ -48,7 +48,7 @@ func documentOf(t *testing.T, cases, peers string) document {
 		t.Fatalf("%d cases, which agree: %v", len(d.Cases), d.Agree)
 	}
 	for _, c := range d.Cases {
-		if ours := c.Entries[0]; ours.Who != us || ours.Runs != 1 || !(ours.Wall > 0) || ours.Counted != c.Tables {
+		if ours := c.Entries[0]; ours.Who != ownName || ours.Runs != 1 || !(ours.Wall > 0) || ours.Counted != c.Tables {
 			t.Errorf("%s: we have %+v", c.Case, ours)
 		}
 	}
@@ -85,7 +85,7 @@ func TestPeersAgree(t *testing.T) {
 // Counts other than those made are noticed, of one cell and of one row.
 func TestWrongCountsAreNoticed(t *testing.T) {
 	few := table{rows: 5000}
-	file, err := few.file(t.TempDir(), "parquet")
+	file, err := few.pathOf(t.TempDir(), "parquet")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestWrongCountsAreNoticed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := c.reference(few)
+		r, err := c.countReference(few)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestWrongCountsAreNoticed(t *testing.T) {
 			if spoilt == 1 {
 				spoil(r)
 			}
-			out, err := c.count(t.Context(), job{Case: name, File: file, Rows: r.rows, Hashes: r.hashes})
+			out, err := c.countExact(t.Context(), job{Case: name, File: file, Rows: r.rows, Hashes: r.hashes})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,7 +136,7 @@ func TestTallies(t *testing.T) {
 	all := tallies{"a,b": {1, 2, 3}, "a,c": {1, 2, 3}, "a,d": {1, 9, 3}, "x": {}}
 	made := tallies{"a,b": {1, 2, 3}, "a,c": {1, 2, 4}, "a,d": {1, 2, 3}, "b,c": {1, 2, 3}}
 	for totals, want := range map[bool][]string{false: {"a,c", "a,d", "x"}, true: {"a,d", "x"}} {
-		names := all.differ(made, totals)
+		names := all.differing(made, totals)
 		slices.Sort(names)
 		if !slices.Equal(names, want) {
 			t.Errorf("totals alone %v: %q differ, want %q", totals, names, want)
@@ -148,7 +148,7 @@ func TestTallies(t *testing.T) {
 // so they pass always or never.
 func TestLawOfTheTable(t *testing.T) {
 	made := table{rows: 300_000}
-	of := make([]int, made.persons())
+	of := make([]int, made.allPersons())
 	counts := make([][]float64, len(columns))
 	for c := range counts {
 		counts[c] = make([]float64, columns[c].Size)
@@ -156,7 +156,7 @@ func TestLawOfTheTable(t *testing.T) {
 	first := map[uint32][]uint8{} // of persons, the codes of their first row
 	same, again := 0, 0           // of the last column in later rows
 	last := len(columns) - 1
-	err := made.make(func(b *block) error {
+	err := made.makeRows(func(b *block) error {
 		for i, person := range b.person {
 			of[person]++
 			codes, seen := first[person]
@@ -193,7 +193,7 @@ func TestLawOfTheTable(t *testing.T) {
 			t.Errorf("column %s: chi-square %.1f, above %.1f", column.Name, square, limit)
 		}
 	}
-	// Half of the values stay; of the others as many are the same as two draws are.
+	// Half of the values stay; of the others the same share is equal as of two independent draws.
 	var harmonic, collide float64
 	for code := range columns[last].Size {
 		harmonic += 1 / float64(code+1)
@@ -208,14 +208,14 @@ func TestLawOfTheTable(t *testing.T) {
 		t.Errorf("%.4f of the values are as before, want %.4f ± %.4f", stay, want, deviation)
 	}
 	heavy := 0
-	for _, n := range of[:made.heavy()] {
+	for _, n := range of[:made.heavyPersons()] {
 		heavy += n
 	}
 	if deviation := 6.1 * math.Sqrt(300_000*0.01*0.99); math.Abs(float64(heavy)-3000) > deviation {
 		t.Errorf("heavy persons have %d rows, want 3000 ± %.0f", heavy, deviation)
 	}
 	// λ = 3 rows for each of the others, so those that occur have 3/(1−e⁻³) = 3.157.
-	if each := float64(made.rows-heavy) / (persons - float64(made.heavy())); math.Abs(each-3.157) > 0.03 {
+	if each := float64(made.rows-heavy) / (persons - float64(made.heavyPersons())); math.Abs(each-3.157) > 0.03 {
 		t.Errorf("persons that occur have %.3f rows on average", each)
 	}
 }
@@ -233,13 +233,13 @@ func TestTableIsFixed(t *testing.T) {
 	}
 	ids := map[int64]bool{}
 	for person := range uint32(100_000) {
-		ids[id(person)] = true
+		ids[personNumber(person)] = true
 	}
 	if len(ids) != 100_000 {
 		t.Errorf("100000 persons have %d ids", len(ids))
 	}
 	for _, c := range columns {
-		values := c.values()
+		values := c.texts()
 		if !slices.IsSorted(values) || slices.ContainsFunc(values, func(v string) bool { return len(v) != 15 }) {
 			t.Errorf("column %s has the values %q", c.Name, values)
 		}
@@ -248,8 +248,8 @@ func TestTableIsFixed(t *testing.T) {
 
 // Every case is a spec that the language takes, and its plan measures the tables themselves.
 func TestCasesAreSpecs(t *testing.T) {
-	for _, c := range all {
-		r, err := spec.Parse(spec.Source{Name: "bench.yaml", Text: c.spec("t." + c.format)})
+	for _, c := range allCases {
+		r, err := spec.Parse(spec.Source{Name: "bench.yaml", Text: c.specText("t." + c.format)})
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -275,11 +275,11 @@ func TestCasesAreSpecs(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]int{2: 66, 3: 220} {
-		if got := len(subsets(n)); got != want {
+		if got := len(columnSets(n)); got != want {
 			t.Errorf("there are %d sets of %d columns, want %d", got, n, want)
 		}
 	}
-	if cells := all[3].cells(); cells != 18_207_000 {
+	if cells := allCases[3].totalCells(); cells != 18_207_000 {
 		t.Errorf("the wide table has %d cells", cells)
 	}
 }
@@ -302,12 +302,12 @@ func TestCommandLine(t *testing.T) {
 
 func TestBars(t *testing.T) {
 	r := result{Rows: 20_000_000, FileBytes: 600 * megabyte, Entries: []entry{
-		{Who: us, Runs: 5, Wall: 0.5, CPU: 1, Peak: 100 * megabyte},
+		{Who: ownName, Runs: 5, Wall: 0.5, CPU: 1, Peak: 100 * megabyte},
 		{Who: "duckdb", Form: "direct", Runs: 1, Wall: 9, CPU: 16},
 		{Who: "duckdb", Form: "encoded", Runs: 5, Wall: 6, CPU: 11},
 		{Who: "polars"},
 	}}
-	r.compare()
+	r.setRatios()
 	if r.Entries[2].Times != 12 || r.Entries[2].TimesCPU != 11 || r.Entries[3].Times != 0 {
 		t.Errorf("ratios %+v", r.Entries)
 	}
@@ -323,7 +323,7 @@ func TestBars(t *testing.T) {
 		{bar{peakAtMost, 100 * megabyte}, r, met}, {bar{peakAtMost, 99 * megabyte}, r, missed},
 		{bar{perCore, 600 * megabyte}, r, met}, {bar{perCore, 601 * megabyte}, r, missed},
 	} {
-		if v := c.bar.judge(c.of); v.Verdict != c.want {
+		if v := c.bar.verdictOn(c.of); v.Verdict != c.want {
 			t.Errorf("%+v: %+v, want %s", c.bar, v, c.want)
 		}
 	}
@@ -337,7 +337,7 @@ func TestDisagreement(t *testing.T) {
 	if !slices.Equal(e.Differ, []string{"a,b"}) || e.Counted != 60 || e.Wall != 2 || e.Runs != 3 {
 		t.Errorf("%+v", e)
 	}
-	d := document{Cases: []result{{Tables: 66, Entries: []entry{{Who: us, Runs: 1}, e, {Who: "polars"}}}}}
+	d := document{Cases: []result{{Tables: 66, Entries: []entry{{Who: ownName, Runs: 1}, e, {Who: "polars"}}}}}
 	var text bytes.Buffer
 	if err := d.write(&text); err != nil {
 		t.Fatal(err)
@@ -354,10 +354,10 @@ func TestDisagreement(t *testing.T) {
 
 func TestProcessor(t *testing.T) {
 	const text = "processor\t: 0\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC\n\nprocessor\t: 1\nmodel\t\t: 3\n"
-	if got := processor(text); got != "AMD EPYC (family 26, model 2)" {
+	if got := processorName(text); got != "AMD EPYC (family 26, model 2)" {
 		t.Errorf("got %q", got)
 	}
-	if got := processor("no such thing"); got != "" {
+	if got := processorName("no such thing"); got != "" {
 		t.Errorf("got %q", got)
 	}
 }

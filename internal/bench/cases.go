@@ -1,6 +1,6 @@
 package main
 
-// This file holds the cases, and what is asked of us in each.
+// This file holds the cases, and the release that each of them requests from this program.
 
 import (
 	"fmt"
@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// kase is a case: tables to count, of how many rows a person, from which file.
-type kase struct {
-	name, title string
-	tables      [][]int // places of columns
-	maxRows     int     // rows of a person that count; 0: all
-	format      string  // parquet or csv
-	most        int     // rows at the most; 0: any number
-	memory      int64   // bytes that we may take; 0: as the command line says
-	alone       bool    // without peers
-	bars        []bar
+// benchCase is a case: tables to count, with a bound on the rows of a person, from one file.
+type benchCase struct {
+	name, title  string
+	tables       [][]int // indices of columns
+	maxRows      int     // counted rows of a person; 0: all
+	format       string  // parquet or csv
+	most         int     // greatest number of rows; 0: any number
+	memory       int64   // bytes that this program may use; 0: as the command line says
+	withoutPeers bool    // without peers
+	bars         []bar
 }
 
 // bar is what a case should reach.
@@ -26,19 +26,19 @@ type bar struct {
 	at   float64
 }
 
-// barKind says what a bar is about.
+// barKind is the quantity that a bar limits.
 type barKind int
 
 const (
 	cpuAtMost  barKind = iota // CPU seconds for every 10 million rows
-	timesFast                 // wall time of DuckDB's best form, in ours
+	timesFast                 // wall time of DuckDB's best form ÷ that of this program
 	peakAtMost                // bytes
 	perCore                   // bytes of the file for every CPU second, at least
 )
 
 const megabyte = 1_000_000
 
-// barKinds are what bars say, in a unit, and what is held against them: what was measured of a case, 0 for nothing.
+// barKinds holds for each kind of bar its text, its unit, and the measured value of a case, 0 if there is none.
 var barKinds = [...]struct {
 	words, reached string
 	unit           float64
@@ -48,7 +48,7 @@ var barKinds = [...]struct {
 	cpuAtMost: {"at most %.1f CPU seconds for ten million rows", "%.2f", 1, true,
 		func(r result) float64 { return r.Entries[0].CPU / float64(r.Rows) * 1e7 }},
 	timesFast: {"DuckDB in its best form takes at least %.0f times as long", "%.1f", 1, false,
-		func(r result) float64 { return r.best("duckdb").Times }},
+		func(r result) float64 { return r.bestEntry("duckdb").Times }},
 	peakAtMost: {"at most %.0f MB of memory", "%.0f", megabyte, true,
 		func(r result) float64 { return float64(r.Entries[0].Peak) }},
 	perCore: {"at least %.0f MB for every CPU second", "%.0f", megabyte, false, func(r result) float64 {
@@ -59,47 +59,49 @@ var barKinds = [...]struct {
 	}},
 }
 
-// all are the cases in the order in which they run.
-var all = []kase{
-	{name: "pairs", title: "all 66 pairs", tables: subsets(2), format: "parquet",
+// allCases are the cases in the order in which they run.
+var allCases = []benchCase{
+	{name: "pairs", title: "all 66 pairs", tables: columnSets(2), format: "parquet",
 		bars: []bar{{cpuAtMost, 0.6}, {timesFast, 12}, {peakAtMost, 128 * megabyte}}},
-	{name: "triples", title: "all 220 triples", tables: subsets(3), format: "parquet",
+	{name: "triples", title: "all 220 triples", tables: columnSets(3), format: "parquet",
 		bars: []bar{{timesFast, 7}, {peakAtMost, 400 * megabyte}}},
 	{name: "four", title: "one 4-way of 514 080 cells", tables: [][]int{{6, 7, 8, 9}}, format: "parquet"},
 	{name: "wide", title: "one 4-way of 18 207 000 cells", tables: [][]int{{8, 9, 10, 11}}, format: "parquet",
 		bars: []bar{{timesFast, 8}}},
-	{name: "bounded", title: "at most 2 rows of a person, all 66 pairs", tables: subsets(2), maxRows: 2, format: "parquet",
-		bars: []bar{{timesFast, 12}}},
-	{name: "spilled", title: "the same in 100 MB, by way of the disk", tables: subsets(2), maxRows: 2, format: "parquet",
-		memory: 100 * megabyte, alone: true, bars: []bar{{peakAtMost, 128 * megabyte}}},
-	{name: "csv", title: "all 66 pairs from CSV", tables: subsets(2), format: "csv", most: 2_000_000,
+	{name: "bounded", title: "at most 2 rows of a person, all 66 pairs", tables: columnSets(2), maxRows: 2,
+		format: "parquet",
+		bars:   []bar{{timesFast, 12}}},
+	{name: "spilled", title: "the same in 100 MB, by way of the disk", tables: columnSets(2), maxRows: 2,
+		format: "parquet",
+		memory: 100 * megabyte, withoutPeers: true, bars: []bar{{peakAtMost, 128 * megabyte}}},
+	{name: "csv", title: "all 66 pairs from CSV", tables: columnSets(2), format: "csv", most: 2_000_000,
 		bars: []bar{{perCore, 250 * megabyte}}},
 }
 
-// caseNames are the names of all cases.
+// caseNames returns the names of all cases.
 func caseNames() []string {
 	var names []string
-	for _, c := range all {
+	for _, c := range allCases {
 		names = append(names, c.name)
 	}
 	return names
 }
 
-// defaultCases are those that run where none are named: all but that of a file of its own.
+// defaultCases returns the cases that run if none are named: all but the one with a file of its own.
 func defaultCases() string {
 	return strings.Join(slices.DeleteFunc(caseNames(), func(name string) bool { return name == "csv" }), ",")
 }
 
-// casesOf reads the names of cases, parted by commas; each runs once.
-func casesOf(names string) ([]kase, error) {
-	var cases []kase
+// casesOf parses the names of cases, separated by commas; each runs once.
+func casesOf(names string) ([]benchCase, error) {
+	var cases []benchCase
 	asked := strings.Split(names, ",")
 	for _, name := range asked {
 		if !slices.Contains(caseNames(), name) {
 			return nil, fmt.Errorf("there is no case %q: choose of %s", name, strings.Join(caseNames(), ","))
 		}
 	}
-	for _, c := range all {
+	for _, c := range allCases {
 		if slices.Contains(asked, c.name) {
 			cases = append(cases, c)
 		}
@@ -107,25 +109,25 @@ func casesOf(names string) ([]kase, error) {
 	return cases, nil
 }
 
-// caseOf is the case of a name.
-func caseOf(name string) (kase, error) {
+// caseOf returns the case with a name.
+func caseOf(name string) (benchCase, error) {
 	cases, err := casesOf(name)
 	if err != nil {
-		return kase{}, err
+		return benchCase{}, err
 	}
 	return cases[0], nil
 }
 
-// table is the table that a case of so many rows counts.
-func (c kase) table(rows int) table {
+// tableOf returns the table that a case counts when the command line asks for so many rows.
+func (c benchCase) tableOf(rows int) table {
 	if c.most > 0 {
 		rows = min(rows, c.most)
 	}
 	return table{rows: rows}
 }
 
-// subsets are all sets of n columns, in lexicographic order.
-func subsets(n int) [][]int {
+// columnSets returns all sets of n columns, in lexicographic order.
+func columnSets(n int) [][]int {
 	var sets [][]int
 	var grow func(set []int, from int)
 	grow = func(set []int, from int) {
@@ -141,10 +143,10 @@ func subsets(n int) [][]int {
 	return sets
 }
 
-// spec is the release that asks for the tables of a case of a file, under pure ε: then
-// what is measured are the tables themselves, as everybody else counts them. Where rows of
-// a person are left out, the noise is little, so that how many stay shows in it.
-func (c kase) spec(file string) string {
+// specText returns a release of the tables of a case from a file under pure ε, so that the measurements are the tables
+// themselves, as the peers count them. If rows of a person are left out, the noise is small, so that it shows how many
+// rows stay.
+func (c benchCase) specText(file string) string {
 	var s strings.Builder
 	unit, epsilon := "row", 1
 	if c.maxRows > 0 {
@@ -163,7 +165,7 @@ tables:
 `, epsilon, c.format, file, unit)
 	for i, column := range columns {
 		if slices.ContainsFunc(c.tables, func(places []int) bool { return slices.Contains(places, i) }) {
-			values := strings.Join(column.values(), ", ")
+			values := strings.Join(column.texts(), ", ")
 			fmt.Fprintf(&s, "      %s: {values: [%s]}\n", column.Name, values)
 		}
 	}
@@ -175,7 +177,7 @@ tables:
 	return s.String()
 }
 
-// cellsOf is how many cells the table of some columns declares.
+// cellsOf returns how many cells the table of some columns declares.
 func cellsOf(places []int) int64 {
 	cells := int64(1)
 	for _, place := range places {

@@ -27,24 +27,24 @@ type job struct {
 	Case   string            `json:"case"`
 	File   string            `json:"file"`
 	Memory int64             `json:"memory"`
-	Rows   int64             `json:"rows"`   // that must be counted
+	Rows   int64             `json:"rows"`   // expected number of counted rows
 	Hashes map[string]string `json:"hashes"` // of the counts of each table
 }
 
-// outcome is what a child process, of ours or of a peer, has to say.
+// outcome is what a child process, of this program or of a peer, prints.
 type outcome struct {
 	Version string             `json:"version,omitempty"` // of a peer
 	Wall    float64            `json:"wall_seconds"`
 	CPU     float64            `json:"cpu_seconds"`
-	Peak    int64              `json:"peak_bytes"` // resident memory of the process at the most, when all was counted
+	Peak    int64              `json:"peak_bytes"` // peak resident memory of the process after counting
 	Steps   map[string]float64 `json:"steps,omitempty"`
-	Done    int                `json:"tables_counted"` // wall and CPU are worked out from these where they are not all
+	Done    int                `json:"tables_counted"` // if they are not all, wall and CPU are extrapolated
 	Tallies tallies            `json:"tallies,omitempty"`
-	Differ  []string           `json:"differ,omitempty"` // tables whose counts are not those of the reference
+	Differ  []string           `json:"differ,omitempty"` // tables whose counts differ from the reference
 }
 
-// child does a job given as JSON and writes its outcome.
-func child(ctx context.Context, text string, to io.Writer) error {
+// runChild does a job given as JSON and writes its outcome.
+func runChild(ctx context.Context, text string, to io.Writer) error {
 	var j job
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return fmt.Errorf("the job of a child process: %w", err)
@@ -53,19 +53,18 @@ func child(ctx context.Context, text string, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.count(ctx, j)
+	out, err := c.countExact(ctx, j)
 	if err != nil {
 		return err
 	}
 	return json.NewEncoder(to).Encode(out)
 }
 
-// count counts the tables of a case in a file, under a new key. Counting is timed, and
-// planning apart from it: that depends on no data. What follows only looks whether it was
-// right.
-func (c kase) count(ctx context.Context, j job) (*outcome, error) {
+// countExact counts the tables of a case in a file, under a new key. Counting is timed, and planning, which does not
+// depend on data, separately. The rest only checks the counts.
+func (c benchCase) countExact(ctx context.Context, j job) (*outcome, error) {
 	began := time.Now()
-	r, err := spec.Parse(spec.Source{Name: "bench.yaml", Text: c.spec(filepath.Base(j.File))})
+	r, err := spec.Parse(spec.Source{Name: "bench.yaml", Text: c.specText(filepath.Base(j.File))})
 	if err != nil {
 		return nil, err
 	}
@@ -80,13 +79,13 @@ func (c kase) count(ctx context.Context, j job) (*outcome, error) {
 	}
 	streams := noise.NewStreams(key, p.Hash())
 
-	before := now()
+	before := usageNow()
 	exact, err := histogram.Count(ctx, p,
 		scan.Files{Dir: filepath.Dir(j.File), Options: scan.Options{MemoryLimit: j.Memory}}, streams)
 	if err != nil {
 		return nil, err
 	}
-	after := now()
+	after := usageNow()
 
 	out := &outcome{
 		Wall: after.wall.Sub(before.wall).Seconds(), CPU: after.cpu - before.cpu, Peak: after.peak,
@@ -100,21 +99,21 @@ func (c kase) count(ctx context.Context, j job) (*outcome, error) {
 	return out, err
 }
 
-// commitment is what exact counts with given hashes are committed to under a key: a keyed
-// hash of all of them, each beside that of its measurement's definition.
+// commitment returns the commitment under a key to exact counts with given hashes: a keyed hash of all of them, each
+// after the hash of its measurement's definition.
 func commitment(p *plan.Plan, streams *noise.Streams, hashes map[string]string) string {
 	all := sha256.New()
 	for _, m := range p.Measurements {
 		definition := sha256.Sum256(m.Canonical())
 		all.Write(definition[:])
-		counts, _ := hex.DecodeString(hashes[tableOf(m)]) // of a table that is not there: empty, which no hash is
+		counts, _ := hex.DecodeString(hashes[tableOf(m)]) // empty, which is no hash, for a missing table
 		all.Write(counts)
 	}
 	committed := streams.Commitment(all.Sum(nil))
 	return hex.EncodeToString(committed[:])
 }
 
-// tableOf is the name of the table that a measurement is of.
+// tableOf returns the name of the table of a measurement.
 func tableOf(m plan.Measurement) string {
 	var names []string
 	for _, f := range m.Query.Factors {
@@ -123,13 +122,13 @@ func tableOf(m plan.Measurement) string {
 	return strings.Join(names, ",")
 }
 
-// strayTotals pays for exact counts, measures them, and names the tables whose noisy total
-// is ten standard deviations of its noise or more from the rows that must be counted. One
-// sound table in a million is named by chance, at the most (a sum of Laplace noise is
-// beyond ten standard deviations with a probability below e^-14).
+// strayTotals debits the exact counts, measures them, and returns the tables whose noisy total differs from the
+// expected number of rows by ten standard deviations of its noise or more. A sound table is returned with a
+// probability below one in a million (a sum of Laplace noise is beyond ten standard deviations with a probability
+// below e^-14).
 func strayTotals(ctx context.Context, p *plan.Plan, exact *histogram.Exact, streams *noise.Streams,
 	rows int64) ([]string, error) {
-	receipt, err := pay(ctx, p, exact.Commitment(streams))
+	receipt, err := debitPractice(ctx, p, exact.Commitment(streams))
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +153,8 @@ func strayTotals(ctx context.Context, p *plan.Plan, exact *histogram.Exact, stre
 	return stray, nil
 }
 
-// pay debits a practice account of a ledger of which nothing stays.
-func pay(ctx context.Context, p *plan.Plan, commitment string) (ledger.Receipt, error) {
+// debitPractice debits a practice account of a temporary ledger.
+func debitPractice(ctx context.Context, p *plan.Plan, commitment string) (ledger.Receipt, error) {
 	var none ledger.Receipt
 	dir, err := os.MkdirTemp("", "dprelease-bench-")
 	if err != nil {

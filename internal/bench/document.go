@@ -1,7 +1,7 @@
 package main
 
-// This file holds the document of a run: what was measured, what it is held against, and
-// how a person reads it.
+// This file holds the document of a run: the measured figures, the bars that they should
+// reach, and their text for a person.
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// document is a run.
+// document is the result of a run.
 type document struct {
 	Machine machine  `json:"machine"`
 	Rows    int      `json:"rows"`
@@ -24,7 +24,7 @@ type document struct {
 	Cases   []result `json:"cases"`
 }
 
-// machine is where it ran.
+// machine describes where the command ran.
 type machine struct {
 	Processor string `json:"processor,omitempty"`
 	CPUs      int    `json:"cpus"`
@@ -36,14 +36,14 @@ type machine struct {
 	Load      string `json:"load,omitempty"` // of the last minute, before the run: what else the machine was doing
 }
 
-// thisMachine is the machine at hand, as far as it tells.
+// thisMachine describes this machine as far as the system tells.
 func thisMachine() machine {
 	m := machine{
 		CPUs: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
 		Python: firstLine("python3", "--version"), Commit: firstLine("git", "describe", "--always", "--dirty"),
 	}
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		m.Processor = processor(string(text))
+		m.Processor = processorName(string(text))
 	}
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
 		m.Load, _, _ = strings.Cut(string(text), " ")
@@ -57,9 +57,9 @@ func thisMachine() machine {
 	return m
 }
 
-// processor is the name of the first processor in /proc/cpuinfo, with its family and
-// model, since some names are of many.
-func processor(cpuinfo string) string {
+// processorName returns the name of the first processor in /proc/cpuinfo with its family and model, since several
+// models share some names.
+func processorName(cpuinfo string) string {
 	fields := map[string]string{}
 	for line := range strings.Lines(cpuinfo) {
 		name, value, _ := strings.Cut(line, ":")
@@ -87,7 +87,7 @@ type result struct {
 	Bars      []verdict `json:"bars"`
 }
 
-// entry is what one contender used, as medians. Its ratios are in what we used.
+// entry is what one contender used, as medians. Its ratios are relative to this program.
 type entry struct {
 	Who      string             `json:"who"`
 	Form     string             `json:"form,omitempty"`
@@ -100,11 +100,11 @@ type entry struct {
 	Steps    map[string]float64 `json:"steps_seconds,omitempty"`
 	Times    float64            `json:"times_wall,omitempty"`
 	TimesCPU float64            `json:"times_cpu,omitempty"`
-	Counted  int                `json:"tables_counted,omitempty"` // where not all, times are worked out from these
-	Differ   []string           `json:"differ,omitempty"`         // tables whose counts are others than those made
+	Counted  int                `json:"tables_counted,omitempty"` // if they are not all, times are extrapolated
+	Differ   []string           `json:"differ,omitempty"`         // tables whose counts differ from the reference
 }
 
-// verdict says of a bar whether it is met, MISSED, or not measured.
+// verdict is the judgement on a bar: whether it is met, MISSED, or not measured.
 type verdict struct {
 	Bar     string `json:"bar"`
 	Reached string `json:"reached,omitempty"`
@@ -119,12 +119,12 @@ const (
 	notJudged   = "not judged: too few rows"
 )
 
-// judgedFrom is how many rows a table has whose times are held against bars: with fewer, what does not grow with the
-// rows weighs more than it should.
+// judgedFrom is how many rows a table must have for its times to be compared with bars: with fewer, costs that do not
+// grow with the rows weigh too much.
 const judgedFrom = 10_000_000
 
-// compare sets the ratios of all entries to our own, which is the first.
-func (r *result) compare() {
+// setRatios sets the ratios of all entries to this program's, which is the first.
+func (r *result) setRatios() {
 	ours := r.Entries[0]
 	for i := range r.Entries {
 		e := &r.Entries[i]
@@ -138,15 +138,15 @@ func (r *result) compare() {
 	}
 }
 
-// judge holds the entries against bars.
-func (r *result) judge(bars []bar) {
+// judgeBars compares the entries with bars.
+func (r *result) judgeBars(bars []bar) {
 	for _, b := range bars {
-		r.Bars = append(r.Bars, b.judge(*r))
+		r.Bars = append(r.Bars, b.verdictOn(*r))
 	}
 }
 
-// judge holds a case against a bar.
-func (b bar) judge(r result) verdict {
+// verdictOn compares a case with a bar.
+func (b bar) verdictOn(r result) verdict {
 	kind := barKinds[b.kind]
 	v := verdict{Bar: fmt.Sprintf(kind.words, b.at/kind.unit), Verdict: notMeasured}
 	if value := kind.measured(r); value > 0 {
@@ -162,8 +162,8 @@ func (b bar) judge(r result) verdict {
 	return v
 }
 
-// best is the entry of a contender that took the least time, none where it was not measured.
-func (r result) best(who string) entry {
+// bestEntry returns the entry of a contender with the least wall time, the zero entry if it was not measured.
+func (r result) bestEntry(who string) entry {
 	var best entry
 	for _, e := range r.Entries {
 		if e.Who == who && e.Runs > 0 && (best.Runs == 0 || e.Wall < best.Wall) {

@@ -1,6 +1,6 @@
 package main
 
-// This file writes the table into files, once, and reads them into the page cache.
+// This file writes the table to files, once, and reads them into the page cache.
 
 import (
 	"bufio"
@@ -32,18 +32,18 @@ type row struct {
 	Person int64   `parquet:"person_id"`
 }
 
-// texts are where the texts of a row go.
-func (r *row) texts() []*string {
+// textFields returns pointers to the text fields of a row.
+func (r *row) textFields() []*string {
 	return []*string{&r.A, &r.B, &r.C, &r.D, &r.E, &r.F, &r.G, &r.H, &r.I, &r.J, &r.K, &r.L}
 }
 
 // rowGroup is the number of rows of a row group.
 const rowGroup = 1 << 20
 
-// file is the path of the table in a folder, as "parquet" or "csv": written now where
-// it is not there.
-func (t table) file(dir, format string) (string, error) {
-	path := filepath.Join(dir, fmt.Sprintf("table-v%d-%d.%s", version, t.rows, format))
+// pathOf returns the path of the table's file in a folder, in the format "parquet" or "csv". It writes the file if it
+// does not exist.
+func (t table) pathOf(dir, format string) (string, error) {
+	path := filepath.Join(dir, fmt.Sprintf("table-v%d-%d.%s", tableVersion, t.rows, format))
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
@@ -69,23 +69,23 @@ func (t table) file(dir, format string) (string, error) {
 	return path, err
 }
 
-// eachRow hands the rows of the table to visit as they are written.
+// eachRow calls visit with each row of the table as it is written to files.
 func (t table) eachRow(visit func(*row) error) error {
 	values := make([][]string, len(columns))
 	for c := range columns {
-		values[c] = columns[c].values()
+		values[c] = columns[c].texts()
 	}
 	var r row
-	texts := r.texts()
+	texts := r.textFields()
 	n := uint64(0)
-	return t.make(func(b *block) error {
+	return t.makeRows(func(b *block) error {
 		for i, person := range b.person {
 			for c, text := range texts {
 				*text = values[c][b.codes[c][i]]
 			}
-			r.Person = id(person)
-			r.Age = int64(mix(uint64(person)) % 111)
-			r.Income = float64(mix(n^seed)>>40) / 128
+			r.Person = personNumber(person)
+			r.Age = int64(scatter(uint64(person)) % 111)
+			r.Income = float64(scatter(n^seed)>>40) / 128
 			n++
 			if err := visit(&r); err != nil {
 				return err
@@ -131,7 +131,7 @@ func (t table) writeCSV(to io.Writer) error {
 	err := t.eachRow(func(next *row) error {
 		r = *next
 		line = line[:0]
-		for _, text := range r.texts() {
+		for _, text := range r.textFields() {
 			line = append(append(line, *text...), ',')
 		}
 		line = append(strconv.AppendInt(line, r.Age, 10), ',')
@@ -146,8 +146,8 @@ func (t table) writeCSV(to io.Writer) error {
 	return w.Flush()
 }
 
-// warm reads a file once, so that it lies in the page cache, and returns its size.
-func warm(path string) (int64, error) {
+// readOnce reads a file so that it is in the page cache, and returns its size.
+func readOnce(path string) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err

@@ -1,19 +1,17 @@
-// Command bench times counting beside DuckDB and Polars on one made-up table.
+// Command bench compares the speed of counting with DuckDB and Polars on one made-up table.
 //
 //	go run ./internal/bench                      # 10 million rows, all cases but csv, some minutes
 //	go run ./internal/bench -rows 1000000 -cases pairs,bounded
 //	go run ./internal/bench -cases csv -json
 //
-// It makes the table once (table.go), then runs each case (cases.go) in child
-// processes in turn, so that nobody profits from another's memory: ourselves from
-// the text of a spec to exact counts (count.go), and each peer that python3 can
-// import in its best forms (peers/). A peer that is not there is "not measured",
-// which meets no bar. Every count is held against counts of the rows as they were
-// made, which no file and no reader has touched (reference.go); where any differ
-// the exit code is 1.
+// It makes the table once (table.go), then runs each case (cases.go) in child processes in turn, so that no contender
+// profits from the memory of another: this program from the text of a spec to exact counts (count.go), and each peer
+// that python3 can import in its best forms (peers/). A missing peer is "not measured", which meets no bar. All counts
+// are compared with counts of the rows as they were made, before any file or reader (reference.go); if any differ the
+// exit code is 1.
 //
-// It never sees confidential data: what it counts it has made up. docs/benchmarks.md
-// has a run of it and says how to read one.
+// It never sees confidential data: it made up what it counts. docs/benchmarks.md has the output of a run and says how
+// to read it.
 package main
 
 import (
@@ -42,7 +40,7 @@ func main() {
 	}
 }
 
-// options are what the command line says.
+// options are the flags of the command line.
 type options struct {
 	rows    int
 	cases   string
@@ -56,7 +54,7 @@ type options struct {
 	child   string
 }
 
-// errDisagree ends a run in which anybody counted anything else than was made.
+// errDisagree ends a run in which a contender counted something else than was made.
 var errDisagree = errors.New("counts disagree: see the table")
 
 // run executes one command line.
@@ -79,7 +77,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if o.child != "" {
-		return child(ctx, o.child, stdout)
+		return runChild(ctx, o.child, stdout)
 	}
 	if f.NArg() > 0 || o.rows < 1 || o.runs < 1 || o.threads < 1 {
 		return fmt.Errorf("expected flags alone, and at least one row, run and thread (see -help)")

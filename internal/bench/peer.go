@@ -1,7 +1,7 @@
 package main
 
-// This file runs a peer: a library that python3 can import, told what to count by a
-// script that is part of this command.
+// This file runs a peer: a library that python3 can import, called by a script that is
+// part of this command.
 
 import (
 	"context"
@@ -19,10 +19,10 @@ import (
 //go:embed peers/*.py
 var scripts embed.FS
 
-// peer is somebody who counts as well, in forms of which the best is compared.
+// peer is another library that counts, in several forms of which the best is compared.
 type peer struct {
 	name           string
-	forms, bounded []string // bounded: where rows of a person are left out
+	forms, bounded []string // bounded: for cases that leave out rows of a person
 	words          map[string]string
 }
 
@@ -35,7 +35,7 @@ var peers = []peer{
 		"lazy": "lazy scans of the file"}},
 }
 
-// peersOf reads the names of peers, parted by commas; none is allowed.
+// peersOf parses the names of peers, separated by commas; an empty list is allowed.
 func peersOf(names string) ([]peer, error) {
 	var some []peer
 	if names == "" {
@@ -51,20 +51,20 @@ func peersOf(names string) ([]peer, error) {
 	return some, nil
 }
 
-// formsOf are the forms of a peer in a case.
-func (p peer) formsOf(c kase) []string {
+// formsOf returns the forms of a peer in a case.
+func (p peer) formsOf(c benchCase) []string {
 	if c.maxRows > 0 {
 		return p.bounded
 	}
 	return p.forms
 }
 
-// there tells whether python3 can import the peer.
-func (p peer) there(ctx context.Context) bool {
+// isInstalled reports whether python3 can import the peer.
+func (p peer) isInstalled(ctx context.Context) bool {
 	return exec.CommandContext(ctx, "python3", "-c", "import "+p.name).Run() == nil
 }
 
-// request is what the script of a peer is told.
+// request is the input of a peer's script.
 type request struct {
 	File    string          `json:"file"`
 	Format  string          `json:"format"`
@@ -83,14 +83,14 @@ type requestColumn struct {
 	Values []string `json:"values"`
 }
 
-// request is what a case asks of a peer.
-func (c kase) request(file, form string, threads int, limit time.Duration) request {
+// requestFor returns the request of a case to a peer.
+func (c benchCase) requestFor(file, form string, threads int, limit time.Duration) request {
 	q := request{
 		File: file, Format: c.format, Form: form, Threads: threads, Limit: limit.Seconds(), MaxRows: c.maxRows,
 		Weight: [3]int64{weightA, weightB, weightP},
 	}
 	for _, column := range columns {
-		q.Columns = append(q.Columns, requestColumn{Name: column.Name, Values: column.values()})
+		q.Columns = append(q.Columns, requestColumn{Name: column.Name, Values: column.texts()})
 	}
 	for _, places := range c.tables {
 		q.Tables = append(q.Tables, strings.Split(nameOf(places), ","))
@@ -98,8 +98,8 @@ func (c kase) request(file, form string, threads int, limit time.Duration) reque
 	return q
 }
 
-// count lets a peer count in a process of its own.
-func (p peer) count(ctx context.Context, q request) (*outcome, error) {
+// countIn runs a peer in a process of its own.
+func (p peer) countIn(ctx context.Context, q request) (*outcome, error) {
 	script, err := scripts.ReadFile("peers/" + p.name + ".py")
 	if err != nil {
 		return nil, err

@@ -1,26 +1,26 @@
 package main
 
-// This file counts the rows of the table as they are made: the counts that everybody
-// must come to. It shares nothing with what is timed.
+// This file counts the rows of the table as they are made, for reference. It shares no
+// code with what is timed.
 
 import "encoding/hex"
 
 // reference is what the tables of a case must be.
 type reference struct {
 	tallies tallies
-	hashes  map[string]string // of the counts of each table, in hexadecimal; none where rows are drawn by lot
-	rows    int64             // that are counted
+	hashes  map[string]string // of the counts of each table, in hexadecimal; none if rows are dropped at random
+	rows    int64             // counted rows
 }
 
-// reference counts the tables of a case.
-func (c kase) reference(t table) (*reference, error) {
+// countReference counts the tables of a case.
+func (c benchCase) countReference(t table) (*reference, error) {
 	counts := make([][]uint32, len(c.tables))
 	for i, places := range c.tables {
 		counts[i] = make([]uint32, cellsOf(places))
 	}
-	of := make([]uint32, t.persons()) // rows of each person so far
+	of := make([]uint32, t.allPersons()) // rows of each person so far
 	r := &reference{tallies: tallies{}, hashes: map[string]string{}}
-	err := t.make(func(b *block) error {
+	err := t.makeRows(func(b *block) error {
 		for _, person := range b.person {
 			if of[person]++; c.maxRows == 0 || of[person] <= uint32(c.maxRows) {
 				r.rows++
@@ -36,7 +36,7 @@ func (c kase) reference(t table) (*reference, error) {
 	}
 	for i, places := range c.tables {
 		name := nameOf(places)
-		if c.maxRows > 0 { // which rows stay is drawn by lot; how many do not
+		if c.maxRows > 0 { // rows beyond the bound are dropped at random; their number is fixed
 			r.tallies[name] = tally{Total: r.rows}
 			continue
 		}

@@ -17,9 +17,9 @@ type usage struct {
 	peak int64   // bytes resident at the most
 }
 
-// now is the usage up to now. The peak is VmHWM, which is of this program alone: what
+// usageNow is the usage up to now. The peak is VmHWM, which is of this program alone: what
 // getrusage gives holds that of the process that started it as well.
-func now() usage {
+func usageNow() usage {
 	u := usage{wall: time.Now()}
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) == nil {

@@ -44,7 +44,7 @@ type entry struct {
 	plan func() (*compiled.Compiled, error)
 }
 
-// line is what the list says of a spec: of its plan's bytes, or of its refusal.
+// line returns the line of a spec in the list, about its plan's bytes or its refusal, and whether it can be planned.
 func (e entry) line(t *testing.T) (text string, planned bool) {
 	p, err := e.plan()
 	if err == nil {
@@ -55,7 +55,7 @@ func (e entry) line(t *testing.T) (text string, planned bool) {
 	return fmt.Sprintf("%s refused %s", e.name, hex.EncodeToString(sum[:])), false
 }
 
-// entries are all specs of the corpus, those of examples and scripts first.
+// entries returns all specs of the corpus, those of examples and scripts first.
 func entries(t *testing.T) []entry {
 	var all []entry
 	files, err := filepath.Glob(filepath.Join("..", "..", "examples", "*", "*.yaml"))
@@ -66,12 +66,12 @@ func entries(t *testing.T) []entry {
 		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "\nmarginals:") {
 			continue // the policy of an account
 		}
-		all = append(all, loaded("examples/"+filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), file))
+		all = append(all, entryOfFile("examples/"+filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), file))
 	}
-	all = append(all, scripted(t)...)
+	all = append(all, entriesOfScripts(t)...)
 	for number := range uint64(drawn) {
 		all = append(all, entry{fmt.Sprintf("drawn/%d", number), func() (*compiled.Compiled, error) {
-			r, err := spec.Parse(draw(number))
+			r, err := spec.Parse(drawSpec(number))
 			if err != nil {
 				return nil, err
 			}
@@ -81,8 +81,8 @@ func entries(t *testing.T) []entry {
 	return all
 }
 
-// hasItsEstimates checks that a plan comes with the estimates that it leads to by itself: the planner makes them before
-// all is said of the plan.
+// hasItsEstimates checks that a plan has the estimates that follow from it: the planner computes them before the plan
+// is complete.
 func hasItsEstimates(t *testing.T, name string, p *compiled.Compiled) {
 	handed, err := p.Estimates()
 	own, failed := compiled.Of(p.Plan()).Estimates()
@@ -97,12 +97,12 @@ func hasItsEstimates(t *testing.T, name string, p *compiled.Compiled) {
 	}
 }
 
-// values are what parameters have in the corpus.
+// values are the values of parameters in the corpus.
 var values = map[string]string{"quarter": "2026q1", "month": "2026-01", "year": "2026", "n": "a"}
 
 var parameter = regexp.MustCompile(`\$\{(\w+)\}`)
 
-// paramsOf are the values of the parameters that a spec has.
+// paramsOf returns the values of the parameters that a spec has.
 func paramsOf(text string) map[string]string {
 	given := map[string]string{}
 	for _, p := range parameter.FindAllStringSubmatch(text, -1) {
@@ -111,8 +111,8 @@ func paramsOf(text string) map[string]string {
 	return given
 }
 
-// loaded is a spec in a file.
-func loaded(name, file string) entry {
+// entryOfFile returns the entry of a spec in a file.
+func entryOfFile(name, file string) entry {
 	return entry{name, func() (*compiled.Compiled, error) {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -127,8 +127,8 @@ func loaded(name, file string) entry {
 	}}
 }
 
-// scripted are the specs that the scripts of the command line hold, unpacked beside their other files.
-func scripted(t *testing.T) []entry {
+// entriesOfScripts returns the specs in the scripts of the command line, unpacked together with their other files.
+func entriesOfScripts(t *testing.T) []entry {
 	scripts, err := filepath.Glob(filepath.Join("..", "..", "cmd", "dprelease", "testdata", "script", "*.txtar"))
 	if err != nil {
 		t.Fatal(err)
@@ -146,20 +146,20 @@ func scripted(t *testing.T) []entry {
 				t.Fatal(err)
 			}
 			if strings.HasSuffix(f.Name, ".yaml") && strings.Contains(string(f.Data), "privacy:") {
-				all = append(all, loaded("script/"+strings.TrimSuffix(filepath.Base(script), ".txtar")+"/"+f.Name, path))
+				all = append(all, entryOfFile("script/"+strings.TrimSuffix(filepath.Base(script), ".txtar")+"/"+f.Name, path))
 			}
 		}
 	}
 	return all
 }
 
-// slow is from what time of planning on a spec waits for the long run; which do is decided when the list is written.
+// slow is the planning time from which a spec is left to the long run; that is decided when the list is written.
 const slow = 400 * time.Millisecond
 
-// waits ends the line of a spec that waits for the long run.
+// waits ends the line of a spec that is left to the long run.
 const waits = " long"
 
-// Every spec has the plan that it had, byte for byte, or is refused in the same words.
+// TestPlansAreTheSame fails if the plan of a spec, or the text of its refusal, has changed by a byte.
 func TestPlansAreTheSame(t *testing.T) {
 	file := filepath.Join("testdata", "plans.txt")
 	b, err := os.ReadFile(file)
@@ -210,7 +210,7 @@ func TestPlansAreTheSame(t *testing.T) {
 	t.Logf("%d plans and %d refusals are as they were, of %d specs that are listed", plans, len(all)-plans, len(listed))
 }
 
-// linesOf are the lines of specs, and how many of these can be planned.
+// linesOf returns the lines of specs, and how many of these can be planned.
 func linesOf(t *testing.T, all []entry) (lines []string, plans int) {
 	lines, planned := make([]string, len(all)), make([]bool, len(all))
 	next := make(chan int)

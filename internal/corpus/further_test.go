@@ -14,7 +14,7 @@ import (
 // first is how many specs are of the first kind.
 const first = 440
 
-// further draws a spec of these.
+// further draws a spec of the later kinds.
 func (d *drawing) further(number uint64) spec.Source {
 	d.line("version: 1\nrelease: drawn-%d", number)
 	if d.chance(.5) {
@@ -24,11 +24,11 @@ func (d *drawing) further(number uint64) spec.Source {
 		d.line("fit: {precise: 5%%, usable: 20%%}")
 	}
 	linked := d.chance(.3)
-	d.line("privacy: {protects: person, neighbours: %s%s%s}", d.one("add-remove", "add-remove", "replace"),
-		d.some(.5, ", account: people"), d.some(.15, ", resume: never"))
+	d.line("privacy: {protects: person, neighbours: %s%s%s}", d.oneOf("add-remove", "add-remove", "replace"),
+		d.sometimes(.5, ", account: people"), d.sometimes(.15, ", resume: never"))
 	microdata := linked || d.chance(.4)
 	d.line("budget: {%s, split: {tables: 1/2, rest: 1/4%s}}",
-		d.one("epsilon: 3, delta: 1e-9", "epsilon: 1, delta: 1e-6, noise: gaussian",
+		d.oneOf("epsilon: 3, delta: 1e-9", "epsilon: 1, delta: 1e-6, noise: gaussian",
 			"epsilon: 2, delta: 1e-9, noise: laplace", "rho: 1/2"),
 		map[bool]string{false: ", more: 1/4", true: ", homes: 1/8, microdata: 1/8"}[linked])
 	if linked {
@@ -46,15 +46,16 @@ func (d *drawing) further(number uint64) spec.Source {
 func (d *drawing) members() {
 	d.line("tables:\n  homes:\n    source: {csv: homes.csv}\n    unit: {id: home, max_rows: 1}\n    expect: {rows: [900, 1100]}")
 	d.line("    columns:\n      tenure: {values: [owned, rented]}\n      rooms: {type: integer, range: [1, 6]}")
-	d.line("  persons:\n    source: {csv: persons.csv}\n    unit: {id: home, max_rows: %s}\n    columns:", d.one("4", "7"))
+	d.line("  persons:\n    source: {csv: persons.csv}\n    unit: {id: home, max_rows: %s}\n    columns:",
+		d.oneOf("4", "7"))
 	d.line("      sex: {values: [f, m]}\n      age: {type: integer, range: [0, 99], levels: {ten: {width: 10}, band: {edges: [0, 16, 65]}}}")
 	d.line("      work: {values: [yes_, no_, child]}\n      pay: {type: integer, range: [0, 100]}\n      hours: {type: integer, range: [0, 60]}")
 	d.line("marginals:\n  homes: {table: homes, by: [tenure, rooms], budget: tables}")
-	d.line("  people: {table: persons, by: [%s], budget: rest%s}", d.one("age.ten, sex", "work, sex", "age.band"),
-		d.some(.6, d.one(", stats: [count, units]", ", per_unit: {total: 2}", ", stats: [count, {mean: pay}]")))
-	d.line("synthetic:\n  homes: {budget: homes%s}", d.some(.3, ", method: mst"))
+	d.line("  people: {table: persons, by: [%s], budget: rest%s}", d.oneOf("age.ten, sex", "work, sex", "age.band"),
+		d.sometimes(.6, d.oneOf(", stats: [count, units]", ", per_unit: {total: 2}", ", stats: [count, {mean: pay}]")))
+	d.line("synthetic:\n  homes: {budget: homes%s}", d.sometimes(.3, ", method: mst"))
 	d.line("  persons: {budget: microdata, parent: homes, size: members, by: [sex, %s, work]%s}",
-		d.one("age.ten", "age.band"), d.some(.3, ", ways: 2"))
+		d.oneOf("age.ten", "age.band"), d.sometimes(.3, ", ways: 2"))
 }
 
 // places draws one table of persons with a place, a time and a size that decides what they can earn.
@@ -64,7 +65,7 @@ func (d *drawing) places(microdata bool) {
 	if d.rows {
 		d.line("    unit: row")
 	} else {
-		d.line("    unit: {id: who, max_rows: %s}", d.one("3", "5", "5, null: drop"))
+		d.line("    unit: {id: who, max_rows: %s}", d.oneOf("3", "5", "5, null: drop"))
 	}
 	if d.rows && d.chance(.4) {
 		d.line("    weight: {from: w, range: [0, 4], step: 0.5, kind: design}")
@@ -74,12 +75,12 @@ func (d *drawing) places(microdata bool) {
 	}
 	d.line("    columns:\n      sex: {values: [f, m], unknown: {as: m}}\n      size: {values: [small, large]}")
 	d.line("      age: {type: integer, range: [0, 99], unknown: drop, levels: {ten: {width: 10}, band: {edges: [0, 16, 65]}}}")
-	d.line("      word: {values: {discover: {max_length: 20%s}}}", d.some(.5, ", at_least: 5"))
+	d.line("      word: {values: {discover: {max_length: 20%s}}}", d.sometimes(.5, ", at_least: 5"))
 	d.line("      place: {grid: {lon: x, lat: y, box: [0, 0, 8, 8], cells: [8, 8]}, levels: quadtree, unknown: {as: outside}}")
 	d.line("      hour: {from: hour(started), values: {integers: [0, 23]}}")
 	d.line("      day: {type: date, range: [2026-01-01, 2026-01-31], levels: {week: {width: 7}}}")
 	d.line("      pay: {type: decimal, step: 10, range: %s}",
-		d.one("[0, 8000]", "{by: size, small: [0, 3000], large: [1000, 8000]}"))
+		d.oneOf("[0, 8000]", "{by: size, small: [0, 3000], large: [1000, 8000]}"))
 	d.line("      hours: {type: integer, range: [0, 60]}")
 	d.line("marginals:")
 	tables := []string{
@@ -103,32 +104,32 @@ func (d *drawing) places(microdata bool) {
 			tables = append(tables, word, word, word, "{by: [word, sex], budget: tables, stats: [units], per_unit: {groups: 1}}")
 		}
 	}
-	for i, table := range d.several(1, 3, tables) {
+	for i, table := range d.someOf(1, 3, tables) {
 		d.line("  t%d: %s", i, table)
 	}
 	d.line("  basis: {by: [sex, age.band, size], budget: rest}")
-	d.line("  more: {by: [%s], budget: more}", d.one("age.ten", "hour", "place.2x2", "day.week"))
+	d.line("  more: {by: [%s], budget: more}", d.oneOf("age.ten", "hour", "place.2x2", "day.week"))
 	if microdata {
-		d.line("synthetic: {persons: {method: tables, by: [sex, age.band, size]%s}}", d.some(.5, ", files: 2"))
+		d.line("synthetic: {persons: {method: tables, by: [sex, age.band, size]%s}}", d.sometimes(.5, ", files: 2"))
 	}
 	if d.chance(.3) {
 		d.line("publish: {integers: consistent}")
 	}
 }
 
-// placed draws the table of persons of a further spec.
-func (d *drawing) placed(t *spec.Table, rows int) string {
+// placedRows draws the table of persons of a further spec.
+func (d *drawing) placedRows(t *spec.Table, rows int) string {
 	var text strings.Builder
 	text.WriteString("who,sex,size,age,word,x,y,started,day,pay,hours,w\n")
 	for range rows {
 		who := fmt.Sprint("p", d.IntN(rows/2))
-		if t.Unit.Null == spec.Drop && d.chance(odd) {
+		if t.Unit.Null == spec.Drop && d.chance(oddShare) {
 			who = ""
 		}
 		age := fmt.Sprint(d.IntN(100))
 		fmt.Fprintf(&text, "%s,%s,%s,%s,word%d,%.3f,%.3f,2026-01-05T%02d:30:00,2026-01-%02d,%.2f,%d,%.1f\n", who,
-			d.value(t, "sex", d.one("f", "m"), "x"),
-			d.one("small", "small", "large"), d.value(t, "age", age, "140"), d.IntN(4)*d.IntN(8), 4+3*d.NormFloat64(),
+			d.drawValue(t, "sex", d.oneOf("f", "m"), "x"),
+			d.oneOf("small", "small", "large"), d.drawValue(t, "age", age, "140"), d.IntN(4)*d.IntN(8), 4+3*d.NormFloat64(),
 			4+d.NormFloat64(),
 			d.IntN(24), 1+d.IntN(31), max(0, 2000+1500*d.NormFloat64()), d.IntN(61), 4*d.Float64())
 	}

@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// Messages and pages are held by files that a flag writes anew. testdata/goldens.txt has the SHA-256 of those files,
-// wherever they lie now, so that a message that moves to another package stays as it is; one that must become another,
-// as two readers became one, is listed with its reason in testdata/changed.md, and its file's new SHA-256 here.
+// TestGoldensAreTheSame compares the golden files of messages and pages, which a flag writes again, with their SHA-256
+// in testdata/goldens.txt, whatever their folder, so that a message that moves to another package stays the same. If
+// one must change, list it with the reason in testdata/changed.md and update its SHA-256.
 func TestGoldensAreTheSame(t *testing.T) {
 	listed, err := os.ReadFile(filepath.Join("testdata", "goldens.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := goldens(t)
+	there := goldenHashes(t)
 	for line := range strings.Lines(string(listed)) {
 		sum, was, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		if !there[sum] {
@@ -27,8 +27,8 @@ func TestGoldensAreTheSame(t *testing.T) {
 	}
 }
 
-// goldens are the SHA-256 of all files below folders testdata.
-func goldens(t *testing.T) map[string]bool {
+// goldenHashes returns the SHA-256 of all files below folders testdata.
+func goldenHashes(t *testing.T) map[string]bool {
 	all := map[string]bool{}
 	top := filepath.Join("..", "..")
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {

@@ -20,15 +20,15 @@ import (
 	"time"
 )
 
-// This file holds what the program prints of some releases: testdata/outputs.txt has the SHA-256 of what each command
-// writes to standard output and standard error, with its exit code, as a person and as a program ask for it. (What an
-// evaluation finds is among the files of releases: it draws rows as confidential as theirs.)
+// This file checks what the program prints about some releases: testdata/outputs.txt has the SHA-256 of what each
+// command writes to standard output and standard error, as text and as JSON, with its exit code. (The results of an
+// evaluation are among the files of releases.)
 
-// spoken are the releases of which the program is asked, in pairs that are compared. Those behind the first pair wait
-// for the long run.
-var spoken = []uint64{441, 480, 90, 178, 366, 497}
+// describedReleases are the releases about which the program is asked, in pairs that are compared. Those after the
+// first pair wait for the long run.
+var describedReleases = []uint64{441, 480, 90, 178, 366, 497}
 
-// program is the program, built from what is here, and where it runs.
+// program is the program, built from this source, and the folder in which it runs.
 type program struct{ file, place string }
 
 func buildProgram(t *testing.T, place string) program {
@@ -44,7 +44,8 @@ func buildProgram(t *testing.T, place string) program {
 
 var seconds = regexp.MustCompile(`"seconds": [0-9.e-]+`)
 
-// run runs the program in the folder of a release: what it prints, but for times, days and folders of this run.
+// run runs the program in the folder of a release and returns what it prints, without times, days and folders of this
+// run.
 func (p program) run(number uint64, args ...string) (stdout, all string, err error) {
 	c := exec.Command(p.file, args...)
 	c.Dir = filepath.Join(p.place, fmt.Sprint(number))
@@ -62,8 +63,8 @@ func (p program) run(number uint64, args ...string) (stdout, all string, err err
 	return out.String(), seconds.ReplaceAllString(text, `"seconds": 0`), nil
 }
 
-// asked are the commands that a release is asked with.
-func asked(t *testing.T, p program, m made) (all [][]string) {
+// commandsFor returns the commands that are run for a release.
+func commandsFor(t *testing.T, p program, m made) (all [][]string) {
 	add := func(args ...string) {
 		all = append(all, args, append(slices.Clone(args), "--json"))
 	}
@@ -110,7 +111,7 @@ func asked(t *testing.T, p program, m made) (all [][]string) {
 	return all
 }
 
-// firstCell is the first cell of a table, as the program is asked for it; "" where there is none.
+// firstCell returns the first cell of a table in the syntax of the command line, "" if there is none.
 func firstCell(t *testing.T, text string, by []string) string {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
@@ -133,9 +134,9 @@ func firstCell(t *testing.T, text string, by []string) string {
 // outputsAreTheSame compares what the program prints of releases below a place with the list: of those that are spoken
 // of, in the long run all.
 func outputsAreTheSame(t *testing.T, place string, releases []made) {
-	numbers := spoken
+	numbers := describedReleases
 	if !*update && os.Getenv("DPRELEASE_LONG") == "" {
-		numbers = spoken[:2]
+		numbers = describedReleases[:2]
 	}
 	var all []made
 	for _, n := range numbers {
@@ -149,11 +150,11 @@ func outputsAreTheSame(t *testing.T, place string, releases []made) {
 		if m.err != nil {
 			t.Fatalf("drawn %d: %v", m.number, m.err)
 		}
-		commands := asked(t, p, m)
+		commands := commandsFor(t, p, m)
 		if i%2 == 1 {
-			commands = append(commands, compared(all[i-1], m)...)
+			commands = append(commands, comparisonCommands(all[i-1], m)...)
 		}
-		workers.Go(func() { lines[i] = said(t, p, m.number, commands) })
+		workers.Go(func() { lines[i] = outputLines(t, p, m.number, commands) })
 	}
 	workers.Wait()
 	is := slices.Concat(lines...)
@@ -183,8 +184,8 @@ func outputsAreTheSame(t *testing.T, place string, releases []made) {
 	t.Logf("what %d commands print is as it was", len(is))
 }
 
-// compared are the commands that compare two releases, their plans and what they say together.
-func compared(before, after made) (all [][]string) {
+// comparisonCommands returns the commands that compare two releases, their plans and their answers together.
+func comparisonCommands(before, after made) (all [][]string) {
 	other := fmt.Sprintf("../%d/out/%s", before.number, before.plan.Name)
 	this := "out/" + after.plan.Name
 	for _, args := range [][]string{{"diff", other + ".plan.json", this + ".plan.json"}, {"diff", other, this},
@@ -194,8 +195,8 @@ func compared(before, after made) (all [][]string) {
 	return append(all, []string{"diff", other, this, "--as", "csv"})
 }
 
-// said has a line for each command: of what it prints the first half of the SHA-256.
-func said(t *testing.T, p program, number uint64, commands [][]string) (lines []string) {
+// outputLines returns a line for each command, with the first half of the SHA-256 of what it prints.
+func outputLines(t *testing.T, p program, number uint64, commands [][]string) (lines []string) {
 	for _, args := range commands {
 		_, text, err := p.run(number, args...)
 		if err != nil {

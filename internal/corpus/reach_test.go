@@ -11,27 +11,27 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// reach is what plans hold: the paths of their entries and, of those that name a kind of thing, the paths with the
+// planReach is what plans hold: the paths of their entries and, of those that name a kind of thing, the paths with the
 // names.
-type reach map[string]bool
+type planReach map[string]bool
 
-// named are the keys whose texts name a kind of thing.
-var named = []string{"basis", "band", "definition", "diagnostic", "kind", "method", "neighbours", "noise", "sums",
+// kindKeys are the keys whose texts name a kind of thing.
+var kindKeys = []string{"basis", "band", "definition", "diagnostic", "kind", "method", "neighbours", "noise", "sums",
 	"verdict", "way", "within"}
 
-// reachOf is what one plan holds.
-func reachOf(t *testing.T, p *plan.Plan) reach {
+// reachOf returns what one plan contains.
+func reachOf(t *testing.T, p *plan.Plan) planReach {
 	var document map[string]any
 	if err := json.Unmarshal(p.Bytes(), &document); err != nil {
 		t.Fatal(err)
 	}
 	delete(document, "source")
-	r := reach{}
+	r := planReach{}
 	r.walk("", "", document)
 	return r
 }
 
-func (r reach) walk(path, key string, value any) {
+func (r planReach) walk(path, key string, value any) {
 	r[path] = true
 	switch value := value.(type) {
 	case map[string]any:
@@ -43,20 +43,20 @@ func (r reach) walk(path, key string, value any) {
 			r.walk(path, key, v)
 		}
 	case string:
-		if slices.Contains(named, key) && value != "" {
+		if slices.Contains(kindKeys, key) && value != "" {
 			r[path+" "+value] = true
 		}
 	}
 }
 
-func (r reach) add(other reach) {
+func (r planReach) add(other planReach) {
 	for path := range other {
 		r[path] = true
 	}
 }
 
-// kinds are by which paths and names one counts what a reach covers of the language.
-var kinds = []struct {
+// reachKinds are the paths and names by which the covered part of the language is counted.
+var reachKinds = []struct {
 	of      string
 	matches *regexp.Regexp
 }{
@@ -71,10 +71,10 @@ var kinds = []struct {
 	{"methods of microdata", regexp.MustCompile(`^synthetic\.(method .*|files|parent|rows|rows_of|given|ways)$`)},
 }
 
-// String says how many entries of plans are reached, and of each sort how many kinds.
-func (r reach) String() string {
+// String returns how many entries of plans are reached, and how many kinds of each sort.
+func (r planReach) String() string {
 	text := fmt.Sprintf("%d entries of plans are reached", len(r))
-	for _, k := range kinds {
+	for _, k := range reachKinds {
 		n := 0
 		for path := range r {
 			if k.matches.MatchString(path) {

@@ -29,9 +29,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the bytes of whole releases: testdata/releases.txt has the first half of the SHA-256 of every file of
-// the sealed and of the published folder. Only a test can make these bytes: here every read of random bytes gives the
-// same ones and the clock stands still, which no build of the program can be told to do.
+// This file checks the bytes of whole releases: testdata/releases.txt has the first half of the SHA-256 of every file
+// of the sealed and of the published folder. Only a test can make these bytes: here every read of random bytes gives
+// the same ones and the clock stands still, which no build of the program can do.
 
 // constant is a source of random bytes that gives the same ones at every read.
 type constant struct{}
@@ -44,20 +44,20 @@ func (constant) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// inVain runs a test where random bytes are constant and the clock stands still.
-func inVain(t *testing.T, f func(t *testing.T)) {
+// withoutChance runs a test with constant random bytes and a clock that stands still.
+func withoutChance(t *testing.T, f func(t *testing.T)) {
 	random := rand.Reader
 	rand.Reader = constant{}
 	t.Cleanup(func() { rand.Reader = random })
 	synctest.Test(t, f)
 }
 
-// errTooMany is of a spec that expects more rows than are drawn.
+// errTooMany reports a spec that expects more rows than are drawn.
 var errTooMany = errors.New("the spec expects too many rows")
 
-// ready writes a drawn spec and the confidential tables that fit it into a folder, and plans it.
-func ready(ctx context.Context, dir string, number uint64) (*plan.Plan, error) {
-	source := draw(number)
+// prepareRelease writes a generated spec and confidential tables that fit it to a folder, and plans it.
+func prepareRelease(ctx context.Context, dir string, number uint64) (*plan.Plan, error) {
+	source := drawSpec(number)
 	r, err := spec.Parse(source)
 	if err != nil {
 		return nil, err
@@ -80,11 +80,11 @@ func ready(ctx context.Context, dir string, number uint64) (*plan.Plan, error) {
 	return p.Plan(), nil
 }
 
-// caps are what accounts hold that pay for releases, by the definition of privacy loss.
-var caps = map[string]string{"pure": "{epsilon: 100}", "zcdp": "{rho: 100}", "approximate": "{rho: 100, delta: 1e-3}"}
+// accountCaps are the caps of accounts that pay for releases, by the definition of privacy loss.
+var accountCaps = map[string]string{"pure": "{epsilon: 100}", "zcdp": "{rho: 100}", "approximate": "{rho: 100, delta: 1e-3}"}
 
-// options are where a release works: with the ledger and the key of an office where the spec names an account, else for
-// practice.
+// options returns the options of a release: with the ledger and the key of an office if the spec names an account,
+// otherwise for practice.
 func options(ctx context.Context, dir string, p *plan.Plan) (release.Options, error) {
 	o := release.Options{Out: filepath.Join(dir, "out"), Data: dir}
 	if p.Guarantee.Account == "" {
@@ -93,7 +93,7 @@ func options(ctx context.Context, dir string, p *plan.Plan) (release.Options, er
 	o.Ledger = filepath.Join(dir, "ledger.db")
 	policy, private := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "office.key")
 	text := fmt.Sprintf("account: %s\nprotects: %s\nneighbours: %s\ncap: %s\n", p.Guarantee.Account, p.Guarantee.Protects,
-		p.Guarantee.Neighbours, caps[p.Guarantee.Definition])
+		p.Guarantee.Neighbours, accountCaps[p.Guarantee.Definition])
 	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
 		return o, err
 	}
@@ -109,10 +109,10 @@ func options(ctx context.Context, dir string, p *plan.Plan) (release.Options, er
 	return o, err
 }
 
-// released releases a drawn spec, and returns its plan and the first half of the SHA-256 of every file that is left, by
-// name: of the published and the sealed folder, and of an evaluation.
-func released(ctx context.Context, dir string, number uint64) (*plan.Plan, map[string]string, error) {
-	p, err := ready(ctx, dir, number)
+// makeRelease releases a generated spec, and returns its plan and the first half of the SHA-256 of every file of the
+// published and the sealed folder and of an evaluation, by name.
+func makeRelease(ctx context.Context, dir string, number uint64) (*plan.Plan, map[string]string, error) {
+	p, err := prepareRelease(ctx, dir, number)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,7 +153,7 @@ func released(ctx context.Context, dir string, number uint64) (*plan.Plan, map[s
 	return p, files, err
 }
 
-// listing is what the list says of one release.
+// listing is the entry of one release in the list.
 type listing struct {
 	number uint64
 	files  map[string]string // the first half of the SHA-256 of each, by name
@@ -207,7 +207,7 @@ type made struct {
 // of stay. It may be called once in a process: what packages keep in pools belongs to its bubble.
 func releasesOf(t *testing.T, place string, numbers []uint64) []made {
 	all := make([]made, len(numbers))
-	inVain(t, func(t *testing.T) {
+	withoutChance(t, func(t *testing.T) {
 		next := make(chan int)
 		var workers sync.WaitGroup
 		for range 2 {
@@ -216,9 +216,9 @@ func releasesOf(t *testing.T, place string, numbers []uint64) []made {
 					dir := filepath.Join(place, fmt.Sprint(numbers[i]))
 					all[i].number = numbers[i]
 					if all[i].err = os.Mkdir(dir, 0o755); all[i].err == nil {
-						all[i].plan, all[i].files, all[i].err = released(t.Context(), dir, numbers[i])
+						all[i].plan, all[i].files, all[i].err = makeRelease(t.Context(), dir, numbers[i])
 					}
-					if !slices.Contains(spoken, numbers[i]) {
+					if !slices.Contains(describedReleases, numbers[i]) {
 						all[i].err = errors.Join(all[i].err, os.RemoveAll(dir))
 					}
 				}
@@ -233,19 +233,19 @@ func releasesOf(t *testing.T, place string, numbers []uint64) []made {
 	return all
 }
 
-// usual are the drawn specs that are released in every run, and not in the long one alone: together they reach the
+// everyRun are the drawn specs that are released in every run, and not in the long one alone: together they reach the
 // most.
-var usual = []uint64{90, 104, 178, 250, 310, 366, 441, 480, 497, 504}
+var everyRun = []uint64{90, 104, 178, 250, 310, 366, 441, 480, 497, 504}
 
-// What a release covers is counted, so that it cannot become less unnoticed: of all that plans of drawn specs can hold,
-// in all releases and in those of every run.
+// The covered part of the language is counted, so that it cannot shrink unnoticed: in all releases and in those of
+// every run.
 const (
 	fewestReleases = 110
 	fewestReached  = 394
 	fewestUsual    = 355
 )
 
-// Every file of a release is as it was, byte for byte, and what the program prints of some of them.
+// TestReleasesAreTheSame fails if a file of a release, or what the program prints about it, has changed by a byte.
 func TestReleasesAreTheSame(t *testing.T) {
 	place := t.TempDir()
 	var all []made
@@ -257,7 +257,7 @@ func TestReleasesAreTheSame(t *testing.T) {
 	t.Run("outputs", func(t *testing.T) { outputsAreTheSame(t, place, all) })
 }
 
-// compareReleases makes the releases that are listed, below a place, and compares them with the list.
+// compareReleases makes the listed releases below a place and compares them with the list.
 func compareReleases(t *testing.T, place string) []made {
 	listed := readListings(t)
 	if len(listed) < fewestReleases {
@@ -265,21 +265,21 @@ func compareReleases(t *testing.T, place string) []made {
 	}
 	least := fewestReached
 	if os.Getenv("DPRELEASE_LONG") == "" {
-		listed = slices.DeleteFunc(listed, func(l listing) bool { return !slices.Contains(usual, l.number) })
+		listed = slices.DeleteFunc(listed, func(l listing) bool { return !slices.Contains(everyRun, l.number) })
 		least = fewestUsual
 	}
 	var numbers []uint64
 	for _, l := range listed {
 		numbers = append(numbers, l.number)
 	}
-	reached, files := reach{}, 0
+	reached, files := planReach{}, 0
 	all := releasesOf(t, place, numbers)
 	for i, m := range all {
 		if m.err != nil {
 			t.Errorf("drawn %d: %v", m.number, m.err)
 			continue
 		}
-		differences(t, listed[i], m.listing)
+		compareListings(t, listed[i], m.listing)
 		reached.add(reachOf(t, m.plan))
 		files += len(m.files)
 	}
@@ -290,8 +290,8 @@ func compareReleases(t *testing.T, place string) []made {
 	return all
 }
 
-// differences fails for every file that is not as it was.
-func differences(t *testing.T, was, is listing) {
+// compareListings fails for every file that has changed.
+func compareListings(t *testing.T, was, is listing) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(was.files)) {
 		switch sum, there := is.files[name]; {
@@ -315,7 +315,7 @@ func updateReleases(t *testing.T, place string) []made {
 		numbers = append(numbers, number)
 	}
 	var text strings.Builder
-	reached := reach{}
+	reached := planReach{}
 	all := releasesOf(t, place, numbers)
 	for _, m := range all {
 		if m.plan == nil { // the spec is refused, or expects too many rows

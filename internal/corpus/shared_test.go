@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// codebooks are small public files for the specs that lie outside the project.
+// codebooks are small public files for the specs from outside the project.
 var codebooks = map[string]string{
 	"geo/regions.csv": "district,label,state,state_label\nn1,Upper,n,North\nn2,Lower,n,North\ns1,Hill,s,South\ns2,Coast,s,South\n",
 	"hospitals.csv":   "code,label,region\nh1,Central,east\nh2,Lakeside,west\nh3,Valley,west\n",

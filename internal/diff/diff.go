@@ -1,5 +1,5 @@
-// Package diff says what differs between two plans, or between two published releases: which cells changed by more than
-// the noise of two independent draws explains. It reads published folders and plan files and writes nothing.
+// Package diff compares two plans or two published releases. It lists the cells that changed by more than the noise of
+// two independent draws explains. It reads published folders and plan files and writes nothing.
 package diff
 
 import (
@@ -15,39 +15,38 @@ import (
 	"github.com/dprelease/dprelease/plan/describe"
 )
 
-// Difference is what differs between two plans or two published releases.
+// Difference is the difference of two plans or two published releases.
 type Difference struct {
 	Plans    describe.Difference `json:"plans"`
-	Releases *Comparison         `json:"releases,omitempty"` // nil where plan files were compared
+	Releases *Comparison         `json:"releases,omitempty"` // nil if plan files were compared
 }
 
-// Comparison is what two published releases say of the tables that both have.
+// Comparison compares the tables that two published releases share.
 type Comparison struct {
 	Before Edition `json:"before"`
 	After  Edition `json:"after"`
-	// SameDraw is true where both publish the same measurements: then no
+	// SameDraw reports whether both publish the same measurements: then no
 	// difference is noise.
 	SameDraw bool `json:"same_draw"`
 	// Cells is how many counts were compared. If nothing but the noise had
-	// changed, any of them at all would count as changed with a chance of at most
+	// changed, the probability that any of them counts as changed would be at most
 	// Chance, which is divided among Tests cells (Holm 1979).
 	Cells  int64             `json:"cells"`
 	Chance float64           `json:"chance"`
 	Tests  float64           `json:"tests"`
 	Rule   string            `json:"rule"` // the same in words
 	Tables []TableDifference `json:"tables"`
-	// Budget is what was paid, before and after, and Errors the margin of each table: two for each, 0 where it is not
-	// there.
+	// Budget is what was paid, before and after. Errors are the margins of each table in both, 0 if a release lacks it.
 	Budget [2]string      `json:"budget"`
 	Errors []ErrorsBeside `json:"margins"`
-	// Sampled tells that a release is of a secret sample, whose error is in no margin.
+	// Sampled reports whether a release measures a secret sample, whose error is in no margin.
 	Sampled bool `json:"sampled,omitempty"`
-	// Microdata are the tables of which both publish microdata. Those are not compared:
-	// their rows are drawn from a model, so they differ also where nothing has changed.
+	// Microdata are the tables of which both publish microdata. These are not compared:
+	// their rows are drawn from a model, so they differ even if nothing has changed.
 	Microdata []string `json:"microdata_not_compared,omitempty"`
 }
 
-// ErrorsBeside is the margin of a count of a table in two releases, 0 in one that does not have it.
+// ErrorsBeside is the margin of a count of a table in two releases, 0 in one that lacks it.
 type ErrorsBeside struct {
 	Table     string  `json:"table"`
 	Statistic string  `json:"statistic"`
@@ -64,8 +63,7 @@ type Edition struct {
 	Software string `json:"software"`
 }
 
-// TableDifference is what two releases say of one table. Its figures are those of
-// cells with the same keys.
+// TableDifference compares one table of two releases, cell by cell with the same keys.
 type TableDifference struct {
 	Path       string                `json:"path"`
 	By         []string              `json:"by"`
@@ -74,16 +72,16 @@ type TableDifference struct {
 	OnlyBefore int64                 `json:"cells_only_before"`
 	OnlyAfter  int64                 `json:"cells_only_after"`
 	Statistics []StatisticDifference `json:"statistics,omitempty"`
-	// Some tells that a release has some cells of the table alone. Those that are in one release only have not changed for
-	// that.
+	// Some reports whether a release has only some cells of the table. A cell that only one release has need not have
+	// changed.
 	Some bool `json:"some_cells,omitempty"`
-	// Figures compares the figures other than the count. Where both releases come from one draw they must be equal. Of two
-	// draws, and for counts of secret samples, it lists where their intervals do not overlap.
+	// Figures compares the figures other than the count. If both releases come from one draw they must be equal. For two
+	// draws, and for counts of secret samples, it lists the cells whose intervals do not overlap.
 	Figures []FigureDifference `json:"figures,omitempty"`
 }
 
-// FigureDifference is in how many cells a figure, its interval or its flag is not the same or, of two draws, its two
-// intervals are apart. Of as many as were compared noise alone sets Expected apart at most, on the mean.
+// FigureDifference counts the cells in which a figure, its interval or its flag differs or, for two draws, in which
+// its two intervals are disjoint. Among the compared cells, noise alone makes at most Expected disjoint on average.
 type FigureDifference struct {
 	Name     string           `json:"name"`
 	Compared int64            `json:"cells_compared"`
@@ -92,10 +90,9 @@ type FigureDifference struct {
 	Largest  []CellDifference `json:"largest,omitempty"`
 }
 
-// StatisticDifference is what became of one statistic. Margin is the largest
-// difference of unbiased estimates that the noise explains, of the cell where that is
-// most; Changed is how many cells differ by more than their own margin, and Largest
-// are those of them that differ most.
+// StatisticDifference compares one statistic. Margin is the largest difference of unbiased estimates that the noise
+// explains, the maximum over the cells; Changed is how many cells differ by more than their own margin; Largest are
+// those that differ most.
 type StatisticDifference struct {
 	Name    string           `json:"name"`
 	Margin  float64          `json:"margin"`
@@ -103,8 +100,8 @@ type StatisticDifference struct {
 	Largest []CellDifference `json:"largest,omitempty"`
 }
 
-// CellDifference is a cell that changed by more than the noise explains. Before
-// and After are unbiased estimates, Keys its codes in the order of By.
+// CellDifference is a cell that changed by more than the noise explains. Before and After are unbiased estimates, Keys
+// its codes in the order of By.
 type CellDifference struct {
 	Keys       []string `json:"keys"`
 	Before     float64  `json:"before"`
@@ -114,21 +111,21 @@ type CellDifference struct {
 }
 
 const (
-	// differenceChance is the chance, over all cells together, that noise alone
-	// makes any count as changed.
+	// differenceChance is the probability, over all cells together, that noise alone
+	// makes any cell count as changed.
 	differenceChance = 0.05
-	// largestKept bounds the changed cells of a statistic that are told of, largestShown those that a page lists.
+	// largestKept is how many changed cells of a statistic are kept at most, largestShown how many a page lists.
 	largestKept  = 1000
 	largestShown = 20
-	// mostSteps bounds how often the margins are narrowed: each time fewer cells share the chance.
+	// mostSteps is how often the margins are narrowed at most: each time fewer cells share the chance.
 	mostSteps = 20
 )
 
-// Of compares two plan files, as readPlan reads them, or the folders of two published releases, of
-// which each must be as its manifest says.
+// Of compares two plan files, as readPlan reads them, or the folders of two published releases, each of which must
+// agree with its manifest.
 //
-// Errors: *[verdict.Unusable] where they are not two of a kind or cannot be read;
-// *[published.Altered] for a published folder that was changed.
+// Errors: *[verdict.Unusable] if they are not two of a kind or cannot be read; *[published.Altered] for a published
+// folder that was changed.
 func Of(ctx context.Context, before, after string,
 	readPlan func(ctx context.Context, path string) (*compiled.Compiled, error)) (*Difference, error) {
 	var folders [2]bool
@@ -142,7 +139,8 @@ func Of(ctx context.Context, before, after string,
 	switch {
 	case folders[0] != folders[1]:
 		return nil, &verdict.Unusable{File: after,
-			Err: errors.New("a plan file and a folder cannot be compared: give two plan files, or the folders of two published releases")}
+			Err: errors.New(
+				"a plan file and a folder cannot be compared: give two plan files, or the folders of two published releases")}
 	case folders[0]:
 		return diffReleases(ctx, before, after)
 	}
@@ -157,8 +155,7 @@ func Of(ctx context.Context, before, after string,
 	return &Difference{Plans: describe.Diff(a, b)}, nil
 }
 
-// diffReleases compares two published folders: their plans, then every table that
-// both have.
+// diffReleases compares two published folders: their plans, then every table that both have.
 func diffReleases(ctx context.Context, before, after string) (*Difference, error) {
 	a, err := published.Open(before)
 	if err != nil {
@@ -170,10 +167,10 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 	}
 	c := &Comparison{Before: editionOf(a), After: editionOf(b), SameDraw: a.SameDraw(b), Chance: differenceChance,
 		Tables: []TableDifference{}}
-	c.Rule = c.rule()
+	c.Rule = c.ruleText()
 	c.Sampled = eitherSampled(a, b)
 	c.Budget, c.Errors = [2]string{describe.Budget(a.Plan.Guarantee), describe.Budget(b.Plan.Guarantee)},
-		errorsBeside(a.Plan, b.Plan)
+		compareMargins(a.Plan, b.Plan)
 	for _, s := range a.Plan.Synthetic {
 		if slices.ContainsFunc(b.Plan.Synthetic, func(other plan.Synthetic) bool { return other.Table == s.Table }) {
 			c.Microdata = append(c.Microdata, s.Table)
@@ -187,20 +184,21 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 		}
 		if found {
 			pairs = append(pairs, pair)
-			c.Cells += pair.compared() * int64(len(pair.statistics))
-			c.Tests += pair.tests()
+			c.Cells += pair.commonCells() * int64(len(pair.statistics))
+			c.Tests += pair.testedCells()
 		}
 	}
-	if err := c.compare(ctx, pairs); err != nil {
+	if err := c.compareTables(ctx, pairs); err != nil {
 		return nil, err
 	}
 	return &Difference{Plans: describe.Diff(a.Plan, b.Plan), Releases: c}, nil
 }
 
-// compare compares the tables that both releases have, as often as that finds more: each cell that is found leaves its
-// part of the chance to those that are not, by which their margins are narrower (Holm 1979: the chance that any is
-// found for its noise alone stays what it is, however the noise of cells hangs together).
-func (c *Comparison) compare(ctx context.Context, pairs []tablePair) error {
+// compareTables compares the tables that both releases have, again and again as long as that finds more changed cells.
+// Each cell that is found leaves its part of the chance to the others, whose margins become narrower. (Holm 1979: the
+// probability that any cell is found because of its noise alone stays the same, whatever the dependence of the cells'
+// noise.)
+func (c *Comparison) compareTables(ctx context.Context, pairs []tablePair) error {
 	for step, found := 0, int64(0); ; step++ {
 		c.Tables = []TableDifference{}
 		now := int64(0)
@@ -208,7 +206,7 @@ func (c *Comparison) compare(ctx context.Context, pairs []tablePair) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			t, err := pair.compare(c.SameDraw, c.Chance/max(c.Tests-float64(found), 1))
+			t, err := pair.compareCells(c.SameDraw, c.Chance/max(c.Tests-float64(found), 1))
 			if err != nil {
 				return err
 			}
@@ -224,8 +222,8 @@ func (c *Comparison) compare(ctx context.Context, pairs []tablePair) error {
 	}
 }
 
-// errorsBeside lists the margins of all counts of two plans, those of before first.
-func errorsBeside(before, after *compiled.Compiled) []ErrorsBeside {
+// compareMargins lists the margins of all counts of two plans, those of the first plan first.
+func compareMargins(before, after *compiled.Compiled) []ErrorsBeside {
 	all := []ErrorsBeside{}
 	for _, side := range []struct {
 		plan *compiled.Compiled
@@ -246,7 +244,7 @@ func errorsBeside(before, after *compiled.Compiled) []ErrorsBeside {
 	return all
 }
 
-// editionOf returns what a difference says of an edition.
+// editionOf returns the description of a release in a comparison.
 func editionOf(e *published.Release) Edition {
 	m := e.Manifest
 	return Edition{Folder: e.Place, Release: m.Release, Status: m.Status, Revision: m.Revision, Software: m.Software}

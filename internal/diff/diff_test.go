@@ -98,11 +98,11 @@ func (e editions) flukes(a, b string) int64 {
 		if err != nil || !found {
 			e.t.Fatal(found, err)
 		}
-		table, err := pair.compare(false, 1e-10/float64(cells))
+		table, err := pair.compareCells(false, 1e-10/float64(cells))
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		changed += table.changed()
+		changed += table.changedFigures()
 	}
 	return changed
 }
@@ -120,7 +120,7 @@ func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 		if d.Releases.Cells != 202 || d.Releases.SameDraw {
 			t.Errorf("%s: %+v", budget, d.Releases)
 		}
-		changed := d.Releases.Tables[0].changed() + d.Releases.Tables[1].changed()
+		changed := d.Releases.Tables[0].changedFigures() + d.Releases.Tables[1].changedFigures()
 		if none := strings.Contains(page,
 			"In 2 of 2 tables no cell changed by more than the noise explains."); none != (changed == 0) {
 			t.Errorf("%s: the page says\n%s", budget, page)
@@ -139,7 +139,7 @@ func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 				cell.Difference < 500 || cell.Difference > 700 {
 				t.Errorf("%s: %+v", budget, cell)
 			}
-			if line := "+" + estimate(cell.Difference); !strings.Contains(page, line) {
+			if line := "+" + estimateText(cell.Difference); !strings.Contains(page, line) {
 				t.Errorf("%s: no %q in\n%s", budget, line, page)
 			}
 		}
@@ -152,8 +152,8 @@ func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 	}
 }
 
-// What is found leaves its part of the chance to the others: the margins are those for as many cells as are left, and
-// narrower than if all shared the chance.
+// A changed cell leaves its part of the chance to the others: the margins are those for the number of remaining cells,
+// and narrower than if all shared the chance.
 func TestDiffSharesTheChanceStepByStep(t *testing.T) {
 	e := editions{t, t.TempDir()}
 	before, after := e.publish("a", map[string]int{"walk": 500, "ride": 300}, "{epsilon: 1}", "{rho: 1/2}"),
@@ -171,12 +171,12 @@ func TestDiffSharesTheChanceStepByStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := d.Releases.Tables[0].changed() + d.Releases.Tables[1].changed()
+	found := d.Releases.Tables[0].changedFigures() + d.Releases.Tables[1].changedFigures()
 	if found < 3 || d.Releases.Tests != 202 {
 		t.Fatalf("%d cells are found among %g", found, d.Releases.Tests)
 	}
 	margin := func(among float64) float64 {
-		c, err := pair.compare(false, differenceChance/among)
+		c, err := pair.compareCells(false, differenceChance/among)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,8 +188,8 @@ func TestDiffSharesTheChanceStepByStep(t *testing.T) {
 	}
 }
 
-// Intervals are apart where they have nothing in common, and by how far the figures are beyond what would let them
-// meet.
+// TestIntervalsApart compares intervals that meet and that do not, and the largest difference of the figures at which
+// they would meet.
 func TestIntervalsApart(t *testing.T) {
 	cell := func(low, value, high float64) published.FigureCell {
 		return published.FigureCell{Numbers: [4]uint64{math.Float64bits(value), math.Float64bits(low),
@@ -205,7 +205,7 @@ func TestIntervalsApart(t *testing.T) {
 		{cell(5, 8, 9), cell(1, 2, 4), true, 5},
 		{cell(1, 2, 9), cell(3, 3, 3), false, 0},
 	} {
-		if got, is := apart(c.x, c.y); is != c.apart || got.Margin != c.margin || is &&
+		if got, is := disjointIntervals(c.x, c.y); is != c.apart || got.Margin != c.margin || is &&
 			!(math.Abs(got.Difference) > got.Margin) {
 			t.Errorf("%+v and %+v: %v, %+v", c.x, c.y, is, got)
 		}
@@ -337,7 +337,7 @@ func TestDiffOfOtherKeys(t *testing.T) {
 	}
 }
 
-// A published file is read only where its rows are those of the plan's domains.
+// A published file is refused unless its rows are those of the plan's domains.
 func TestEstimatesAreHeldAgainstTheDomains(t *testing.T) {
 	e := editions{t, t.TempDir()}
 	a, err := published.Open(e.publish("a", map[string]int{"walk": 5}))

@@ -2,12 +2,12 @@ package diff
 
 import "github.com/dprelease/dprelease/internal/published"
 
-// This file holds what changes in a comparison where counts are public figures.
+// This file handles counts that are public figures in a comparison.
 
-// tableNoiseOf is the noise of a statistic: none of public figures.
-func tableNoiseOf(t published.Table, statistic string) (tableNoise, error) {
+// statisticNoise returns the noise of a statistic: none for public figures.
+func statisticNoise(t published.Table, statistic string) (tableNoise, error) {
 	if t.Planned.Invariant != "" {
-		return tableNoise{alone: true}, nil
+		return tableNoise{single: true}, nil
 	}
-	return measuredNoiseOf(t, statistic)
+	return measuredNoise(t, statistic)
 }

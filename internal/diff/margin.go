@@ -9,34 +9,30 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// This file holds the margin of a difference: how far two independent draws of noise drive two figures apart.
+// This file computes the margin of a difference: the largest difference between two figures that two independent draws
+// of noise explain.
 
 // slack covers the rounding of the few floating-point steps below.
 const slack = 1e-9
 
-// differenceMargin is an m such that |X − Y| > m has a chance of at most chance, for
-// the independent noise X and Y of two cells: the largest difference that the noise
-// explains. Where both cells are one measurement each it is a whole number.
+// differenceMargin returns an m such that |X − Y| > m has a probability of at most chance, for the independent noise X
+// and Y of two cells: the largest difference that the noise explains. If both cells are one measurement each, m is a
+// whole number.
 //
-// Where both are, and of discrete Laplace noise, it is the quantile for two draws of
-// the wider one, exact where they have one scale (laplaceMargin), if that is less. Else
-// it is Chernoff's bound for the discrete laws themselves, not for a normal law:
-// P(X − Y ≥ m) ≤ exp(K(s) − s·m) for every s > 0 at which K(s) = log E exp(sX) +
-// log E exp(−sY) is finite. Both laws are symmetric, so E exp(−sY) = E exp(sY),
-// and P(|X − Y| ≥ m) is at most twice that. Each s thus makes m = (K(s) + log(2 /
-// chance)) / s a valid margin, and the search below only looks for a small one. A
-// cell that is put together from several has symmetric noise as well, and a bound on
-// K(s) by the standard error that is published with it (law).
+// If both are, and have discrete Laplace noise, m is the quantile for two draws of the wider one, exact if they have
+// one scale (laplaceMargin), provided that it is less. Otherwise m is Chernoff's bound for the discrete laws
+// themselves, not for a normal law: P(X − Y ≥ m) ≤ exp(K(s) − s·m) for every s > 0 at which K(s) = log E exp(sX) + log
+// E exp(−sY) is finite. Both laws are symmetric, so E exp(−sY) = E exp(sY), and P(|X − Y| ≥ m) is at most twice that.
+// Each s thus makes m = (K(s) + log(2 / chance)) / s a valid margin, and the search below only looks for a small one.
+// A cell that combines several measurements has symmetric noise as well, and a bound on K(s) by the standard error
+// that is published with it (tableNoise.ofCell).
 //
-// Discrete Laplace with scale t, by summing two geometric series with p =
-// exp(−1/t): E exp(sX) = (1 − p)² / ((1 − p·eˢ)(1 − p·e⁻ˢ)) for s < 1/t. Discrete
-// Gaussian with parameter σ²: E exp(sX) ≤ exp(s²σ²/2), since completing the square
-// leaves exp(s²σ²/2) times the ratio of Σₓ exp(−(x − sσ²)²/2σ²) to Σₓ exp(−x²/2σ²),
-// and a shift off the integers lowers that sum (its Fourier series has positive
-// coefficients, by Poisson summation, so it is largest at 0; Canonne, Kamath and
-// Steinke 2020, lemma 22). For two Gaussians the best s gives m = √(2(σ²+τ²)
-// log(2/chance)), which is above the quantile of the normal law with that
-// variance.
+// Discrete Laplace with scale t, by summing two geometric series with p = exp(−1/t): E exp(sX) = (1 − p)² / ((1 −
+// p·eˢ)(1 − p·e⁻ˢ)) for s < 1/t. Discrete Gaussian with parameter σ²: E exp(sX) ≤ exp(s²σ²/2), since completing the
+// square leaves exp(s²σ²/2) times the ratio of Σₓ exp(−(x − sσ²)²/2σ²) to Σₓ exp(−x²/2σ²), and a shift off the
+// integers lowers that sum (its Fourier series has positive coefficients, by Poisson summation, so it is largest at 0;
+// Canonne, Kamath and Steinke 2020, lemma 22). For two Gaussians the best s gives m = √(2(σ²+τ²) log(2/chance)), which
+// is above the quantile of the normal law with that variance.
 func differenceMargin(x, y cellNoise, chance float64) float64 {
 	laws := [2]symmetricLaw{x.law, y.law}
 	if max(laws[0].scale(), laws[1].scale()) == 0 { // two public figures
@@ -45,7 +41,7 @@ func differenceMargin(x, y cellNoise, chance float64) float64 {
 	tail := math.Log(2 / chance)
 	bound := func(s float64) float64 { return (laws[0].logMoment(s) + laws[1].logMoment(s) + tail) / s }
 	margin := bound(bestTilt(bound, laws)) * (1 + slack)
-	if !x.alone || !y.alone {
+	if !x.single || !y.single {
 		return margin
 	}
 	whole := int64(math.Ceil(margin)) - 1
@@ -55,15 +51,13 @@ func differenceMargin(x, y cellNoise, chance float64) float64 {
 	return float64(whole)
 }
 
-// laplaceMargin is the least m, at most a margin that is known, for which two
-// draws of discrete Laplace noise with scale t differ by more than m with a chance
-// of at most chance.
+// laplaceMargin returns the least m, at most a known margin, for which two draws of discrete Laplace noise with scale
+// t differ by more than m with a probability of at most chance.
 //
-// With p = exp(−1/t), P(X − Y = d) = ((1 − p)/(1 + p))² p^|d| (|d| + (1 + p²)/(1 −
-// p²)), by summing p^|x| p^|d − x|; its tail is the sum of a geometric series and
-// of its derivative. A Y of a smaller scale does not drive the two further apart:
-// P(|X − y| > m) rises with |y|, for X is symmetric and falls off to both sides,
-// and P(|Y| > y) = 2p^(y+1)/(1 + p) rises with the scale.
+// With p = exp(−1/t), P(X − Y = d) = ((1 − p)/(1 + p))² p^|d| (|d| + (1 + p²)/(1 − p²)), by summing p^|x| p^|d − x|;
+// its tail is the sum of a geometric series and of its derivative. A Y of a smaller scale does not increase the
+// difference: P(|X − y| > m) rises with |y|, because X is symmetric and falls off to both sides, and P(|Y| > y) =
+// 2p^(y+1)/(1 + p) rises with the scale.
 func laplaceMargin(t, chance float64, known int64) int64 {
 	p, q := math.Exp(-1/t), -math.Expm1(-1/t) // q = 1 − p
 	beyond := func(m int64) float64 {
@@ -74,9 +68,9 @@ func laplaceMargin(t, chance float64, known int64) int64 {
 	return int64(least)
 }
 
-// bestTilt is an s at which the bound is near its least. The bound falls and then
-// rises: K is convex and vanishes at 0. Logarithms of s are searched by thirds
-// between where the bound is surely falling and where it is infinite or rising.
+// bestTilt returns an s at which the bound is near its minimum. The bound falls and then rises: K is convex and
+// vanishes at 0. Logarithms of s are searched by thirds between where the bound is surely falling and where it is
+// infinite or rising.
 func bestTilt(bound func(s float64) float64, laws [2]symmetricLaw) float64 {
 	scale := max(laws[0].scale(), laws[1].scale())
 	low, high := math.Log(1e-3/scale), math.Log(1e3/scale)
@@ -92,24 +86,24 @@ func bestTilt(bound func(s float64) float64, laws [2]symmetricLaw) float64 {
 	return math.Exp(low)
 }
 
-// tableNoise is that of the cells of a table: alone, each has one draw of a law; else each is
-// a sum of independent draws with weights, and its standard error is published with it.
+// tableNoise is the noise of the cells of a table. If single, each cell has one draw of a law; otherwise each is a
+// weighted sum of independent draws, and its standard error is published with it.
 type tableNoise struct {
-	alone bool
-	law   symmetricLaw
-	// Of what is put together: the largest variance of a discrete Laplace law, 0 for
-	// discrete Gaussian ones; of those the largest parameter ÷ variance.
+	single bool
+	law    symmetricLaw
+	// For weighted sums: the largest variance of a discrete Laplace law, 0 for
+	// discrete Gaussian ones; for those the largest parameter ÷ variance.
 	widest, excess float64
 }
 
-// cellNoise is that of one cell: its law, or one whose moments are no less.
+// cellNoise is the noise of one cell: its law, or one whose moments are no less.
 type cellNoise struct {
-	alone bool
-	law   symmetricLaw
+	single bool
+	law    symmetricLaw
 }
 
-// noiseTogether is the noise of what is put together from measurements.
-func noiseTogether(all []budget.Mechanism) (tableNoise, error) {
+// combinedNoise returns the noise of what is combined from measurements with these mechanisms.
+func combinedNoise(all []budget.Mechanism) (tableNoise, error) {
 	n := tableNoise{}
 	for _, m := range all {
 		law, err := symmetricLawOf(m)
@@ -128,22 +122,20 @@ func noiseTogether(all []budget.Mechanism) (tableNoise, error) {
 	return n, nil
 }
 
-// of is the noise of a cell with this standard error.
+// ofCell returns the noise of a cell with this standard error.
 //
-// Gaussian: each draw, times its weight w, has a log E exp(sX) of at most
-// s²w²σ²/2, whatever w, and these add up to that of one Gaussian whose parameter is
-// the sum of the w²σ², here the cell's variance times the largest σ² ÷ variance. (A
-// normal law of the cell's own variance would be no bound: where σ is small, a
-// discrete law has the variance of its far less likely steps.)
+// Gaussian: each draw, times its weight w, has a log E exp(sX) of at most s²w²σ²/2, whatever w, and these add up to
+// that of one Gaussian whose parameter is the sum of the w²σ², here the cell's variance times the largest σ² ÷
+// variance. (A normal law of the cell's own variance would be no bound: if σ is small, a discrete law has the variance
+// of its far less likely steps.)
 //
-// Laplace: a pure budget's tables are plain sums, of weights of at most 1. A draw of
-// variance v has E exp(sX) = 1 / (1 − v·(cosh s − 1)), and cosh ws − 1 ≤ w²·(cosh s − 1)
-// for |w| ≤ 1, by their series. Where the terms w²v add up to V and none is above u,
-// the sum of −log(1 − w²v·(cosh s − 1)) is at most that of V/u terms of u, since −log(1 − x)
-// is convex and 0 at 0; and where V is below u, that of one term of V.
-func (n tableNoise) of(standardError float64) cellNoise {
-	if n.alone {
-		return cellNoise{alone: true, law: n.law}
+// Laplace: a pure budget's tables are plain sums, of weights of at most 1. A draw of variance v has E exp(sX) = 1 / (1
+// − v·(cosh s − 1)), and cosh ws − 1 ≤ w²·(cosh s − 1) for |w| ≤ 1, by their series. If the terms w²v add up to V and
+// none is above u, the sum of −log(1 − w²v·(cosh s − 1)) is at most that of V/u terms of u, since −log(1 − x) is
+// convex and 0 at 0; and if V is below u, that of one term of V.
+func (n tableNoise) ofCell(standardError float64) cellNoise {
+	if n.single {
+		return cellNoise{single: true, law: n.law}
 	}
 	variance := standardError * standardError
 	if n.widest == 0 {
@@ -154,8 +146,8 @@ func (n tableNoise) of(standardError float64) cellNoise {
 	return cellNoise{law: symmetricLaw{t: 1 / math.Log1p(u+math.Sqrt(u*(2+u))), draws: draws}}
 }
 
-// symmetricLaw is the law of noise: so many draws of discrete Laplace noise where t is
-// positive, 0 for one; else discrete Gaussian with parameter variance.
+// symmetricLaw is the law of noise: if t is positive a sum of draws of discrete Laplace noise with scale t, where 0
+// draws mean one; otherwise discrete Gaussian with parameter variance.
 type symmetricLaw struct{ t, variance, draws float64 }
 
 func symmetricLawOf(m budget.Mechanism) (symmetricLaw, error) {
@@ -169,12 +161,12 @@ func symmetricLawOf(m budget.Mechanism) (symmetricLaw, error) {
 	return symmetricLaw{}, fmt.Errorf("the mechanism %q adds no noise whose law is known", m.Kind)
 }
 
-// scale is about a standard deviation.
+// scale returns about a standard deviation.
 func (l symmetricLaw) scale() float64 {
 	return max(l.t*math.Sqrt(max(l.draws, 1)), math.Sqrt(l.variance))
 }
 
-// logMoment is log E exp(sX), or a bound of it; +∞ where there is none.
+// logMoment returns log E exp(sX), or an upper bound; +∞ if there is none.
 func (l symmetricLaw) logMoment(s float64) float64 {
 	if l.t == 0 {
 		return s * s * l.variance / 2

@@ -54,14 +54,14 @@ func aloneOf(t *testing.T, m budget.Mechanism) cellNoise {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tableNoise{alone: true, law: law}.of(math.NaN())
+	return tableNoise{single: true, law: law}.ofCell(math.NaN())
 }
 
 // togetherOf is the noise of a cell that is the sum of one draw of each, divided by
 // denominator.
 func togetherOf(t *testing.T, denominator float64, all ...budget.Mechanism) cellNoise {
 	t.Helper()
-	n, err := noiseTogether(all)
+	n, err := combinedNoise(all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func togetherOf(t *testing.T, denominator float64, all ...budget.Mechanism) cell
 	for _, m := range all {
 		variance += m.Variance()
 	}
-	return n.of(math.Sqrt(variance) / denominator)
+	return n.ofCell(math.Sqrt(variance) / denominator)
 }
 
 // convolved is the law of X + Y, cut where both are.
@@ -203,7 +203,7 @@ func TestMarginsAreOrderly(t *testing.T) {
 	}
 	for name, all := range map[string][]budget.Mechanism{"none": {}, "without noise": {huge, none},
 		"both laws": {huge, noiseOf(budget.DiscreteGaussian, 1, 1)}} {
-		if _, err := noiseTogether(all); err == nil {
+		if _, err := combinedNoise(all); err == nil {
 			t.Errorf("%s: such noise has a margin", name)
 		}
 	}

@@ -29,7 +29,7 @@ func TestNumbersOfTwoReleasesAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := d.Releases.Tables[0]
-	if !d.Releases.SameDraw || len(all.Figures) != len(o.Plan.Tables[0].Figures) || all.changed() != 0 ||
+	if !d.Releases.SameDraw || len(all.Figures) != len(o.Plan.Tables[0].Figures) || all.changedFigures() != 0 ||
 		all.Figures[0].Compared == 0 {
 		t.Errorf("a revision: %+v", all)
 	}

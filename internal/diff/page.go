@@ -12,10 +12,10 @@ import (
 	"github.com/dprelease/dprelease/plan/describe"
 )
 
-// This file holds the page of a difference: what a person reads of two plans or two releases.
+// This file writes the page of a difference of two plans or two releases for a person.
 
-// Write prints what changed in words: between the plans, then what both releases cost and how good they are, then table
-// by table the cells that changed by more than the noise explains, and by which rule.
+// Write prints what changed in words: between the plans, then the cost and quality of both releases, then table by
+// table the cells that changed by more than the noise explains, and the rule.
 func (d *Difference) Write(w io.Writer, look screen.Look) error {
 	b := &strings.Builder{}
 	if err := d.Plans.Write(b); err != nil {
@@ -32,8 +32,8 @@ func (d *Difference) Write(w io.Writer, look screen.Look) error {
 
 func (c *Comparison) write(p *screen.Page) {
 	p.Heading("Releases")
-	p.Item("  ", c.Before.words())
-	p.Item("→ ", c.After.words())
+	p.Item("  ", c.Before.text())
+	p.Item("→ ", c.After.text())
 	p.Heading("Budget and error")
 	if c.Budget[0] == c.Budget[1] {
 		p.Paragraph("Both for "+c.Budget[0]+".", screen.Plain)
@@ -47,7 +47,7 @@ func (c *Comparison) write(p *screen.Page) {
 		p.Paragraph(fmt.Sprintf("%s compared. %s", budget.Plural(c.Cells, "count"), c.Rule), screen.Plain)
 	}
 	c.writeTables(p)
-	c.writeApart(p)
+	c.writeDisjoint(p)
 	for _, table := range c.Microdata {
 		p.Paragraph(fmt.Sprintf(
 			"Microdata of %s: not compared. Their rows are drawn from a model, so they differ also where nothing has changed.",
@@ -55,7 +55,8 @@ func (c *Comparison) write(p *screen.Page) {
 	}
 }
 
-// writeErrors lists how good the tables are in both, and from which difference on a change of a cell shows.
+// writeErrors lists the margins of the tables in both releases, and the difference from which a change of a cell is
+// listed.
 func (c *Comparison) writeErrors(p *screen.Page) {
 	var rows [][]screen.Cell
 	for _, e := range c.Errors {
@@ -69,7 +70,7 @@ func (c *Comparison) writeErrors(p *screen.Page) {
 			}
 			for _, s := range t.Statistics {
 				if s.Name == e.Statistic {
-					row[4].Text, row[5].Text = "±"+estimate(s.Margin), budget.Group(s.Changed)
+					row[4].Text, row[5].Text = "±"+estimateText(s.Margin), budget.Group(s.Changed)
 					if s.Changed > 0 {
 						row[5].Style = screen.Strong
 					}
@@ -88,7 +89,7 @@ func (c *Comparison) writeErrors(p *screen.Page) {
 		{Head: "difference beyond", Right: true, Drop: 1}, {Head: c.changedHead(), Right: true}}, rows)
 }
 
-// changedHead heads the numbers of cells that are listed as changed.
+// changedHead returns the column head for the numbers of changed cells.
 func (c *Comparison) changedHead() string {
 	if c.SameDraw {
 		return "cells changed"
@@ -96,7 +97,7 @@ func (c *Comparison) changedHead() string {
 	return "cells beyond noise"
 }
 
-// marginText is a margin, a dash for none.
+// marginText formats a margin, 0 as a dash.
 func marginText(m float64) string {
 	if m == 0 {
 		return "–"
@@ -104,7 +105,7 @@ func marginText(m float64) string {
 	return "±" + budget.Group(describe.WholeMargin(m))
 }
 
-// writeTables prints the tables of which something is to be told.
+// writeTables prints the tables that have something to report.
 func (c *Comparison) writeTables(p *screen.Page) {
 	unchanged := 0
 	for _, t := range c.Tables {
@@ -113,22 +114,22 @@ func (c *Comparison) writeTables(p *screen.Page) {
 			p.Paragraph(fmt.Sprintf("%s: not compared, since %s", t.Path, t.Refused), screen.Plain)
 			continue
 		}
-		if t.changed() == 0 {
+		if t.changedFigures() == 0 {
 			unchanged++
 		}
-		if t.changed() > 0 || t.OnlyBefore > 0 || t.OnlyAfter > 0 {
-			t.write(p, c.beyond())
+		if t.changedFigures() > 0 || t.OnlyBefore > 0 || t.OnlyAfter > 0 {
+			t.write(p, c.beyondNoise())
 		}
 	}
 	if unchanged > 0 {
 		p.Blank()
 		p.Paragraph(fmt.Sprintf("In %s of %s no cell changed%s.", budget.Group(int64(unchanged)),
-			budget.Plural(int64(len(c.Tables)), "table"), c.beyond()), screen.Plain)
+			budget.Plural(int64(len(c.Tables)), "table"), c.beyondNoise()), screen.Plain)
 	}
 }
 
-// writeApart says what it means that intervals are apart, where any were compared.
-func (c *Comparison) writeApart(p *screen.Page) {
+// writeDisjoint explains disjoint intervals, if any intervals were compared.
+func (c *Comparison) writeDisjoint(p *screen.Page) {
 	if c.SameDraw {
 		return
 	}
@@ -144,19 +145,19 @@ func (c *Comparison) writeApart(p *screen.Page) {
 	p.Blank()
 	p.Paragraph(fmt.Sprintf(
 		"Of %s whose error has no law of its own (beside counts, or of secret samples) the intervals of both releases were compared: of %s they are apart. Noise alone sets about %s apart at most, on the mean: the list is a hint and no test.",
-		budget.Plural(compared, "figure"), budget.Group(changed), estimate(expected)), screen.Plain)
+		budget.Plural(compared, "figure"), budget.Group(changed), estimateText(expected)), screen.Plain)
 }
 
-// beyond ends the sentence that a cell changed.
-func (c *Comparison) beyond() string {
+// beyondNoise ends the sentence that a cell changed.
+func (c *Comparison) beyondNoise() string {
 	if c.SameDraw {
 		return ""
 	}
 	return " by more than the noise explains"
 }
 
-// words is an edition in one line.
-func (e Edition) words() string {
+// text describes a release in one line.
+func (e Edition) text() string {
 	text := e.Folder + " (" + e.Status
 	if e.Revision > 0 {
 		text += fmt.Sprintf(", revision %d", e.Revision)
@@ -164,8 +165,8 @@ func (e Edition) words() string {
 	return text + ", by " + e.Software + ")"
 }
 
-// rule says how changes are told from noise.
-func (c *Comparison) rule() string {
+// ruleText explains how changes are distinguished from noise.
+func (c *Comparison) ruleText() string {
 	if c.SameDraw {
 		return "Same draw: both publish the same measurements of one debit, so differences are not noise."
 	}
@@ -174,8 +175,8 @@ func (c *Comparison) rule() string {
 		"What is beyond its margin comes from the data, from what changed in the plan or, where units have more rows than are counted, from which of them were.", budget.Percent(c.Chance))
 }
 
-// changed is how many figures of the table changed.
-func (t TableDifference) changed() int64 {
+// changedFigures returns in how many cells, over all figures, the table changed.
+func (t TableDifference) changedFigures() int64 {
 	n := int64(0)
 	for _, s := range t.Statistics {
 		n += s.Changed
@@ -186,8 +187,8 @@ func (t TableDifference) changed() int64 {
 	return n
 }
 
-// write prints one table: cells that only one release has, and its statistics. beyond says by how much cells changed
-// that are listed.
+// write prints one table: cells that only one release has, and its statistics. The text beyond ends the sentence that
+// cells changed.
 func (t TableDifference) write(p *screen.Page, beyond string) {
 	text := fmt.Sprintf("%s: %s compared", t.Path, budget.Plural(t.Compared, "cell"))
 	if t.OnlyBefore > 0 {
@@ -214,7 +215,7 @@ func (t TableDifference) write(p *screen.Page, beyond string) {
 		case f.Changed > 0:
 			writeChanged(p, f.Name, fmt.Sprintf(
 				"of %s compared %s with intervals apart, where noise sets %s apart at most, on the mean",
-				budget.Plural(f.Compared, "cell"), budget.Group(f.Changed), estimate(f.Expected)), t.By, f.Largest, f.Changed)
+				budget.Plural(f.Compared, "cell"), budget.Group(f.Changed), estimateText(f.Expected)), t.By, f.Largest, f.Changed)
 		}
 	}
 }
@@ -236,8 +237,9 @@ func writeChanged(p *screen.Page, name, what string, by []string, largest []Cell
 	}
 	rows := make([][]screen.Cell, len(largest))
 	for i, c := range largest {
-		rows[i] = append(screen.Cells(append([]string{""}, c.Keys...)...), screen.Cells(estimate(c.Before), estimate(c.After),
-			signed(c.Difference), "±"+estimate(c.Margin))...)
+		rows[i] = append(screen.Cells(append([]string{""}, c.Keys...)...),
+			screen.Cells(estimateText(c.Before), estimateText(c.After),
+				signedText(c.Difference), "±"+estimateText(c.Margin))...)
 	}
 	p.Table(columns, rows)
 }
@@ -271,19 +273,19 @@ func (d *Difference) CSV(w io.Writer) error {
 	return c.WriteAll(records)
 }
 
-// estimate writes a figure that may be below zero: a whole one in full, another in four
-// digits or all before the point.
-func estimate(v float64) string {
+// estimateText formats a figure that may be negative: a whole one in full, any other with four digits or all before
+// the point.
+func estimateText(v float64) string {
 	if v < 0 {
 		return "\u2212" + budget.DecimalNearest(-v, 4)
 	}
 	return budget.DecimalNearest(v, 4)
 }
 
-// signed writes a difference with its sign.
-func signed(d float64) string {
+// signedText formats a difference with its sign.
+func signedText(d float64) string {
 	if d > 0 {
-		return "+" + estimate(d)
+		return "+" + estimateText(d)
 	}
-	return estimate(d)
+	return estimateText(d)
 }

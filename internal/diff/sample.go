@@ -5,14 +5,14 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 )
 
-// This file holds what changes in a comparison where a release measures a sample of its units.
+// This file handles releases that measure a sample of their units in a comparison.
 
 // eitherSampled reports whether one of two releases measures a sample.
 func eitherSampled(a, b *published.Release) bool {
 	return a.Plan.Sample.Partial() || b.Plan.Sample.Partial()
 }
 
-// writeSample says that the error of a sample is in no margin of a comparison.
+// writeSample prints that the margins of a comparison do not include the error of a sample.
 func (c *Comparison) writeSample(p *screen.Page) {
 	if c.Sampled {
 		p.Paragraph("These margins are of the noise alone, without the error of the secret sample.", screen.Plain)

@@ -2,10 +2,10 @@ package diff
 
 import "github.com/dprelease/dprelease/plan/selection"
 
-// This file lists how tables are compared, by which of their cells they have.
+// This file lists how tables are compared, by the selection of their cells.
 
-// byNoise lists whether the noise of the figures itself decides which cells are published.
-var byNoise = [selection.Kinds]bool{
+// selectedByNoise lists, by selection, whether the noise of the figures themselves decides which cells are published.
+var selectedByNoise = [selection.Kinds]bool{
 	selection.KindAll:    false,
 	selection.KindAbove:  true,
 	selection.KindTop:    false,

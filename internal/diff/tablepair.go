@@ -16,22 +16,21 @@ import (
 	"github.com/dprelease/dprelease/plan/statistic"
 )
 
-// This file holds the pair of tables: one table as two releases have it, compared cell by cell.
+// This file compares one table of two releases cell by cell.
 
 // tablePair is a table that two releases both have.
 type tablePair struct {
 	before, after published.Table
-	statistics    []string  // that both have
-	figures       []string  // beside the count that both have
-	match         [][]int64 // per key, the place in after of each category in before; -1 where there is none
+	statistics    []string  // in both
+	figures       []string  // other than the count, in both
+	categoryMatch [][]int64 // per key, the index in after of each category of before; -1: none
 	refused       string
-	// Where either has some of its cells alone they are met row by row; else these are nil.
-	rowsBefore  [][]string // codes
-	placesAfter map[string]int64
+	// If either table has only some of its cells, they are matched row by row; otherwise these are nil.
+	rowsBefore [][]string // codes
+	rowsAfter  map[string]int64
 }
 
-// pairOf pairs the i-th table of a release with that of the other which has its
-// path.
+// pairOf pairs the i-th table of a release with the table of the other release that has the same path.
 func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error) {
 	if p.before, found, err = a.Table(a.Plan.Tables[i].Path); err != nil || !found {
 		return p, false, err
@@ -60,14 +59,14 @@ func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error)
 	}
 	for _, f := range p.before.Planned.Figures {
 		i := slices.IndexFunc(p.after.Planned.Figures, func(g plan.Figure) bool { return g.Name == f.Name })
-		if i >= 0 && whatOf(p.after.Planned.Figures[i]) == whatOf(f) {
+		if i >= 0 && figureText(p.after.Planned.Figures[i]) == figureText(f) {
 			p.figures = append(p.figures, f.Name)
 		}
 	}
 	for k, l := range p.before.Levels {
-		p.match = append(p.match, matched(l, p.after.Levels[k]))
+		p.categoryMatch = append(p.categoryMatch, matchCategories(l, p.after.Levels[k]))
 	}
-	if eitherSampled(a, b) && !a.SameDraw(b) { // an interval tells more than a law of the noise
+	if eitherSampled(a, b) && !a.SameDraw(b) { // intervals include the error of the sample, laws of the noise do not
 		p.figures, p.statistics = append(p.statistics, p.figures...), nil
 	}
 	if p.before.Complete() && p.after.Complete() {
@@ -76,56 +75,57 @@ func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error)
 	return p, true, p.readRows()
 }
 
-// readRows reads which cells both have, where that is for their figures to say.
+// readRows reads which cells both have, if the figures decide that.
 func (p *tablePair) readRows() error {
 	var err error
 	if p.rowsBefore, err = p.before.Rows(); err != nil {
 		return err
 	}
 	after, err := p.after.Rows()
-	p.placesAfter = make(map[string]int64, len(after))
+	p.rowsAfter = make(map[string]int64, len(after))
 	for i, codes := range after {
-		p.placesAfter[strings.Join(codes, "\x00")] = int64(i)
+		p.rowsAfter[strings.Join(codes, "\x00")] = int64(i)
 	}
 	return err
 }
 
-// walk visits the cells that both tables have, in the order of before: their rows in both, and the codes of their keys.
-func (p tablePair) walk(visit func(a int, b int64, codes func() []string)) {
-	if p.placesAfter != nil {
+// eachCommonCell calls visit with the cells that both tables have, in the order of before: their rows in both, and the
+// codes of their keys.
+func (p tablePair) eachCommonCell(visit func(a int, b int64, codes func() []string)) {
+	if p.rowsAfter != nil {
 		for a, codes := range p.rowsBefore {
-			if b, both := p.placesAfter[strings.Join(codes, "\x00")]; both {
+			if b, both := p.rowsAfter[strings.Join(codes, "\x00")]; both {
 				visit(a, b, func() []string { return codes })
 			}
 		}
 		return
 	}
-	key := make([]int, len(p.match))
+	key := make([]int, len(p.categoryMatch))
 	for a := range p.before.Planned.Cells {
 		if b := p.cellAfter(key); b >= 0 {
 			visit(int(a), b, func() []string { return keyCodes(p.before, key) })
 		}
-		p.next(key)
+		p.nextCell(key)
 	}
 }
 
-// tests is among how many cells the chance of a change by noise alone is divided: all that both tables have or, where
-// the noise itself decides which are published, could have. Where cells are chosen or selected apart from the noise of
-// their figures, it is those that were, whichever they are.
-func (p tablePair) tests() float64 {
+// testedCells returns among how many cells the probability of a change by noise alone is divided: all that both tables
+// have or, if the noise itself decides which are published, could have. If cells are chosen or selected independently
+// of the noise of their figures, it is the number of those that were.
+func (p tablePair) testedCells() float64 {
 	if p.refused != "" {
 		return 0
 	}
-	if !byNoise[p.before.Planned.Selects()] && !byNoise[p.after.Planned.Selects()] {
-		return float64(p.compared() * int64(len(p.statistics)))
+	if !selectedByNoise[p.before.Planned.Selects()] && !selectedByNoise[p.after.Planned.Selects()] {
+		return float64(p.commonCells() * int64(len(p.statistics)))
 	}
-	return p.declared() * float64(len(p.statistics))
+	return p.possibleCells() * float64(len(p.statistics))
 }
 
-// declared is how many cells both tables could have.
-func (p tablePair) declared() float64 {
+// possibleCells returns how many cells both tables could have.
+func (p tablePair) possibleCells() float64 {
 	n := 1.0
-	for _, match := range p.match {
+	for _, match := range p.categoryMatch {
 		both := 0
 		for _, place := range match {
 			if place >= 0 {
@@ -137,9 +137,8 @@ func (p tablePair) declared() float64 {
 	return n
 }
 
-// matched is the place in after of each category of before, by its code; -1 where
-// it has none.
-func matched(before, after *domain.Level) []int64 {
+// matchCategories returns the index in after of each category of before, by its code; -1 if it has none.
+func matchCategories(before, after *domain.Level) []int64 {
 	places := make(map[string]int64, after.Size())
 	for i, c := range after.Categories {
 		places[c.Code] = int64(i)
@@ -155,31 +154,30 @@ func matched(before, after *domain.Level) []int64 {
 	return match
 }
 
-// compared is how many cells both tables have.
-func (p tablePair) compared() int64 {
+// commonCells returns how many cells both tables have.
+func (p tablePair) commonCells() int64 {
 	switch {
 	case p.refused != "":
 		return 0
-	case p.placesAfter == nil: // those of which every key has its category in both
-		return int64(p.declared())
+	case p.rowsAfter == nil: // cells whose category exists in both tables for every key
+		return int64(p.possibleCells())
 	}
 	n := int64(0)
-	p.walk(func(int, int64, func() []string) { n++ })
+	p.eachCommonCell(func(int, int64, func() []string) { n++ })
 	return n
 }
 
-// compare reads both tables and compares every statistic, cell by cell; chance is
-// that of one cell.
-func (p tablePair) compare(sameDraw bool, chance float64) (TableDifference, error) {
+// compareCells reads both tables and compares every statistic, cell by cell, at the given probability for one cell.
+func (p tablePair) compareCells(sameDraw bool, chance float64) (TableDifference, error) {
 	out := TableDifference{Path: p.before.Planned.Path, By: p.before.Planned.By, Refused: p.refused}
 	if p.refused != "" {
 		return out, nil
 	}
-	out.Compared = p.compared()
+	out.Compared = p.commonCells()
 	out.OnlyBefore, out.OnlyAfter = p.before.Planned.Cells-out.Compared, p.after.Planned.Cells-out.Compared
-	if p.placesAfter != nil {
+	if p.rowsAfter != nil {
 		out.Some = true
-		out.OnlyBefore, out.OnlyAfter = int64(len(p.rowsBefore))-out.Compared, int64(len(p.placesAfter))-out.Compared
+		out.OnlyBefore, out.OnlyAfter = int64(len(p.rowsBefore))-out.Compared, int64(len(p.rowsAfter))-out.Compared
 	}
 	before, err := p.before.Estimates(p.statistics)
 	if err != nil {
@@ -192,15 +190,15 @@ func (p tablePair) compare(sameDraw bool, chance float64) (TableDifference, erro
 	for i, name := range p.statistics {
 		s, margin := StatisticDifference{Name: name}, func(int, int64) float64 { return 0 }
 		if !sameDraw {
-			if margin, err = p.margin(name, before[i].Errors, after[i].Errors, chance); err != nil {
+			if margin, err = p.cellMargin(name, before[i].Errors, after[i].Errors, chance); err != nil {
 				return out, err
 			}
 		}
-		p.collect(&s, before[i].Unbiased, after[i].Unbiased, margin)
+		p.collectChanges(&s, before[i].Unbiased, after[i].Unbiased, margin)
 		out.Statistics = append(out.Statistics, s)
 	}
 	for _, name := range p.figures {
-		f, err := p.figure(name, sameDraw)
+		f, err := p.compareFigure(name, sameDraw)
 		if err != nil {
 			return out, err
 		}
@@ -209,9 +207,8 @@ func (p tablePair) compare(sameDraw bool, chance float64) (TableDifference, erro
 	return out, nil
 }
 
-// figure counts the cells in which a figure of one draw is not the same in both or, of two draws, its intervals are
-// apart.
-func (p tablePair) figure(name string, sameDraw bool) (FigureDifference, error) {
+// compareFigure counts the cells in which a figure of one draw differs or, for two draws, its intervals are disjoint.
+func (p tablePair) compareFigure(name string, sameDraw bool) (FigureDifference, error) {
 	out := FigureDifference{Name: name}
 	before, err := p.before.FigureCells(name)
 	if err != nil {
@@ -221,7 +218,7 @@ func (p tablePair) figure(name string, sameDraw bool) (FigureDifference, error) 
 	if err != nil {
 		return out, err
 	}
-	p.walk(func(a int, b int64, codes func() []string) {
+	p.eachCommonCell(func(a int, b int64, codes func() []string) {
 		x, y := before[a], after[b]
 		if sameDraw {
 			out.Compared++
@@ -230,13 +227,13 @@ func (p tablePair) figure(name string, sameDraw bool) (FigureDifference, error) 
 			}
 			return
 		}
-		if math.IsNaN(x.Low() + x.High() + y.Low() + y.High()) { // one has no interval
+		if math.IsNaN(x.Low() + x.High() + y.Low() + y.High()) { // one of them has no interval
 			return
 		}
 		out.Compared++
-		if c, apart := apart(x, y); apart {
+		if c, apart := disjointIntervals(x, y); apart {
 			out.Changed++
-			out.Largest = keep(out.Largest, c, codes())
+			out.Largest = insertLargest(out.Largest, c, codes())
 		}
 	})
 	if !sameDraw {
@@ -246,9 +243,10 @@ func (p tablePair) figure(name string, sameDraw bool) (FigureDifference, error) 
 	return out, nil
 }
 
-// apart tells that two intervals have nothing in common: then at least one of them does not hold what it is of, or what
-// they are of is not the same. The margin is how far the figures could be apart for the intervals to meet.
-func apart(x, y published.FigureCell) (CellDifference, bool) {
+// disjointIntervals reports whether two intervals have nothing in common: then at least one of them does not contain
+// the true figure, or the true figures differ. The margin is the largest difference of the figures at which the
+// intervals would meet.
+func disjointIntervals(x, y published.FigureCell) (CellDifference, bool) {
 	c := CellDifference{Before: x.Value(), After: y.Value(), Difference: y.Value() - x.Value()}
 	switch {
 	case y.Low() > x.High():
@@ -261,36 +259,36 @@ func apart(x, y published.FigureCell) (CellDifference, bool) {
 	return c, true
 }
 
-// next is the next cell of before.
-func (p tablePair) next(key []int) {
+// nextCell advances key to the next cell of before.
+func (p tablePair) nextCell(key []int) {
 	for k := len(key) - 1; k >= 0; k-- {
-		if key[k]++; key[k] < len(p.match[k]) {
+		if key[k]++; key[k] < len(p.categoryMatch[k]) {
 			return
 		}
 		key[k] = 0
 	}
 }
 
-// margin gives the largest difference that the noise of a statistic explains, for a
-// cell of before and one of after.
-func (p tablePair) margin(statistic string, before, after []float64, chance float64) (func(a int, b int64) float64,
+// cellMargin returns a function for the largest difference that the noise of a statistic explains, between a cell of
+// before and one of after.
+func (p tablePair) cellMargin(statistic string, before, after []float64, chance float64) (func(a int, b int64) float64,
 	error) {
-	x, err := tableNoiseOf(p.before, statistic)
+	x, err := statisticNoise(p.before, statistic)
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", p.before.Planned.Path, err)
 	}
-	y, err := tableNoiseOf(p.after, statistic)
+	y, err := statisticNoise(p.after, statistic)
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", p.before.Planned.Path, err)
 	}
-	unit := p.before.Planned.Statistics[0].UnitValue() // that of both
+	unit := p.before.Planned.Statistics[0].UnitValue() // the same in both
 	known := map[[2]float64]float64{}                  // the cells of a table have few standard errors
 	return func(a int, b int64) float64 {
 		pair := [2]float64{before[a], after[b]}
 		margin, there := known[pair]
 		if !there {
-			margin = differenceMargin(x.of(pair[0]), y.of(pair[1]), chance)
-			if unit != 1 { // a multiple of a step is rounded
+			margin = differenceMargin(x.ofCell(pair[0]), y.ofCell(pair[1]), chance)
+			if unit != 1 { // multiples of a step are rounded
 				margin *= unit * (1 + slack)
 			}
 			known[pair] = margin
@@ -299,23 +297,25 @@ func (p tablePair) margin(statistic string, before, after []float64, chance floa
 	}, nil
 }
 
-// collect walks the cells that both tables have, in the order of before.
-func (p tablePair) collect(s *StatisticDifference, before, after []float64, margin func(a int, b int64) float64) {
-	p.walk(func(a int, b int64, codes func() []string) {
+// collectChanges collects the changed cells of a statistic, in the order of before.
+func (p tablePair) collectChanges(s *StatisticDifference, before, after []float64,
+	margin func(a int, b int64) float64) {
+	p.eachCommonCell(func(a int, b int64, codes func() []string) {
 		d, most := after[b]-before[a], margin(a, b)
 		s.Margin = max(s.Margin, most)
 		if math.Abs(d) > most {
 			s.Changed++
-			s.Largest = keep(s.Largest, CellDifference{Before: before[a], After: after[b], Difference: d, Margin: most}, codes())
+			s.Largest = insertLargest(s.Largest,
+				CellDifference{Before: before[a], After: after[b], Difference: d, Margin: most}, codes())
 		}
 	})
 }
 
-// cellAfter is the place in after of a cell of before, -1 where there is none.
+// cellAfter returns the index in after of a cell of before, -1 if there is none.
 func (p tablePair) cellAfter(key []int) int64 {
 	cell := int64(0)
 	for k, category := range key {
-		place := p.match[k][category]
+		place := p.categoryMatch[k][category]
 		if place < 0 {
 			return -1
 		}
@@ -324,8 +324,8 @@ func (p tablePair) cellAfter(key []int) int64 {
 	return cell
 }
 
-// keep lists a changed cell if it is among the largest; of equals, the earlier.
-func keep(largest []CellDifference, c CellDifference, keys []string) []CellDifference {
+// insertLargest inserts a changed cell if it is among the largest; of equal ones the earlier comes first.
+func insertLargest(largest []CellDifference, c CellDifference, keys []string) []CellDifference {
 	size := func(c CellDifference) float64 { return math.Abs(c.Difference) }
 	at := len(largest)
 	for at > 0 && size(largest[at-1]) < size(c) {
@@ -339,16 +339,16 @@ func keep(largest []CellDifference, c CellDifference, keys []string) []CellDiffe
 	return largest[:min(len(largest), largestKept)]
 }
 
-// measuredNoiseOf is the noise of a statistic that is no public figure: the law of the one measurement that it is, or
-// what is known of all its cells.
-func measuredNoiseOf(t published.Table, statistic string) (tableNoise, error) {
+// measuredNoise returns the noise of a statistic that is no public figure: the law of its only measurement, or what is
+// known about the noise of all its cells.
+func measuredNoise(t published.Table, statistic string) (tableNoise, error) {
 	for _, s := range t.Planned.Statistics {
 		if s.Name != statistic {
 			continue
 		}
 		if m, found := t.Plan.Measurement(s.Measurement); found {
 			law, err := symmetricLawOf(m.Mechanism)
-			return tableNoise{alone: true, law: law}, err
+			return tableNoise{single: true, law: law}, err
 		}
 		var asked []budget.Mechanism
 		for _, m := range t.Plan.Measurements {
@@ -356,13 +356,13 @@ func measuredNoiseOf(t published.Table, statistic string) (tableNoise, error) {
 				asked = append(asked, m.Mechanism)
 			}
 		}
-		return noiseTogether(asked)
+		return combinedNoise(asked)
 	}
 	return tableNoise{}, &verdict.Unusable{File: t.Place, Err: fmt.Errorf("the plan has no %s of table %s", statistic,
 		t.Planned.Path)}
 }
 
-// keyCodes are the codes of a cell's keys.
+// keyCodes returns the codes of a cell's keys.
 func keyCodes(t published.Table, key []int) []string {
 	codes := make([]string, len(key))
 	for k, category := range key {
@@ -371,5 +371,5 @@ func keyCodes(t published.Table, key []int) []string {
 	return codes
 }
 
-// whatOf says what a figure is, in words.
-func whatOf(f plan.Figure) string { return statistic.OfFigure(f).What(f) }
+// figureText returns what a figure is, in words.
+func figureText(f plan.Figure) string { return statistic.OfFigure(f).What(f) }

@@ -20,29 +20,29 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// This file holds the code lists that a draft takes domains from. All of them are public documents of the data, and no
-// data.
+// This file reads the code lists that a draft takes domains from. They are public documents about the data, and contain
+// no data.
 
-// codeList is what a document says of one variable: its codes in order, or the ends of its range, or both.
+// codeList is what a document says about one variable: its codes in order, the ends of its range, or both.
 type codeList struct {
-	from  string // the document
-	codes []code
-	low   string // "" where no range is said
-	high  string
-	book  bool // the document is a code book of this variable alone, which a spec can name
+	from       string // the document
+	codes      []code
+	low        string // "" if there is no range
+	high       string
+	isCodebook bool // the document is a code book of this variable only, which a spec can name
 }
 
-// code is a category with its label, "" where it has none.
+// code is a category with its label, "" if it has none.
 type code struct{ code, label string }
 
-// codeLists are the code lists of variables by name, in small letters.
+// codeLists maps the lower-case names of variables to their code lists.
 type codeLists map[string]*codeList
 
-// of returns what is said of a column, nil where nothing is.
-func (l codeLists) of(column string) *codeList { return l[strings.ToLower(column)] }
+// forColumn returns the code list of a column, nil if there is none.
+func (l codeLists) forColumn(column string) *codeList { return l[strings.ToLower(column)] }
 
-// add returns the code list of a variable that a document describes.
-func (l codeLists) add(variable, from string) *codeList {
+// addVariable returns the code list of a variable that a document describes, a new one if necessary.
+func (l codeLists) addVariable(variable, from string) *codeList {
 	key := strings.ToLower(strings.TrimSpace(variable))
 	if l[key] == nil {
 		l[key] = &codeList{from: from}
@@ -50,12 +50,12 @@ func (l codeLists) add(variable, from string) *codeList {
 	return l[key]
 }
 
-// maxCodes bounds the bytes of a document with code lists.
+// maxCodes is the greatest size, in bytes, of a document with code lists.
 const maxCodes = 64 << 20
 
-// readCodes reads documents with code lists: DDI Codebook (.xml), or CSV with a column for the variable, one for the
-// code and one for the label, or CSV of one variable, called as it, whose first column is the code. Errors:
-// *[verdict.Unusable].
+// readCodes reads documents with code lists: a DDI Codebook (.xml); CSV with a column for the variable, one for the
+// code and one for the label; or CSV of the variable that the file is named after, with the code in the first column.
+// Errors: *[verdict.Unusable].
 func readCodes(paths []string) (codeLists, error) {
 	lists := codeLists{}
 	for _, path := range paths {
@@ -86,7 +86,7 @@ func readDocument(path string) (string, error) {
 	return strings.TrimPrefix(string(b), "\ufeff"), err
 }
 
-// ddiVariable is a variable of DDI Codebook 2.5 (<var>), of whichever namespace.
+// ddiVariable is a variable of DDI Codebook 2.5 (<var>), in any namespace.
 type ddiVariable struct {
 	Name       string `xml:"name,attr"`
 	Categories []struct {
@@ -102,8 +102,8 @@ type ddiVariable struct {
 	} `xml:"valrng"`
 }
 
-// readDDI reads the variables of a DDI Codebook. What it counts of the data (frequencies, observed minima) is not
-// looked at.
+// readDDI reads the variables of a DDI Codebook. It ignores what the document counts in the data (frequencies,
+// observed minima).
 func (l codeLists) readDDI(path, text string) error {
 	d := xml.NewDecoder(strings.NewReader(text))
 	found := false
@@ -124,7 +124,7 @@ func (l codeLists) readDDI(path, text string) error {
 			return fmt.Errorf("is not XML: %w", err)
 		}
 		found = true
-		list := l.add(v.Name, path)
+		list := l.addVariable(v.Name, path)
 		list.low, list.high = strings.TrimSpace(v.Range.Range.Low), strings.TrimSpace(v.Range.Range.High)
 		for _, c := range v.Categories {
 			if value := strings.TrimSpace(c.Value); value != "" && !strings.EqualFold(c.Missing, "Y") {
@@ -138,7 +138,7 @@ func (l codeLists) readDDI(path, text string) error {
 	return nil
 }
 
-// Names of columns that say which variable a row of a code list is of, its code and its label.
+// Names of the columns with the variable, the code and the label of a row of a code list.
 var (
 	variableNames = []string{"variable", "var", "column", "field", "name"}
 	codeNames     = []string{"code", "value", "category"}
@@ -167,8 +167,8 @@ func (l codeLists) readCSV(path, text string) error {
 	}
 	variable, value, label := find(variableNames), find(codeNames), find(labelNames)
 	if variable < 0 || value < 0 {
-		list := l.add(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path)
-		list.book = r.Comma == ','
+		list := l.addVariable(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path)
+		list.isCodebook = r.Comma == ','
 		variable, value = -1, 0
 		if label < 0 {
 			label = 1
@@ -179,7 +179,7 @@ func (l codeLists) readCSV(path, text string) error {
 		if variable >= 0 {
 			name = row[variable]
 		}
-		list := l.add(name, path)
+		list := l.addVariable(name, path)
 		c := code{code: row[value]}
 		if label >= 0 && label < len(row) {
 			c.label = strings.Join(strings.Fields(row[label]), " ")
@@ -189,24 +189,24 @@ func (l codeLists) readCSV(path, text string) error {
 	return nil
 }
 
-// mostDrafted is how many codes a draft lists in place of a code book.
+// mostDrafted is how many codes a draft lists before it asks for a code book instead.
 const mostDrafted = 200
 
-// domain drafts the entry of a column from its code list: what stands within {…}, and a remark. It is "" where the list
-// says nothing that can be written.
-func (l *codeList) domain(of domain.Type) (entry, remark string) {
+// draftDomain drafts the entry of a column from its code list: the text within {…}, and a remark. The entry is "" if
+// the list has nothing that can be written.
+func (l *codeList) draftDomain(of domain.Type) (entry, remark string) {
 	if l == nil {
 		return "", ""
 	}
 	codes := slices.CompactFunc(slices.Clone(l.codes), func(a, b code) bool { return a.code == b.code })
-	if entry := l.interval(of, len(codes)); entry != "" {
+	if entry := l.draftRange(of, len(codes)); entry != "" {
 		return entry, "decide: " + filepath.Base(l.from) + " says this range; it must not be taken from the data"
 	}
 	switch n := len(codes); {
 	case n == 0:
 		return "", ""
-	case l.book:
-		return "codebook: " + quoted(l.from), budget.Plural(int64(n), "code")
+	case l.isCodebook:
+		return "codebook: " + quoteYAML(l.from), budget.Plural(int64(n), "code")
 	case n > mostDrafted:
 		return "values: []", fmt.Sprintf(
 			"decide: %s in %s; give them as a code book, {codebook: FILE.csv} with columns code,label",
@@ -215,7 +215,7 @@ func (l *codeList) domain(of domain.Type) (entry, remark string) {
 	var written, labels []string
 	integers := of == domain.Integer
 	for _, c := range codes {
-		written = append(written, quoted(c.code))
+		written = append(written, quoteYAML(c.code))
 		if c.label != "" {
 			labels = append(labels, c.code+" "+c.label)
 		}
@@ -237,9 +237,8 @@ var (
 	plainDecimal = regexp.MustCompile(`^-?[0-9]{1,18}(\.[0-9]{1,9})?$`)
 )
 
-// interval drafts the range that a code list says, where it says one and has fewer codes than the range has whole
-// numbers.
-func (l *codeList) interval(of domain.Type, codes int) string {
+// draftRange drafts the range of a code list, if it has one and the range has more whole numbers than there are codes.
+func (l *codeList) draftRange(of domain.Type, codes int) string {
 	if !plainDecimal.MatchString(l.low) || !plainDecimal.MatchString(l.high) {
 		return ""
 	}

@@ -17,10 +17,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Spec writes a first spec for a data file, from its column names and types
-// alone: no value of the file reaches it. Domains come from documents with code lists,
-// where there are any. Where a person must decide, a comment says so, and where the domain
-// is missing the spec does not check until that is done.
+// Spec writes a first spec for a data file, from its column names and types only: no value of the file reaches it.
+// Domains come from documents with code lists, if there are any. A comment marks what a person must decide. If a
+// domain is missing the spec is not valid until that is done.
 func Spec(ctx context.Context, path string, codes []string) (string, error) {
 	lists, err := readCodes(codes)
 	if err != nil {
@@ -30,7 +29,7 @@ func Spec(ctx context.Context, path string, codes []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fields := named(d.Fields)
+	fields := specFields(d.Fields)
 	b := &strings.Builder{}
 	name := draftName(path)
 	fmt.Fprintf(b, `# A release of %[1]s, drafted from %[7]s.
@@ -55,13 +54,13 @@ tables:
   rows:
     source: {%[3]s: %[4]s%[5]s}
 %[6]s    columns:             # decide: delete the columns that no table needs
-`, filepath.Base(path), name, d.Format, quoted(path), draftDialect(d), draftUnit(fields), drawnFrom(d, codes))
+`, filepath.Base(path), name, d.Format, quoteYAML(path), draftDialect(d), draftUnit(fields), originText(d, codes))
 	for _, f := range fields {
-		b.WriteString(draftColumn(f, lists.of(f.Name)))
+		b.WriteString(draftColumn(f, lists.forColumn(f.Name)))
 	}
 	fmt.Fprintf(b, `marginals:
   first: {by: [%s]}   # decide: which tables; the more of them, the less budget for each
-`, firstCounted(fields, lists).column)
+`, firstTableColumn(fields, lists).column)
 	return b.String(), nil
 }
 
@@ -71,8 +70,8 @@ type field struct {
 	column string
 }
 
-// named gives every column a name that the spec accepts, no two the same.
-func named(fields []source.Field) []field {
+// specFields gives every column a unique name that the spec accepts.
+func specFields(fields []source.Field) []field {
 	out := make([]field, len(fields))
 	used := map[string]bool{}
 	for i, f := range fields {
@@ -86,8 +85,8 @@ func named(fields []source.Field) []field {
 	return out
 }
 
-// drawnFrom says what the draft was made of.
-func drawnFrom(d source.Description, codes []string) string {
+// originText returns what the draft was made from.
+func originText(d source.Description, codes []string) string {
 	from := "its column names and types; no value was looked at"
 	if d.Format == files.CSV {
 		from = "the names in its first line alone (if that line is data, the file lacks a header: do not keep this draft)"
@@ -97,12 +96,12 @@ func drawnFrom(d source.Description, codes []string) string {
 	}
 	names := make([]string, len(codes))
 	for i, path := range codes {
-		names[i] = comment(filepath.Base(path))
+		names[i] = commentText(filepath.Base(path))
 	}
 	return from + ", with the domains that " + strings.Join(names, ", ") + " says"
 }
 
-// draftDialect says how a CSV file departs from the usual.
+// draftDialect returns the dialect of a CSV file if it is not the usual one.
 func draftDialect(d source.Description) string {
 	if d.Format != files.CSV {
 		return ""
@@ -113,7 +112,7 @@ func draftDialect(d source.Description) string {
 	return ""
 }
 
-// draftName makes a release name of a file name.
+// draftName makes the name of a release from a file name.
 func draftName(path string) string {
 	base := strings.ToLower(filepath.Base(path))
 	if i := strings.IndexByte(base, '.'); i > 0 {
@@ -128,20 +127,20 @@ func draftName(path string) string {
 
 var looksLikeID = regexp.MustCompile(`(?i)(^|[_. -])(id|uuid|key|nr|number)$`)
 
-// draftUnit proposes the unit: by the first column whose name looks like an id.
+// draftUnit proposes the privacy unit: the first column whose name looks like an id.
 func draftUnit(fields []field) string {
 	for _, f := range fields {
 		if looksLikeID.MatchString(f.Name) {
-			return fmt.Sprintf("    unit: {id: %s, max_rows: 1}   # decide: which rows belong to one unit, and how many of them count\n", quoted(f.Name))
+			return fmt.Sprintf("    unit: {id: %s, max_rows: 1}   # decide: which rows belong to one unit, and how many of them count\n", quoteYAML(f.Name))
 		}
 	}
 	return "    unit: row   # decide: each row is a unit; or {id: COLUMN, max_rows: N} where a unit has several\n"
 }
 
-// firstCounted is the first column that is not an id, of those with a code list if there are any.
-func firstCounted(fields []field, lists codeLists) field {
+// firstTableColumn returns the first column that is not an id, among those with a code list if there are any.
+func firstTableColumn(fields []field, lists codeLists) field {
 	for _, f := range fields {
-		if l := lists.of(f.Name); l != nil && len(l.codes) > 0 && !looksLikeID.MatchString(f.Name) {
+		if l := lists.forColumn(f.Name); l != nil && len(l.codes) > 0 && !looksLikeID.MatchString(f.Name) {
 			return f
 		}
 	}
@@ -153,21 +152,21 @@ func firstCounted(fields []field, lists codeLists) field {
 	return fields[0]
 }
 
-// draftColumn proposes a column's entry: its domain where a code list says it, else its type where
-// the file says one and the domain left to a person.
+// draftColumn proposes a column's entry: its domain if a code list has it, else its type if the file states one, with
+// the domain left to a person.
 func draftColumn(f field, list *codeList) string {
 	if looksLikeID.MatchString(f.Name) {
-		return fmt.Sprintf("      # %s looks like an id: not a column to count by\n", comment(f.Name))
+		return fmt.Sprintf("      # %s looks like an id: not a column to count by\n", commentText(f.Name))
 	}
 	from := ""
 	if f.column != f.Name {
 		from = "from: " + sourceName(f.Name) + ", "
 	}
-	if domain, remark := list.domain(f.Type); domain != "" {
+	if domain, remark := list.draftDomain(f.Type); domain != "" {
 		if remark != "" {
-			remark = "   # " + comment(remark)
+			remark = "   # " + commentText(remark)
 		}
-		return fmt.Sprintf("      %s: {%s%s}%s\n", quoted(f.column), from, domain, remark)
+		return fmt.Sprintf("      %s: {%s%s}%s\n", quoteYAML(f.column), from, domain, remark)
 	}
 	entry := map[domain.Type]string{
 		domain.Integer:   "{%stype: integer, range: []}   # decide: [least, most]",
@@ -179,10 +178,10 @@ func draftColumn(f field, list *codeList) string {
 	if entry == "" {
 		entry = "{%svalues: []}   # decide: the categories, or a range as above"
 	}
-	return fmt.Sprintf("      %s: "+entry+"\n", quoted(f.column), from)
+	return fmt.Sprintf("      %s: "+entry+"\n", quoteYAML(f.column), from)
 }
 
-// columnName makes a name that a spec accepts for a column.
+// columnName makes a name that a spec accepts from the name of a column.
 func columnName(name string) string {
 	clean := strings.Trim(regexp.MustCompile(`[^\p{L}\p{M}\p{N}_]+`).ReplaceAllString(norm.NFC.String(name), "_"), "_")
 	switch first, _ := utf8.DecodeRuneInString(clean); {
@@ -194,10 +193,10 @@ func columnName(name string) string {
 	return clean
 }
 
-// sourceName writes the name of a column as from: takes it.
+// sourceName returns the name of a column in the syntax of from:.
 func sourceName(name string) string {
 	if plainColumn.MatchString(name) {
-		return quoted(name)
+		return quoteYAML(name)
 	}
 	return strconv.Quote("`" + strings.ReplaceAll(name, "`", "``") + "`")
 }
@@ -206,8 +205,8 @@ var plainColumn = regexp.MustCompile(`^[\p{L}_][\p{L}\p{M}\p{N}_]*$`)
 
 var plainScalar = regexp.MustCompile(`^[\p{L}_][\p{L}\p{M}\p{N}_/.-]*$`)
 
-// quoted writes a text as YAML reads it back.
-func quoted(s string) string {
+// quoteYAML returns a text as YAML reads it back.
+func quoteYAML(s string) string {
 	switch strings.ToLower(s) {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
 		return strconv.Quote(s)
@@ -218,10 +217,10 @@ func quoted(s string) string {
 	return strconv.Quote(s)
 }
 
-// comment makes a text safe within a comment line.
-func comment(s string) string {
+// commentText makes a text safe within a comment line.
+func commentText(s string) string {
 	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) { // what ends a line in YAML among them
+		if !unicode.IsPrint(r) { // among them the line ends of YAML
 			return ' '
 		}
 		return r

@@ -1,3 +1,3 @@
-// Package durable writes files and folders that a crash leaves whole or not at all, and keeps confidential ones to
-// their owner. It knows nothing of what is in them.
+// Package durable writes files and folders that are complete or absent after a crash, and restricts confidential ones
+// to their owner. It knows nothing about their contents.
 package durable

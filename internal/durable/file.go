@@ -9,15 +9,14 @@ import (
 	"syscall"
 )
 
-// MakeFolder makes a folder, where it is not there, with its parents, and makes
-// its name durable.
+// MakeFolder makes a folder and its parents unless they exist, and makes its name durable.
 func MakeFolder(dir string, mode fs.FileMode) error {
 	there, err := Exists(dir)
 	if err != nil {
 		return err
 	}
 	if there {
-		return os.MkdirAll(dir, mode) // an error where it is no folder
+		return os.MkdirAll(dir, mode) // an error if it is no folder
 	}
 	if parent := filepath.Dir(dir); parent != dir {
 		if err := MakeFolder(parent, 0o755); err != nil {
@@ -33,14 +32,14 @@ func MakeFolder(dir string, mode fs.FileMode) error {
 // Exists reports whether there is anything at a path.
 func Exists(path string) (bool, error) {
 	_, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // below a file there is nothing
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // there is nothing below a file
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// WritePrivate writes a file that its owner alone can read, durably, and whole or not at all. Until it is whole its
-// name begins with making.
+// WritePrivate writes a file that only its owner can read, durably, and completely or not at all. Until it is complete
+// its name begins with making.
 func WritePrivate(dir, making, name string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(dir, making+"*") // mode 0600
 	if err != nil {

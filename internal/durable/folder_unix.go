@@ -18,11 +18,11 @@ func SyncDir(dir string) error {
 	return d.Sync()
 }
 
-// ErrHeld says that another process holds a folder.
+// ErrHeld reports that another process has locked a folder.
 var ErrHeld error = syscall.EWOULDBLOCK
 
-// Hold locks a folder for as long as the returned file is open, which the system
-// ends with the process, however that ends. It does not wait: errHeld.
+// Hold locks a folder as long as the returned file is open. The system releases the lock when the process ends,
+// however that happens. Hold does not wait: it returns [ErrHeld].
 func Hold(dir string) (*os.File, error) {
 	d, err := os.OpenFile(dir, syscall.O_DIRECTORY, 0)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 // SyncDir does nothing: Windows makes names durable with their files.
 func SyncDir(string) error { return nil }
 
-// Hold is not there on Windows, where an open folder could not be renamed: what
-// a crash leaves of a staging folder is not cleared.
+// Hold is not supported on Windows, where an open folder could not be renamed: what a crash leaves of a staging folder
+// is not removed.
 func Hold(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
-// ErrHeld says that another process holds a folder.
+// ErrHeld reports that another process has locked a folder.
 var ErrHeld = errors.New("held by another process")
 
-// Private cannot tell on Windows: the folder's access list is the owner's to set.
+// Private accepts every folder on Windows, where the owner sets the folder's access list.
 func Private(string) error { return nil }

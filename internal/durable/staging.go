@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Staging is a hidden folder beside a place, in which what will be there is made.
+// Staging is a hidden folder next to an output folder, in which the output is built.
 type Staging struct {
 	Dir   string   // .NAME.tmp-*
 	Place string   // NAME
-	held  *os.File // keeps the folder from being cleared by others; nil where that is not done
+	held  *os.File // the lock that keeps others from removing the folder; nil: none
 }
 
-// Stage opens a staging folder for the output out/name, and clears those that crashed runs have left.
+// Stage opens a staging folder for the output out/name, and removes those that crashed runs left.
 func Stage(out, name string) (*Staging, error) {
 	if err := MakeFolder(out, 0o755); err != nil {
 		return nil, fmt.Errorf("output folder: %w", err)
@@ -37,7 +37,7 @@ func Stage(out, name string) (*Staging, error) {
 	return s, nil
 }
 
-// Discard ends the staging: what was not moved to its place is removed.
+// Discard removes whatever was not moved to its destination.
 func (s *Staging) Discard() {
 	os.RemoveAll(s.Dir)
 	if s.held != nil {
@@ -45,7 +45,7 @@ func (s *Staging) Discard() {
 	}
 }
 
-// Lend moves one file of the staging folder, which it makes durable, to a path.
+// Lend makes one file of the staging folder durable and moves it to a path.
 func (s *Staging) Lend(name, path string) error {
 	made := filepath.Join(s.Dir, name)
 	if err := SyncFile(made); err != nil {
@@ -57,8 +57,8 @@ func (s *Staging) Lend(name, path string) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// clearStale removes staging folders whose makers are gone. One that cannot be
-// removed does no harm, so errors are left alone.
+// clearStale removes staging folders of runs that have ended. One that cannot be removed does no harm, so errors are
+// ignored.
 func clearStale(out, name string) {
 	left, err := os.ReadDir(out)
 	if err != nil {
@@ -76,16 +76,16 @@ func clearStale(out, name string) {
 	}
 }
 
-// SyncFile makes what a file holds durable.
+// SyncFile makes the content of a file durable.
 func SyncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0) // Windows syncs no file that is open for reading alone
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // Windows does not sync a file that is open for reading only
 	if err != nil {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// ReplaceFile writes the file out/name durably, whole or not at all.
+// ReplaceFile writes the file out/name durably, completely or not at all.
 func ReplaceFile(out, name string, b []byte) error {
 	s, err := Stage(out, name)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// HoldWaiting locks a folder, waiting for another process that has it; nil where the system has no such locks.
+// HoldWaiting locks a folder, waiting for another process that has locked it. It returns nil if the system has no such
+// locks.
 func HoldWaiting(ctx context.Context, dir string) (*os.File, error) {
 	for {
 		held, err := Hold(dir)

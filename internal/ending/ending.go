@@ -1,5 +1,5 @@
-// Package ending says how a command ended, for a program that reads no English: the verdict on the error of whatever
-// package it comes from. It knows no step.
+// Package ending classifies how a command ended, for programs: it returns the verdict on an error of any package. It
+// knows no step of a release.
 package ending
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// Of is the verdict on an error, nil included.
+// Of returns the verdict on an error, nil included.
 func Of(err error) verdict.Verdict {
 	if err == nil {
 		return verdict.Verdict{Exit: verdict.ExitDone, Retry: verdict.Safe}
@@ -36,11 +36,10 @@ func Of(err error) verdict.Verdict {
 	return environmentVerdict(err)
 }
 
-// Terminated is the verdict on the error of a step that SIGTERM ended.
+// Terminated returns the verdict on the error of a step that SIGTERM ended.
 func Terminated(err error) verdict.Verdict { return interrupted(err, verdict.ExitTerminated) }
 
-// interrupted classifies a step that was ended from outside: it resumes, unless the noise key of its release was never
-// kept.
+// interrupted classifies a step that was ended from outside: it resumes, unless its release does not keep a noise key.
 func interrupted(err error, exit int) verdict.Verdict {
 	if own, ok := errors.AsType[verdict.Classified](err); ok && own.Verdict().Reason == verdict.SpentLost {
 		return verdict.Verdict{Exit: exit, Reason: verdict.SpentLost, Retry: verdict.Never}
@@ -48,7 +47,7 @@ func interrupted(err error, exit int) verdict.Verdict {
 	return verdict.Verdict{Exit: exit, Reason: verdict.Interrupted, Retry: verdict.Safe}
 }
 
-// ledgerVerdict classifies a ledger that is not as it was written.
+// ledgerVerdict classifies a ledger that was altered.
 func ledgerVerdict(err error) (verdict.Verdict, bool) {
 	switch {
 	case errors.Is(err, ledger.ErrTampered):
@@ -59,7 +58,7 @@ func ledgerVerdict(err error) (verdict.Verdict, bool) {
 	return verdict.Verdict{}, false
 }
 
-// specVerdict classifies a request that cannot be carried out as it was made.
+// specVerdict classifies a request that cannot be carried out as it is.
 func specVerdict(err error) (verdict.Verdict, bool) {
 	switch {
 	case verdict.Has[*document.Errors](err):
@@ -74,7 +73,7 @@ func specVerdict(err error) (verdict.Verdict, bool) {
 	return verdict.Verdict{}, false
 }
 
-// accountVerdict classifies what an account refuses.
+// accountVerdict classifies a refusal by an account.
 func accountVerdict(err error) (verdict.Verdict, bool) {
 	if refused, ok := errors.AsType[*ledger.Refused](err); ok {
 		if refused.Period == "" {
@@ -103,8 +102,8 @@ func accountVerdict(err error) (verdict.Verdict, bool) {
 	return verdict.Verdict{}, false
 }
 
-// inputVerdict classifies confidential files that are not there, not whole or not as the spec says. Files that are late
-// or still being delivered come with time.
+// inputVerdict classifies confidential files that are missing, incomplete or not as the spec says. Files that are late
+// or still being delivered may appear later.
 func inputVerdict(err error) (verdict.Verdict, bool) {
 	if input, ok := errors.AsType[*source.Error](err); ok {
 		switch {
@@ -124,7 +123,7 @@ func inputVerdict(err error) (verdict.Verdict, bool) {
 	return verdict.Verdict{}, false
 }
 
-// environmentVerdict classifies what is left: the machine, the network, or a bug.
+// environmentVerdict classifies all other errors: the machine, the network, or a bug.
 func environmentVerdict(err error) verdict.Verdict {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), verdict.Has[*ledger.DiskFull](err):

@@ -1,6 +1,6 @@
 package evaluate
 
-// This file holds what of a release is compared with the truth: its tables, and
+// This file selects what of a release is compared with the truth: its tables, and
 // marginals of its microdata.
 
 import (
@@ -21,44 +21,45 @@ import (
 )
 
 const (
-	// marginalsCompared bounds the marginals of one size that are compared.
+	// marginalsCompared is the greatest number of marginals of one size that are compared.
 	marginalsCompared = 200
-	// marginalCells bounds the cells of a marginal that is compared.
+	// marginalCells is the greatest number of cells of a marginal that is compared.
 	marginalCells = 1_000_000
-	// marginalColumns is the most columns of one.
+	// marginalColumns is the greatest number of columns of a marginal that is compared.
 	marginalColumns = 3
 )
 
-// product is the microdata of one table, with the marginals that are compared of it.
-type product struct {
-	table string
-	by    []string
-	rows  int
-	sizes []marginals // of one column, of two, of three
-	whole []int       // places of the columns by which whole rows are compared
-	rules []ruleTruth
+// microdataClaim is the microdata of one table with the marginals that are compared.
+type microdataClaim struct {
+	table     string
+	by        []string
+	rows      int
+	sizes     []marginalSet // of one column, of two, of three
+	wholeRows []int         // indices of the columns by which whole rows are compared
+	rules     []ruleTruth
 }
 
-// marginals are those of one size.
-type marginals struct {
-	chosen  [][]int // places of their columns, in order
-	of      float64 // how many there are
-	skipped int     // met, but of too many cells
+// marginalSet is the compared marginals of one size.
+type marginalSet struct {
+	chosen  [][]int // indices of their columns, in order
+	total   float64 // how many marginals of this size there are
+	skipped int     // tried, but with too many cells
 }
 
-// comparable are the tables that are compared: not those of what is left out, which the truth does not tell again, nor
-// those of groups that nobody listed, of which the truth would be a list of all that there are.
-func comparable(e *published.Release) []plan.Table {
+// comparableTables returns the tables that are compared. It leaves out tables of what bounds and policies exclude,
+// which recounting the truth does not reproduce, and tables of unlisted groups, for which the truth would be a list of
+// all groups.
+func comparableTables(e *published.Release) []plan.Table {
 	return slices.DeleteFunc(slices.Clone(e.Plan.Tables), func(t plan.Table) bool {
-		return countsLeftOut(t) || !comparing[t.Selects()].compared
+		return countsExcluded(t) || !comparisons[t.Selects()].compared
 	})
 }
 
-// claims are what a release says that can be compared with the truth.
-func claimsOf(e *published.Release) (evaluate.Claims, []product, error) {
+// claimsOf returns what a release says that can be compared with the truth.
+func claimsOf(e *published.Release) (evaluate.Claims, []microdataClaim, error) {
 	var c evaluate.Claims
-	var products []product
-	for _, t := range comparable(e) {
+	var products []microdataClaim
+	for _, t := range comparableTables(e) {
 		table, found, err := e.Table(t.Path)
 		if err != nil || !found {
 			return c, nil, err
@@ -85,10 +86,11 @@ func countsOf(t published.Table) (evaluate.Figures, error) {
 	name := t.Planned.Statistics[0].Name
 	columns := append(slices.Clone(t.Planned.By), name+statistic.Published, name+statistic.Unbiased, name+statistic.Low,
 		name+statistic.High)
-	return comparing[t.Planned.Selects()].counts(t, columns)
+	return comparisons[t.Planned.Selects()].counts(t, columns)
 }
 
-// allCounts reads the counts of a table that has all its cells. columns are those of its keys, and of its figures.
+// allCounts reads the counts of a table that has all its cells. The columns are those of its keys, then of its
+// figures.
 func allCounts(t published.Table, columns []string) (evaluate.Figures, error) {
 	var f evaluate.Figures
 	places := make([]int, len(t.Planned.By))
@@ -108,7 +110,7 @@ func allCounts(t published.Table, columns []string) (evaluate.Figures, error) {
 	return f, err
 }
 
-// addFigures adds the count of a row, its estimate and its interval.
+// addFigures appends the count of a row, its estimate and its interval.
 func addFigures(f *evaluate.Figures, r parquet.Row) {
 	f.Published = append(f.Published, r[0].Int64())
 	for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {
@@ -116,7 +118,7 @@ func addFigures(f *evaluate.Figures, r parquet.Row) {
 	}
 }
 
-// figureAt reads a figure beside the count with its intervals, in domain order: NaN where nothing is published.
+// figureAt reads a figure other than the count with its intervals, in domain order: NaN if nothing is published.
 func figureAt(t published.Table, f plan.Figure) (evaluate.Figures, error) {
 	var out evaluate.Figures
 	cells, err := t.FigureCells(f.Name)
@@ -127,11 +129,11 @@ func figureAt(t published.Table, f plan.Figure) (evaluate.Figures, error) {
 	return out, err
 }
 
-// microdata reads the rows of a release, as codes, holds them against the rules of the spec, and chooses what is
-// compared of them: marginals, and the columns of whole rows.
-func readMicrodata(e *published.Release, s plan.Synthetic) (evaluate.Rows, product, error) {
+// readMicrodata reads the rows of microdata as codes, checks them against the rules of the spec, and chooses what is
+// compared: marginals, and the columns of whole rows.
+func readMicrodata(e *published.Release, s plan.Synthetic) (evaluate.Rows, microdataClaim, error) {
 	name := published.MicrodataFile(s)
-	p := product{table: s.Table, rules: []ruleTruth{}}
+	p := microdataClaim{table: s.Table, rules: []ruleTruth{}}
 	out := evaluate.Rows{Table: s.Table, By: s.Columns()}
 	out.Codes = make([][]uint32, len(out.By))
 	levels, err := plan.Query{Table: s.Table, Factors: out.By}.Levels(e.Plan.Release())
@@ -143,7 +145,7 @@ func readMicrodata(e *published.Release, s plan.Synthetic) (evaluate.Rows, produ
 		p.by, cells[i] = append(p.by, out.By[i].String()), int64(l.Size())
 	}
 	columns, places := writtenColumns(e, s)
-	var parents []int64 // of each row, where it has one
+	var parents []int64 // number of each row's parent row, if the table has a parent
 	err = e.EachRow(name, columns, func(r parquet.Row) error {
 		if s.Parent != "" {
 			number, err := linkNumber(e, name, r[0], p.rows)
@@ -164,7 +166,7 @@ func readMicrodata(e *published.Release, s plan.Synthetic) (evaluate.Rows, produ
 		return nil
 	})
 	if err == nil && s.Parent != "" {
-		err = givenCodes(e, s, parents, out, codes)
+		err = readGivenCodes(e, s, parents, out, codes)
 	}
 	if err != nil {
 		return out, p, err
@@ -176,20 +178,20 @@ func readMicrodata(e *published.Release, s plan.Synthetic) (evaluate.Rows, produ
 	for _, v := range broken {
 		p.rules = append(p.rules, ruleTruth(v))
 	}
-	// What others decide is not counted in the truth: it says nothing beside them.
+	// Columns that others determine are not counted in the truth: they add nothing to those.
 	out.By, out.Codes, p.by, cells = out.By[:len(s.By)], out.Codes[:len(s.By)], p.by[:len(s.By)], cells[:len(s.By)]
 	for k := 1; k <= min(marginalColumns, len(p.by)); k++ {
 		m := chooseMarginals(p.by, cells, k)
 		p.sizes = append(p.sizes, m)
 		out.Marginals = append(out.Marginals, m.chosen...)
 	}
-	p.whole = wholeColumns(cells)
-	out.Whole = p.whole
+	p.wholeRows = wholeColumns(cells)
+	out.Whole = p.wholeRows
 	return out, p, nil
 }
 
-// written are the columns of the file of microdata, behind the number of the parent row where there is one, and their
-// places among those of the model.
+// writtenColumns returns the columns of the file of microdata, with the number of the parent row first if there is
+// one, and the indices of the other columns in the model.
 func writtenColumns(e *published.Release, s plan.Synthetic) (columns []string, places []int) {
 	if s.Parent != "" {
 		columns = append(columns, e.Plan.Release().LinkedBy(s.Table))
@@ -203,7 +205,7 @@ func writtenColumns(e *published.Release, s plan.Synthetic) (columns []string, p
 	return columns, places
 }
 
-// number reads the number by which rows belong together, in a row after so many others.
+// linkNumber reads the number of a parent row, in a row after so many others.
 func linkNumber(e *published.Release, name string, v parquet.Value, before int) (int64, error) {
 	if v.Kind() != parquet.Int64 {
 		return 0, &verdict.Unusable{File: filepath.Join(e.Place, name),
@@ -212,8 +214,8 @@ func linkNumber(e *published.Release, name string, v parquet.Value, before int) 
 	return v.Int64(), nil
 }
 
-// given reads for rows that have parent rows, by their numbers, the columns of these.
-func givenCodes(e *published.Release, s plan.Synthetic, parents []int64, out evaluate.Rows,
+// readGivenCodes appends to the codes of rows the columns of their parent rows, which it finds by their numbers.
+func readGivenCodes(e *published.Release, s plan.Synthetic, parents []int64, out evaluate.Rows,
 	codes []map[string]uint32) error {
 	at, _ := e.Plan.Parent(s)
 	parent := e.Plan.Synthetic[at]
@@ -258,7 +260,7 @@ func givenCodes(e *published.Release, s plan.Synthetic, parents []int64, out eva
 	return nil
 }
 
-// placesOfCodes are the places of each level's categories by their codes.
+// placesOfCodes returns for each level the indices of its categories by their codes.
 func placesOfCodes(levels []*domain.Level) []map[string]uint32 {
 	codes := make([]map[string]uint32, len(levels))
 	for i, l := range levels {
@@ -270,13 +272,13 @@ func placesOfCodes(levels []*domain.Level) []map[string]uint32 {
 	return codes
 }
 
-// chooseMarginals chooses marginals of k columns: all of them, or where there are
-// more than [marginalsCompared] as many, drawn from the names of the columns alone,
-// so that releases of the same columns are held against the same ones.
-func chooseMarginals(by []string, cells []int64, k int) marginals {
-	m := marginals{of: 1}
+// chooseMarginals chooses marginals of k columns: all of them or, if there are more than [marginalsCompared], that
+// many, drawn from the names of the columns alone, so that releases with the same columns are compared by the same
+// marginals.
+func chooseMarginals(by []string, cells []int64, k int) marginalSet {
+	m := marginalSet{total: 1}
 	for i := range k {
-		m.of = m.of * float64(len(by)-i) / float64(i+1)
+		m.total = m.total * float64(len(by)-i) / float64(i+1)
 	}
 	seen := map[string]bool{}
 	add := func(places []int) {
@@ -294,7 +296,7 @@ func chooseMarginals(by []string, cells []int64, k int) marginals {
 		}
 		m.chosen = append(m.chosen, places)
 	}
-	if m.of <= marginalsCompared {
+	if m.total <= marginalsCompared {
 		eachSubset(len(by), k, add)
 		return m
 	}
@@ -314,7 +316,7 @@ func chooseMarginals(by []string, cells []int64, k int) marginals {
 	return m
 }
 
-// eachSubset calls do with every k places of n, in lexicographic order.
+// eachSubset calls do with every k of n indices, in lexicographic order.
 func eachSubset(n, k int, do func([]int)) {
 	places := make([]int, k)
 	for i := range places {

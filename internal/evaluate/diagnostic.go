@@ -2,7 +2,7 @@ package evaluate
 
 import "github.com/dprelease/dprelease/plan"
 
-// This file holds which tables the truth does not tell again.
+// This file tells which tables recounting the truth does not reproduce.
 
-// countsLeftOut reports whether a table counts what bounds and policies leave out.
-func countsLeftOut(t plan.Table) bool { return t.Counts != "" }
+// countsExcluded reports whether a table counts what bounds and policies exclude.
+func countsExcluded(t plan.Table) bool { return t.Counts != "" }

@@ -1,6 +1,6 @@
-// Package evaluate compares a published release with the truth, for those who hold it. What it says is confidential and
-// belongs to no release. It never writes into a release, prints no figure, and compares nothing before the comparison
-// is noted on every account that the release was charged to.
+// Package evaluate compares a published release with the truth, for those who hold it. Its results are confidential
+// and belong to no release. It never writes into a release, prints no figure, and compares nothing before the
+// comparison is noted on every account that the release was charged to.
 package evaluate
 
 import (
@@ -29,10 +29,10 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// Options say where an evaluation works.
+// Options configure an evaluation.
 type Options struct {
 	Out     string         // folder of the evaluation
-	Data    string         // folder that relative source paths start from
+	Data    string         // base folder of relative source paths
 	State   string         // confidential state directory; empty: .dprelease in the folder of the release
 	Account account.Ledger // the configured ledger; without a path the practice ledger in the state directory
 	Log     *slog.Logger   // nil: nothing is logged
@@ -44,25 +44,22 @@ const (
 	EvaluationPage = "evaluate.md"
 )
 
-// comparisonReason is what the ledger says of an evaluation.
+// comparisonReason is the reason that the ledger records for an evaluation.
 const comparisonReason = "dprelease evaluate: what was published is compared with the confidential data."
 
-// Evaluate compares the release in the folder place, published from the plan p,
-// with the truth, counted anew from the tables below o.Data, and writes what came
-// of it to o.Out. It returns the path of that folder, absolute and without links, by
-// which alone it was checked and written to; empty where there is none.
+// Evaluate compares the release in the folder place, published from the plan p, with the truth, counted anew from the
+// tables below o.Data, and writes the result to o.Out. It returns the absolute path of that folder without links, the
+// only path by which the folder was checked and written to, and "" if there is none.
 //
-// Contract: the account that paid, and every other that the release was charged to,
-// hold a note of the comparison, durably, before anything of the data is read: a run
-// that is cut off after that leaves the note, and no figure. What cannot be compared
-// is refused before the note. Nothing of the outcome is returned, printed or logged.
+// Contract: the account that paid, and every other account that the release was charged to, hold a note of the
+// comparison, durably, before any data is read: a run that is cut off after that leaves the note and no figure. What
+// cannot be compared is refused before the note. No result is returned, printed or logged.
 //
-// Errors: *[verdict.Unusable] where place is no release of the plan, o.Out is not apart from
-// every release, or the ledger does not know the release; *[published.Altered]; *[Evaluated]
-// where o.Out holds an evaluation; *source.Error; *scan.ContractError. What goes
-// wrong behind the note is a *[Noted].
+// Errors: *[verdict.Unusable] if place is no release of the plan, o.Out is not separate from every release, or the
+// ledger does not know the release; *[published.Altered]; *[Evaluated] if o.Out holds an evaluation; *source.Error;
+// *scan.ContractError. An error after the note is a *[Noted].
 func Evaluate(ctx context.Context, p *compiled.Compiled, place string, o Options) (string, error) {
-	out, err := truePath(o.Out)
+	out, err := resolvePath(o.Out)
 	if err != nil {
 		return "", &verdict.Unusable{File: o.Out, Err: err}
 	}
@@ -70,30 +67,31 @@ func Evaluate(ctx context.Context, p *compiled.Compiled, place string, o Options
 	return out, evaluator{o}.evaluate(ctx, p, place)
 }
 
-// evaluator compares a release with the truth, into a folder whose path is resolved.
+// evaluator compares a release with the truth and writes to a folder whose path is resolved.
 type evaluator struct{ Options }
 
-// log is the logger, or one that discards.
-func (o evaluator) log() *slog.Logger {
+// logger returns the logger, or one that discards.
+func (o evaluator) logger() *slog.Logger {
 	return cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 }
 
 // evaluate does what [Evaluate] does.
 func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place string) error {
 	if o.State == "" {
-		o.State = filepath.Join(filepath.Dir(filepath.Clean(place)), ".dprelease") // of the run that made it
+		// where the run that made the release had its state
+		o.State = filepath.Join(filepath.Dir(filepath.Clean(place)), ".dprelease")
 	}
-	e, err := evaluated(place, p)
+	e, err := openEvaluable(place, p)
 	if err != nil {
 		return err
 	}
-	if err := o.apart(); err != nil {
+	if err := o.checkFolder(); err != nil {
 		return err
 	}
-	if err := o.unused(); err != nil {
+	if err := o.checkUnused(); err != nil {
 		return err
 	}
-	if err := o.sources(ctx, p); err != nil {
+	if err := o.checkSources(ctx, p); err != nil {
 		return err
 	}
 	if err := memory.Check(memory.Bytes(p.Plan()), memory.Available(0)); err != nil {
@@ -104,19 +102,19 @@ func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place str
 		return err
 	}
 	record := e.Record
-	l, err := o.ledgerOf(ctx, place, record)
+	l, err := o.openLedger(ctx, place, record)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	note, err := o.noted(ctx, l, record)
+	note, err := o.noteInLedger(ctx, l, record)
 	if err != nil {
 		return err
 	}
-	o.log().Info("comparison noted in the ledger", "account", record.Account)
-	found, err := o.compared(ctx, note, e.Plan, claims)
+	o.logger().Info("comparison noted in the ledger", "account", record.Account)
+	differences, err := o.compareTruth(ctx, note, e.Plan, claims)
 	if err == nil {
-		err = o.keep(newEvaluation(e, note.Number(), found, products))
+		err = o.writeFiles(newEvaluation(e, note.Number(), differences, products))
 	}
 	if err != nil {
 		return &Noted{Err: err}
@@ -124,9 +122,9 @@ func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place str
 	return nil
 }
 
-// compared holds the claims against the truth. The details of data that break their
-// contract go into the folder of the evaluation.
-func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *compiled.Compiled,
+// compareTruth compares the claims with the truth. If data break their contract, the details are written to the folder
+// of the evaluation.
+func (o evaluator) compareTruth(ctx context.Context, note ledger.Comparison, p *compiled.Compiled,
 	claims evaluate.Claims) (*evaluate.Differences, error) {
 	key, err := noise.NewKey()
 	if err != nil {
@@ -135,24 +133,23 @@ func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *comp
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
-	found, err := evaluate.Compare(ctx, note, p, scan.Files{Dir: o.Data}, streams.Rows(), claims)
+	differences, err := evaluate.Compare(ctx, note, p, scan.Files{Dir: o.Data}, streams.Rows(), claims)
 	if err == nil {
-		return found, nil
+		return differences, nil
 	}
-	if moved := o.apart(); moved != nil {
+	if moved := o.checkFolder(); moved != nil {
 		return nil, errors.Join(err, moved)
 	}
 	return nil, diagnostics.Write(o.Out, err)
 }
 
-// keep writes an evaluation. The details of data that were refused before go first:
-// there are none beside an evaluation.
-func (o evaluator) keep(v Evaluation) error {
+// writeFiles writes the files of an evaluation. It first removes the details of data that an earlier run refused.
+func (o evaluator) writeFiles(v Evaluation) error {
 	b, err := canonical.Indented(v)
 	if err != nil {
 		return err
 	}
-	if err := o.apart(); err != nil {
+	if err := o.checkFolder(); err != nil {
 		return err
 	}
 	if err := diagnostics.Remove(o.Out); err != nil {
@@ -161,13 +158,13 @@ func (o evaluator) keep(v Evaluation) error {
 	if err := writeEvaluation(o.Out, EvaluationJSON, b); err != nil {
 		return err
 	}
-	if err := o.apart(); err != nil {
+	if err := o.checkFolder(); err != nil {
 		return err
 	}
-	return writeEvaluation(o.Out, EvaluationPage, v.page())
+	return writeEvaluation(o.Out, EvaluationPage, v.markdown())
 }
 
-// Noted is an error behind the note of a comparison, which stays.
+// Noted is an error after the note of a comparison, which stays.
 type Noted struct{ Err error }
 
 func (e *Noted) Error() string {
@@ -175,20 +172,20 @@ func (e *Noted) Error() string {
 }
 func (e *Noted) Unwrap() error { return e.Err }
 
-// Evaluated is an output folder that holds an evaluation already.
+// Evaluated reports an output folder that already holds an evaluation.
 type Evaluated struct{ Folder string }
 
 func (e *Evaluated) Error() string {
 	return e.Folder + " holds an evaluation already; nothing was changed and nothing noted: choose another -o folder"
 }
 
-// Verdict says that the place has to be cleared.
+// Verdict returns that the folder has to be cleared.
 func (*Evaluated) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitName, Reason: verdict.OutputTaken, Retry: verdict.Never}
 }
 
-// evaluated opens a release that is to be evaluated: whole, of this plan, and not a rehearsal.
-func evaluated(place string, p *compiled.Compiled) (*published.Release, error) {
+// openEvaluable opens a release to be evaluated: unaltered, of this plan, and not a rehearsal.
+func openEvaluable(place string, p *compiled.Compiled) (*published.Release, error) {
 	e, err := published.Open(place)
 	if err != nil {
 		return nil, err
@@ -207,13 +204,13 @@ func evaluated(place string, p *compiled.Compiled) (*published.Release, error) {
 	return e, nil
 }
 
-// apart refuses an output folder in which an evaluation could be taken for a part of
-// a release: one that is, or lies below, a release or a sealed folder, or that others
-// can enter. Its path is resolved; where that leads elsewhere, a folder on the way was
-// replaced by a link since then. Whatever is written there is written right after this.
-func (o evaluator) apart() error {
+// checkFolder refuses an output folder in which an evaluation could be taken for a part of a release: one that is a
+// release or a sealed folder or lies below one, or that others can enter. The folder's path is resolved; if it now
+// leads elsewhere, a folder on the way was replaced by a link since then. Files are written to the folder only right
+// after this check.
+func (o evaluator) checkFolder() error {
 	refuse := func(err error) error { return &verdict.Unusable{File: o.Out, Err: err} }
-	now, err := truePath(o.Out)
+	now, err := resolvePath(o.Out)
 	if err != nil {
 		return refuse(err)
 	}
@@ -248,8 +245,8 @@ func (o evaluator) apart() error {
 	return nil
 }
 
-// unused refuses an output folder that holds an evaluation.
-func (o evaluator) unused() error {
+// checkUnused refuses an output folder that holds an evaluation.
+func (o evaluator) checkUnused() error {
 	for _, name := range []string{EvaluationJSON, EvaluationPage} {
 		if found, err := durable.Exists(filepath.Join(o.Out, name)); err != nil || found {
 			return errors.Join(err, &Evaluated{Folder: o.Out})
@@ -258,8 +255,8 @@ func (o evaluator) unused() error {
 	return nil
 }
 
-// sources looks for the files of the tables, and reads no row of them.
-func (o evaluator) sources(ctx context.Context, p *compiled.Compiled) error {
+// checkSources opens the files of the tables, and reads no row of them.
+func (o evaluator) checkSources(ctx context.Context, p *compiled.Compiled) error {
 	if info, err := os.Stat(o.Data); err != nil || !info.IsDir() {
 		return &verdict.Unusable{File: o.Data,
 			Err: errors.New("is not a folder: say with --data where the paths of the sources start")}
@@ -276,9 +273,9 @@ func (o evaluator) sources(ctx context.Context, p *compiled.Compiled) error {
 	return nil
 }
 
-// ledgerOf opens the ledger that paid for a release. A configured one, or the
-// practice ledger beside it, it must hold the debit.
-func (o evaluator) ledgerOf(ctx context.Context, place string, record ledger.Record) (*ledger.Ledger, error) {
+// openLedger opens the ledger that paid for a release: the configured one or, for practice, the ledger in the state
+// directory. The ledger must hold the debit.
+func (o evaluator) openLedger(ctx context.Context, place string, record ledger.Record) (*ledger.Ledger, error) {
 	refuse := func(format string, args ...any) error {
 		return &verdict.Unusable{File: place, Err: fmt.Errorf(format, args...)}
 	}
@@ -308,9 +305,10 @@ func (o evaluator) ledgerOf(ctx context.Context, place string, record ledger.Rec
 	return l, nil
 }
 
-// noted makes the folder of the evaluation, which is then held apart by what is there,
-// and notes the comparison. Where it cannot be noted the folder goes, if it was not there.
-func (o evaluator) noted(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
+// noteInLedger makes the folder of the evaluation, checks it, and notes the comparison. If the note fails it removes
+// the folder, unless that existed before.
+func (o evaluator) noteInLedger(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison,
+	error) {
 	there, err := durable.Exists(o.Out)
 	if err == nil {
 		err = durable.MakeFolder(o.Out, 0o700)
@@ -319,7 +317,7 @@ func (o evaluator) noted(ctx context.Context, l *ledger.Ledger, record ledger.Re
 		return ledger.Comparison{}, fmt.Errorf("folder of the evaluation: %w", err)
 	}
 	var note ledger.Comparison
-	if err = o.apart(); err == nil {
+	if err = o.checkFolder(); err == nil {
 		note, err = noteComparison(ctx, l, record)
 	}
 	if err != nil && !there {
@@ -328,15 +326,15 @@ func (o evaluator) noted(ctx context.Context, l *ledger.Ledger, record ledger.Re
 	return note, err
 }
 
-// noteComparison notes the comparison on every account that the release was charged to;
-// what it returns is that of the account that paid, which is the last.
+// noteComparison notes the comparison on every account that the release was charged to, and returns the note on the
+// account that paid, which is the last.
 func noteComparison(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
 	var note ledger.Comparison
 	for i, account := range append(slices.Clone(record.Also), record.Account) {
 		var err error
 		if note, err = l.Compared(ctx, account, record.Release, comparisonReason); err != nil {
 			if i > 0 {
-				err = &Noted{Err: err} // on the accounts before
+				err = &Noted{Err: err} // there is a note on the earlier accounts
 			}
 			return ledger.Comparison{}, err
 		}
@@ -344,7 +342,7 @@ func noteComparison(ctx context.Context, l *ledger.Ledger, record ledger.Record)
 	return note, nil
 }
 
-// writeEvaluation writes a file of an evaluation, which its owner alone can read.
+// writeEvaluation writes a file of an evaluation that only its owner can read.
 func writeEvaluation(dir, name string, b []byte) error {
 	err := durable.WritePrivate(dir, "."+name+".tmp-", name, func(w io.Writer) error {
 		_, err := w.Write(b)

@@ -322,7 +322,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := p.truth(found.Marginals[0], found.Joints[0])
+	v := p.compareMicrodata(found.Marginals[0], found.Joints[0])
 	// True shares: hours 7: 1/4, 8: 2/4, 23: 1/4; walk and ride 2/4. Drawn: 0: 1/5, 7: 3/5, 8: 1/5; walk 3/5.
 	hours, modes := 0.2+0.35+0.3+0.25, 0.1+0.1
 	// Together, 7 walk 2/5 and 1/4, 7 ride 1/5 and 0, 8 ride 1/5 and 1/2, 0 walk 1/5 and 0, 23 walk 0 and 1/4.
@@ -373,9 +373,11 @@ func TestEvaluateMicrodata(t *testing.T) {
 	}
 
 	// Where no row is true, or none drawn, there are no shares, and nothing lies anywhere.
-	for name, empty := range map[string]microdataTrue{
-		"no true row": p.truth([]evaluate.Distance{{L1: 1, Subsample: make([]float64, 12)}, {L1: 1}, {L1: 1}}, nil),
-		"none drawn": product{table: "t", by: p.by, sizes: p.sizes}.truth([]evaluate.Distance{{Rows: 4, L1: 1},
+	for name, empty := range map[string]microdataTruth{
+		"no true row": p.compareMicrodata([]evaluate.Distance{{L1: 1, Subsample: make([]float64, 12)}, {L1: 1}, {L1: 1}},
+			nil),
+		"none drawn": microdataClaim{table: "t", by: p.by,
+			sizes: p.sizes}.compareMicrodata([]evaluate.Distance{{Rows: 4, L1: 1},
 			{Rows: 4, L1: 1}, {Rows: 4, L1: 1}}, nil),
 	} {
 		b, err := json.Marshal(empty)
@@ -489,7 +491,7 @@ func TestRandomParts(t *testing.T) {
 	} {
 		m := marginalsTruth{distances: []evaluate.Distance{{L1: c.l1 + 0.01, Subsample: parts},
 			{L1: c.l1 - 0.01, Subsample: parts}}}
-		m.average()
+		m.averageDistances()
 		if m.PartFrom != c.from || m.PartTo != c.to || m.Like() != c.like {
 			t.Errorf("L1 %v is like %v to %v (%s), want %s", c.l1, m.PartFrom, m.PartTo, m.Like(), c.like)
 		}
@@ -504,7 +506,7 @@ func TestChooseMarginals(t *testing.T) {
 		return by, cells
 	}
 	by, cells := names(4)
-	if m := chooseMarginals(by, cells, 2); m.of != 6 || m.skipped != 0 ||
+	if m := chooseMarginals(by, cells, 2); m.total != 6 || m.skipped != 0 ||
 		fmt.Sprint(m.chosen) != "[[0 1] [0 2] [0 3] [1 2] [1 3] [2 3]]" {
 		t.Errorf("pairs of four: %+v", m)
 	}
@@ -526,8 +528,8 @@ func TestChooseMarginals(t *testing.T) {
 		}
 		seen[fmt.Sprint(places)] = true
 	}
-	if m.of != 9880 || len(m.chosen) != marginalsCompared || m.skipped == 0 {
-		t.Errorf("%d of %v, %d too large", len(m.chosen), m.of, m.skipped)
+	if m.total != 9880 || len(m.chosen) != marginalsCompared || m.skipped == 0 {
+		t.Errorf("%d of %v, %d too large", len(m.chosen), m.total, m.skipped)
 	}
 	if again := chooseMarginals(by, cells, 3); fmt.Sprint(again) != fmt.Sprint(m) {
 		t.Error("another choice the next time")

@@ -1,6 +1,6 @@
 package evaluate
 
-// This file holds where an output folder really lies.
+// This file resolves the path of an output folder.
 
 import (
 	"errors"
@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// truePath is the absolute path of a folder, by the folders' own names, as the system
-// follows it: a .. behind a link leads to the parent of what is linked to. What is not
-// there yet keeps its name, and is refused where a link or a .. stands in it.
-func truePath(path string) (string, error) {
+// resolvePath returns the absolute path of a folder without links, as the system follows it: a .. after a link leads
+// to the parent of the link's target. The part of the path that does not exist yet keeps its names; it must have no
+// link or "..".
+func resolvePath(path string) (string, error) {
 	var err error
 	switch {
-	case runtime.GOOS == "windows": // which takes a .. and the name before it away, as Abs does
+	case runtime.GOOS == "windows": // removes a .. and the name before it, as Abs does
 		path, err = filepath.Abs(path)
 	case !filepath.IsAbs(path):
 		var here string

@@ -72,12 +72,12 @@ func TestTruePath(t *testing.T) {
 		{dir + "/work/far/../new", "a/b/new"},
 		{"../a", "a"},
 	} {
-		got, err := truePath(c.path)
+		got, err := resolvePath(c.path)
 		if err != nil || got != filepath.Join(dir, c.want) {
 			t.Errorf("%s leads to %s (%v), want %s", c.path, got, err, c.want)
 			continue
 		}
-		if again, err := truePath(got); err != nil || again != got {
+		if again, err := resolvePath(got); err != nil || again != got {
 			t.Errorf("%s leads to %s (%v)", got, again, err)
 		}
 		if strings.Contains(c.path, "more") { // its parent is not there
@@ -98,7 +98,7 @@ func TestTruePath(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(filepath.Join(dir, "here"))
-	if got, err := truePath("../new"); err != nil || got != filepath.Join(dir, "a/b/new") {
+	if got, err := resolvePath("../new"); err != nil || got != filepath.Join(dir, "a/b/new") {
 		t.Errorf("../new leads to %s (%v)", got, err)
 	}
 	t.Chdir(filepath.Join(dir, "work"))
@@ -109,7 +109,7 @@ func TestTruePath(t *testing.T) {
 		"link/n/..":  "is not there",
 		"x/../../up": "is not there",
 	} {
-		if got, err := truePath(path); err == nil || !strings.Contains(err.Error(), words) {
+		if got, err := resolvePath(path); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s leads to %s (%v)", path, got, err)
 		}
 	}
@@ -204,12 +204,13 @@ func TestNotedLooksAtTheFolderAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	e, err := evaluated(place, o.Plan)
+	e, err := openEvaluable(place, o.Plan)
 	if err != nil || e == nil {
 		t.Fatal(err)
 	}
 	opt.Out = filepath.Join(link, "private")
-	if _, err := (evaluator{optionsFrom(opt)}).noted(t.Context(), l, e.Record); ending.Of(err).Exit != verdict.ExitSpec ||
+	if _, err := (evaluator{optionsFrom(opt)}).noteInLedger(t.Context(), l,
+		e.Record); ending.Of(err).Exit != verdict.ExitSpec ||
 		o.Account(t, "trips").Comparisons != 0 {
 		t.Errorf("%v; noted %d times", err, o.Account(t, "trips").Comparisons)
 	}
@@ -260,7 +261,7 @@ func TestEvaluateAfterRefusedData(t *testing.T) {
 func TestNotedOnOneAccount(t *testing.T) {
 	o := releasetest.Trips(t)
 	opt, place := publishedtest.Run(t, o)
-	e, err := evaluated(place, o.Plan)
+	e, err := openEvaluable(place, o.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}

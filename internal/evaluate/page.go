@@ -1,6 +1,6 @@
 package evaluate
 
-// This file holds what an evaluation says: evaluate.json, and evaluate.md for people.
+// This file holds the results of an evaluation: evaluate.json, and evaluate.md for people.
 
 import (
 	"bytes"
@@ -21,53 +21,53 @@ import (
 
 const (
 	evaluationFormat = "dprelease.evaluation/1"
-	// evaluationMark stands on every page of an evaluation.
+	// evaluationMark is printed on every page of an evaluation.
 	evaluationMark = "CONFIDENTIAL: compared with the truth; not part of any release"
 )
 
-// Evaluation is evaluate.json.
+// Evaluation is the content of evaluate.json.
 type Evaluation struct {
-	Marking    string          `json:"marking"`
-	Format     string          `json:"format"`
-	Release    string          `json:"release"`
-	Status     string          `json:"status"`
-	PlanHash   string          `json:"plan_hash"`
-	Account    string          `json:"account"`
-	Comparison int64           `json:"comparison"` // which one it is of those noted on the account
-	Notes      []string        `json:"notes"`
-	Tables     []tableTruth    `json:"tables"`
-	Microdata  []microdataTrue `json:"microdata,omitempty"`
+	Marking    string           `json:"marking"`
+	Format     string           `json:"format"`
+	Release    string           `json:"release"`
+	Status     string           `json:"status"`
+	PlanHash   string           `json:"plan_hash"`
+	Account    string           `json:"account"`
+	Comparison int64            `json:"comparison"` // its number among those noted on the account
+	Notes      []string         `json:"notes"`
+	Tables     []tableTruth     `json:"tables"`
+	Microdata  []microdataTruth `json:"microdata,omitempty"`
 }
 
-// tableTruth is how far a table lies from the truth.
+// tableTruth is the error of a table against the truth.
 type tableTruth struct {
 	Path  string `json:"path"`
 	Cells int64  `json:"cells"`
-	Rows  int64  `json:"rows"` // that the truth counts: N
-	// CountsUp are the keys along which the figures are running sums, as those of the truth that they are held against.
+	Rows  int64  `json:"rows"` // counted in the truth: N
+	// CountsUp are the keys along which the figures, and the true ones, are cumulative.
 	CountsUp []string `json:"counts_up,omitempty"`
-	// L1 ÷ N of the published figures, and its half; absent where N is 0, of running sums, which are no parts of N,
-	// and of chosen cells, which are some of N alone.
+	// L1OverN is the L1 error of the published figures ÷ N, and TVD half of it; absent if N is 0, for cumulative figures,
+	// which are no parts of N, and for chosen cells, which cover only a part of N.
 	L1OverN *float64 `json:"l1_over_n,omitempty"`
 	TVD     *float64 `json:"total_variation_distance,omitempty"`
-	// RMSE of the unbiased figures, beside the standard error of the noise.
+	// RMSE is that of the unbiased figures; Predicted is the standard error of the noise.
 	RMSE      float64 `json:"rmse"`
 	Predicted float64 `json:"rmse_predicted"`
-	// Coverage is the part of the intervals that hold the truth, beside the part that
-	// the law of the noise gives.
+	// Coverage is the share of intervals that contain the truth; Attained is the share
+	// that the law of the noise predicts.
 	Coverage float64 `json:"coverage"`
 	Attained float64 `json:"coverage_predicted"`
-	// Sparse is what a table of the cells above a threshold has and misses; the errors above are then of the cells that it
-	// has, which noise has lifted.
+	// Sparse tells which cells a table of the cells above a threshold has and misses. The errors above are then those of
+	// published cells, which noise has lifted.
 	Sparse *SparseTruth `json:"sparse,omitempty"`
-	// Top is how good the choice of a table's cells was; the errors above are then of the chosen cells.
+	// Top is the quality of the choice of a table's cells. The errors above are then those of the chosen cells.
 	Top *TopTruth `json:"top,omitempty"`
-	// Figures are those beside the count.
+	// Figures are the figures other than the count.
 	Figures []figureTruth `json:"figures,omitempty"`
 }
 
-// addParts adds how far the published figures lie from the truth, as a part of all rows; nothing of running sums, which
-// are no parts of these.
+// addParts adds the L1 error of the published figures as a share of all rows. It adds nothing for cumulative figures,
+// which are no parts of all rows.
 func addParts(one *tableTruth, _ plan.Table, d evaluate.Difference) {
 	if one.Rows > 0 && one.CountsUp == nil {
 		l1 := d.L1 / float64(one.Rows)
@@ -76,7 +76,7 @@ func addParts(one *tableTruth, _ plan.Table, d evaluate.Difference) {
 	}
 }
 
-// figureTruth is how far a figure beside the count lies from the truth, over the cells that have one and are published.
+// figureTruth is the error of a figure other than the count, over the published cells that have one.
 type figureTruth struct {
 	Name      string  `json:"name"`
 	Cells     int64   `json:"cells"`
@@ -84,8 +84,8 @@ type figureTruth struct {
 	Undefined int64   `json:"undefined"` // cells without a row
 	MeanError float64 `json:"mean_absolute_error"`
 	RMSE      float64 `json:"rmse"`
-	Intervals int64   `json:"intervals"` // cells that have one
-	// Coverage is the part of the intervals that hold the truth; absent where there is none.
+	Intervals int64   `json:"intervals"` // cells with an interval
+	// Coverage is the share of intervals that contain the truth; absent if there is no interval.
 	Coverage *float64 `json:"coverage,omitempty"`
 }
 
@@ -100,19 +100,20 @@ func figureTruthOf(name string, d evaluate.Difference) figureTruth {
 	return out
 }
 
-// newEvaluation is what came of a comparison.
-func newEvaluation(e *published.Release, number int64, found *evaluate.Differences, products []product) Evaluation {
+// newEvaluation returns the results of a comparison.
+func newEvaluation(e *published.Release, number int64, comparison *evaluate.Differences,
+	products []microdataClaim) Evaluation {
 	v := Evaluation{
 		Marking: evaluationMark, Format: evaluationFormat, Release: e.Manifest.Release, Status: e.Manifest.Status,
 		PlanHash: e.Plan.Hash(),
 		Account:  e.Record.Account, Comparison: number, Notes: notesOf(e, number), Tables: []tableTruth{},
 	}
-	differences := found.Tables
-	for _, t := range comparable(e) {
+	differences := comparison.Tables
+	for _, t := range comparableTables(e) {
 		d := differences[0]
 		figures := differences[1 : 1+len(t.Figures)]
 		differences = differences[1+len(t.Figures):]
-		compare := comparing[t.Selects()]
+		compare := comparisons[t.Selects()]
 		impossible := compare.impossible(t)
 		possible := float64(max(d.Cells-impossible, 1)) // the others are exact
 		one := tableTruth{
@@ -132,18 +133,18 @@ func newEvaluation(e *published.Release, number int64, found *evaluate.Differenc
 		v.Tables = append(v.Tables, one)
 	}
 	for i, p := range products {
-		v.Microdata = append(v.Microdata, p.truth(found.Marginals[i], found.Joints[i]))
+		v.Microdata = append(v.Microdata, p.compareMicrodata(comparison.Marginals[i], comparison.Joints[i]))
 	}
 	return v
 }
 
-// notesOf say how the figures are to be read.
+// notesOf returns notes on how to read the figures.
 func notesOf(e *published.Release, number int64) []string {
 	all := []string{
 		fmt.Sprintf("This is comparison %d of account %s with the truth. Every later certificate of the account says how many there were: what is learned here, and decides what is released next, is in no budget.", number, e.Record.Account),
 		"The truth is counted anew from the confidential tables by the rules of the plan: the same rows are left out, and values are categorised and units bounded in the same way.",
 	}
-	if n := len(e.Plan.Tables) - len(comparable(e)); n > 0 {
+	if n := len(e.Plan.Tables) - len(comparableTables(e)); n > 0 {
 		all = append(all, fmt.Sprintf(
 			"Not compared: %s, of what bounds and policies leave out or of groups that nobody listed.",
 			budget.Plural(int64(n), "table")))
@@ -155,7 +156,7 @@ func notesOf(e *published.Release, number int64) []string {
 				e.Plan.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), t.Name))
 		}
 	}
-	for _, t := range comparable(e) {
+	for _, t := range comparableTables(e) {
 		if says := published.BoundText(e.Plan.Plan(), t); says != "" && t.Statistics[0].Name != spec.Units.String() {
 			all = append(all, fmt.Sprintf(
 				"Table %s counts %s: which rows these are is drawn anew here too, so its errors can be larger by as much.", t.Path,
@@ -181,8 +182,8 @@ var pageTemplate = template.Must(template.New("evaluation").Funcs(template.FuncM
 	"shares":   func() []float64 { return evaluate.SubsampleShares },
 }).Parse(pageText))
 
-// page is evaluate.md.
-func (v Evaluation) page() []byte {
+// markdown returns the content of evaluate.md.
+func (v Evaluation) markdown() []byte {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, v); err != nil {
 		panic("evaluate: the page always renders: " + err.Error())
@@ -190,18 +191,18 @@ func (v Evaluation) page() []byte {
 	return b.Bytes()
 }
 
-// Figured reports whether there are figures beside counts.
+// Figured reports whether there are figures other than counts.
 func (v Evaluation) Figured() bool {
 	return slices.ContainsFunc(v.Tables, func(t tableTruth) bool { return t.Figures != nil })
 }
 
-// measureNames are the measures of association as the literature has them.
+// measureNames are the measures of association by their names in the literature.
 var measureNames = map[string]string{evaluate.CramersV: "Cramér's V", evaluate.KendallTauB: "Kendall's τ-b"}
 
 // fourDigits writes four significant digits.
 func fourDigits(v float64) string { return budget.DecimalNearest(v, 4) }
 
-// optionalDigits writes four significant digits, a dash for none.
+// optionalDigits writes four significant digits, a dash for nil.
 func optionalDigits(v *float64) string {
 	if v == nil {
 		return "–"

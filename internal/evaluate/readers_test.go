@@ -214,7 +214,7 @@ func TestAFolderOfAnotherStatusIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) { refusedBy(t, readers(t, result.Place)[name](result.Place), c.file, c.says) })
 	}
 
-	// With a record of an official debit, which nobody signs, each file that is read is held against the manifest.
+	// With an unsigned record of an official debit, each file that is read is compared with the manifest.
 	r := releasetest.Record(t, result.Place)
 	r.Status = ledger.Official
 	r.Proof.Body = strings.Replace(r.Proof.Body, `"status":"practice"`, `"status":"release"`, 1)

@@ -10,77 +10,77 @@ import (
 	"github.com/dprelease/dprelease/histogram/evaluate"
 )
 
-// This file holds what an evaluation says of microdata: their marginals, columns, pairs of columns and whole rows
-// beside those of the truth, and the rules of the spec that they break.
+// This file evaluates microdata: their marginals, columns, pairs of columns and whole rows are compared with the truth,
+// and the rules of the spec that they break are counted.
 
-// farthestShown bounds the marginals of a size, and the pairs of columns, that the page lists.
+// farthestShown is how many marginals of a size, and pairs of columns, the page lists at most.
 const farthestShown = 5
 
-// microdataTrue is how far microdata lie from the truth.
-type microdataTrue struct {
+// microdataTruth is the error of microdata against the truth.
+type microdataTruth struct {
 	Table    string           `json:"table"`
 	Rows     int64            `json:"rows"`      // drawn
 	TrueRows int64            `json:"true_rows"` // counted
 	Sizes    []marginalsTruth `json:"marginals"`
-	// Columns are the single columns, the farthest first, and Pairs the pairs of columns, those first whose association is
-	// farthest from the truth's.
+	// Columns are the single columns, and Pairs the pairs of columns, ordered by falling distance from the truth, of pairs
+	// that of their association.
 	Columns []columnTruth `json:"univariate"`
 	Pairs   []pairTruth   `json:"pairwise"`
-	// MeanGaps are the means over the pairs by measure.
+	// MeanGaps are the mean differences over the pairs, by measure.
 	MeanGaps   []gapTruth       `json:"pairwise_mean,omitempty"`
 	Propensity *propensityTruth `json:"propensity,omitempty"`
 	Unique     *uniqueTruth     `json:"unique_matches,omitempty"`
-	// Whole are the columns by which whole rows are compared, and LeftOut those that they leave out for want of bits.
-	Whole    []string    `json:"whole_rows_by"`
-	LeftOut  []string    `json:"whole_rows_without,omitempty"`
-	TooLarge bool        `json:"whole_rows_too_many,omitempty"` // for the memory: they are not compared
+	// Whole are the columns by which whole rows are compared, and LeftOut the columns that do not fit into 63 bits.
+	Whole   []string `json:"whole_rows_by"`
+	LeftOut []string `json:"whole_rows_without,omitempty"`
+	// whole rows are not compared, as they do not fit into memory
+	TooLarge bool        `json:"whole_rows_too_many,omitempty"`
 	Rules    []ruleTruth `json:"rules"`
 }
 
-// marginalsTruth is how far the marginals of one size lie from the truth: on average
-// over those compared, between shares.
+// marginalsTruth is the mean error of the compared marginals of one size, between shares.
 type marginalsTruth struct {
 	Columns  int64   `json:"columns"`
 	Of       float64 `json:"of"` // how many marginals of this size there are
 	Compared int     `json:"compared"`
-	TooLarge int     `json:"too_large"` // left out for their cells
+	TooLarge int     `json:"too_large"` // left out because of their number of cells
 	*SharesTruth
 	Parts     []partTruth     `json:"random_parts,omitempty"`
 	Farthest  []marginalTruth `json:"farthest"`
 	distances []evaluate.Distance
 }
 
-// SharesTruth is how far shares lie from those of the truth. There is none where no row
-// was drawn or the truth has none: no rows have no shares.
+// SharesTruth is the distance of shares from those of the truth. It does not exist if no row was drawn or the truth
+// has no rows, because there are no shares then.
 type SharesTruth struct {
 	L1       float64 `json:"l1"`
 	TVD      float64 `json:"total_variation_distance"`
 	Score    float64 `json:"k_marginal_score"` // 500·(2 − L1)
-	PartFrom float64 `json:"random_part_from"` // a random part of the true rows of this size scores no more,
-	PartTo   float64 `json:"random_part_to"`   // and one of this size no less
+	PartFrom float64 `json:"random_part_from"` // a random part of the true rows of this size scores at most as much,
+	PartTo   float64 `json:"random_part_to"`   // and one of this size at least as much
 }
 
-// partTruth is what a simple random sample of so large a part of the true rows has on average.
+// partTruth is the mean distance of a simple random sample that is this part of the true rows.
 type partTruth struct {
 	Part  float64 `json:"part"`
 	L1    float64 `json:"l1"`
 	Score float64 `json:"k_marginal_score"`
 }
 
-// marginalTruth is how far one marginal lies from the truth.
+// marginalTruth is the distance of one marginal from the truth.
 type marginalTruth struct {
 	Columns []string `json:"columns"`
 	L1      float64  `json:"l1"`
 }
 
-// columnTruth is how far a column lies from the truth.
+// columnTruth is the distance of a column from the truth.
 type columnTruth struct {
 	Column string  `json:"column"`
 	L1     float64 `json:"l1"`
 	TVD    float64 `json:"total_variation_distance"`
 }
 
-// pairTruth is how two columns go together. Of a column of one category alone there is no association.
+// pairTruth is the association of two columns. A column with a single category has none.
 type pairTruth struct {
 	Columns []string `json:"columns"`
 	Measure string   `json:"measure"`
@@ -89,14 +89,14 @@ type pairTruth struct {
 	Gap     *float64 `json:"difference,omitempty"` // |microdata − truth|
 }
 
-// gapTruth is the mean difference of the pairs of a measure.
+// gapTruth is the mean difference over the pairs of a measure.
 type gapTruth struct {
 	Measure string  `json:"measure"`
 	Pairs   int64   `json:"pairs"`
 	Mean    float64 `json:"mean_absolute_difference"`
 }
 
-// propensityTruth is how well a classification tree tells rows of the microdata from true ones.
+// propensityTruth tells how well a classification tree distinguishes rows of the microdata from true ones.
 type propensityTruth struct {
 	TrueRows     int64    `json:"true_rows"`
 	DrawnRows    int64    `json:"microdata_rows"`
@@ -110,7 +110,7 @@ type propensityTruth struct {
 	Standardised *float64 `json:"pmse_standardised,omitempty"` // (pmse − null)/its standard deviation
 }
 
-// uniqueTruth is which unique rows of the truth the microdata meet.
+// uniqueTruth counts the unique rows of the truth that occur in the microdata.
 type uniqueTruth struct {
 	Unique      int64   `json:"unique_in_truth"`
 	Matched     int64   `json:"met_in_microdata"`
@@ -121,11 +121,11 @@ type uniqueTruth struct {
 type ruleTruth struct {
 	Rule   string `json:"rule"`
 	Rows   int64  `json:"rows"`
-	Untold string `json:"untold,omitempty"` // why it cannot be told; then rows is 0
+	Untold string `json:"untold,omitempty"` // why the number is unknown; then rows is 0
 }
 
-// wholeColumns are the columns by which whole rows are compared: each in turn by which all rows that there could be
-// still have places in 63 bits. The choice is of the plan alone.
+// wholeColumns returns the indices of the columns by which whole rows are compared. It takes each column in turn if
+// all possible rows can then still be numbered in 63 bits. The choice depends on the plan alone.
 func wholeColumns(cells []int64) (places []int) {
 	all := uint64(1)
 	for place, size := range cells {
@@ -136,12 +136,12 @@ func wholeColumns(cells []int64) (places []int) {
 	return places
 }
 
-// truth is how far microdata lie from the truth.
-func (p product) truth(all []evaluate.Distance, whole *evaluate.Joint) microdataTrue {
-	out := microdataTrue{Table: p.table, Rows: int64(p.rows), Columns: []columnTruth{}, Pairs: []pairTruth{},
+// compareMicrodata returns the error of the microdata against the truth.
+func (p microdataClaim) compareMicrodata(all []evaluate.Distance, whole *evaluate.Joint) microdataTruth {
+	out := microdataTruth{Table: p.table, Rows: int64(p.rows), Columns: []columnTruth{}, Pairs: []pairTruth{},
 		Whole: []string{}, Rules: p.rules}
 	for k, m := range p.sizes {
-		one := marginalsTruth{Columns: int64(k) + 1, Of: m.of, Compared: len(m.chosen), TooLarge: m.skipped,
+		one := marginalsTruth{Columns: int64(k) + 1, Of: m.total, Compared: len(m.chosen), TooLarge: m.skipped,
 			Farthest: []marginalTruth{}}
 		one.distances, all = all[:len(m.chosen)], all[len(m.chosen):]
 		if len(one.distances) == 0 {
@@ -152,7 +152,7 @@ func (p product) truth(all []evaluate.Distance, whole *evaluate.Joint) microdata
 			out.Sizes = append(out.Sizes, one)
 			continue
 		}
-		one.average()
+		one.averageDistances()
 		for i, d := range one.distances {
 			far := marginalTruth{L1: d.L1}
 			for _, place := range m.chosen[i] {
@@ -163,8 +163,8 @@ func (p product) truth(all []evaluate.Distance, whole *evaluate.Joint) microdata
 				out.Columns = append(out.Columns, columnTruth{far.Columns[0], d.L1, d.L1 / 2})
 			}
 			if a := d.Association; a != nil {
-				out.Pairs = append(out.Pairs, pairTruth{far.Columns, a.Measure, present(a.Truth), present(a.Drawn),
-					present(math.Abs(a.Drawn - a.Truth))})
+				out.Pairs = append(out.Pairs, pairTruth{far.Columns, a.Measure, finiteOrNil(a.Truth), finiteOrNil(a.Drawn),
+					finiteOrNil(math.Abs(a.Drawn - a.Truth))})
 			}
 		}
 		slices.SortStableFunc(one.Farthest, func(a, b marginalTruth) int { return cmp.Compare(b.L1, a.L1) })
@@ -172,21 +172,21 @@ func (p product) truth(all []evaluate.Distance, whole *evaluate.Joint) microdata
 		out.Sizes = append(out.Sizes, one)
 	}
 	slices.SortStableFunc(out.Columns, func(a, b columnTruth) int { return cmp.Compare(b.TVD, a.TVD) })
-	out.compareGaps()
-	out.wholeRows(p, whole)
+	out.averageGaps()
+	out.addWholeRows(p, whole)
 	return out
 }
 
-// present is a number that may not be there.
-func present(x float64) *float64 {
+// finiteOrNil returns a pointer to x, nil for NaN.
+func finiteOrNil(x float64) *float64 {
 	if math.IsNaN(x) {
 		return nil
 	}
 	return &x
 }
 
-// compareGaps sorts the pairs and works out the means of their differences.
-func (m *microdataTrue) compareGaps() {
+// averageGaps sorts the pairs and computes their mean differences.
+func (m *microdataTruth) averageGaps() {
 	gap := func(p pairTruth) float64 {
 		if p.Gap == nil {
 			return -1
@@ -209,10 +209,10 @@ func (m *microdataTrue) compareGaps() {
 	}
 }
 
-// wholeRows says what whole rows tell.
-func (m *microdataTrue) wholeRows(p product, j *evaluate.Joint) {
+// addWholeRows adds the results of comparing whole rows.
+func (m *microdataTruth) addWholeRows(p microdataClaim, j *evaluate.Joint) {
 	for place, name := range p.by {
-		if slices.Contains(p.whole, place) {
+		if slices.Contains(p.wholeRows, place) {
 			m.Whole = append(m.Whole, name)
 		} else {
 			m.LeftOut = append(m.LeftOut, name)
@@ -243,9 +243,8 @@ func (m *microdataTrue) wholeRows(p product, j *evaluate.Joint) {
 	}
 }
 
-// average works out the means over the marginals, and between which random parts of
-// the true rows they lie.
-func (m *marginalsTruth) average() {
+// averageDistances computes the means over the marginals, and between which random parts of the true rows they lie.
+func (m *marginalsTruth) averageDistances() {
 	m.SharesTruth = &SharesTruth{PartTo: 1}
 	n := float64(len(m.distances))
 	parts := make([]float64, len(evaluate.SubsampleShares))
@@ -255,9 +254,9 @@ func (m *marginalsTruth) average() {
 			parts[i] += l1 / n
 		}
 	}
-	m.TVD, m.Score = m.L1/2, score(m.L1)
+	m.TVD, m.Score = m.L1/2, kMarginalScore(m.L1)
 	for i, share := range evaluate.SubsampleShares {
-		m.Parts = append(m.Parts, partTruth{share, parts[i], score(parts[i])})
+		m.Parts = append(m.Parts, partTruth{share, parts[i], kMarginalScore(parts[i])})
 		if parts[i] >= m.L1 {
 			m.PartFrom = share
 		} else {
@@ -266,15 +265,15 @@ func (m *marginalsTruth) average() {
 	}
 }
 
-// score is the k-marginal score of a mean distance.
-func score(l1 float64) float64 { return 500 * (2 - l1) }
+// kMarginalScore returns the k-marginal score of a mean distance.
+func kMarginalScore(l1 float64) float64 { return 500 * (2 - l1) }
 
-// FarthestPairs are the pairs of columns that go together least as in the truth.
-func (m microdataTrue) FarthestPairs() []pairTruth {
+// FarthestPairs returns the pairs of columns whose association differs most from the truth.
+func (m microdataTruth) FarthestPairs() []pairTruth {
 	return m.Pairs[:min(len(m.Pairs), 2*farthestShown)]
 }
 
-// Like says between which random parts of the truth the marginals lie.
+// Like returns between which random parts of the truth the marginals lie.
 func (m SharesTruth) Like() string {
 	switch {
 	case m.PartFrom == 0:

@@ -13,34 +13,34 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds how tables are compared with the truth, by which of their cells they have.
+// This file lists how tables are compared with the truth, by the selection of their cells.
 
-// comparing lists whether tables are compared, how their counts are read, how many of the cells that they publish are
-// impossible, and what is said of them in addition to their errors.
-var comparing = [selection.Kinds]struct {
+// comparisons lists, by selection, whether tables are compared, how their counts are read, how many of their published
+// cells are impossible, and what is reported in addition to their errors.
+var comparisons = [selection.Kinds]struct {
 	compared   bool
 	counts     func(t published.Table, columns []string) (evaluate.Figures, error)
 	impossible func(t plan.Table) int64
 	add        func(one *tableTruth, t plan.Table, d evaluate.Difference)
 }{
 	selection.KindAll:    {true, allCounts, impossibleCells, addParts},
-	selection.KindAbove:  {true, sparseCounts, noneImpossible, addSparse},
-	selection.KindTop:    {true, topCounts, noneImpossible, addTop},
-	selection.KindGroups: {false, noCounts, noneImpossible, addParts},
+	selection.KindAbove:  {true, sparseCounts, noImpossible, addSparse},
+	selection.KindTop:    {true, topCounts, noImpossible, addTop},
+	selection.KindGroups: {false, noCounts, noImpossible, addParts},
 }
 
 func impossibleCells(t plan.Table) int64 { return t.Impossible }
 
-func noneImpossible(plan.Table) int64 { return 0 }
+func noImpossible(plan.Table) int64 { return 0 }
 
-// noCounts refuses a table of groups that nobody listed: the truth would be a list of all that there are.
+// noCounts refuses a table of unlisted groups: the truth would be a list of all groups.
 func noCounts(published.Table, []string) (evaluate.Figures, error) {
 	return evaluate.Figures{}, errors.New("groups that nobody listed are not compared with the truth")
 }
 
-// someCounts reads the counts of a table that has some of its cells, with their intervals, and the places of their
-// cells in domain order. columns are those of its keys, and of its figures. A row is refused that is of no cell, or
-// whose cell may not follow those before it.
+// someCounts reads the counts of a table that has some of its cells, with their intervals, and the indices of the
+// cells in domain order. The columns are those of its keys, then of its figures. It refuses a row that belongs to no
+// cell, or whose cell must not follow those before it.
 func someCounts(t published.Table, columns []string, mayFollow func(before []uint64, cell uint64) bool,
 	refusal string) (evaluate.Figures, error) {
 	f := evaluate.Figures{Cells: []uint64{}}

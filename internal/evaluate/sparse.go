@@ -6,16 +6,16 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds how tables of the cells above a threshold are compared with the truth.
+// This file compares tables of the cells above a threshold with the truth.
 
-// SparseTruth is which cells a sparse table has and misses.
+// SparseTruth counts the cells that a sparse table has and misses.
 type SparseTruth struct {
 	Above     int64   `json:"above"`
 	Published int64   `json:"published"` // cells
-	False     int64   `json:"false"`     // of them without a row
+	False     int64   `json:"false"`     // published cells without a row
 	Predicted float64 `json:"false_predicted"`
 	Filled    int64   `json:"filled"` // cells with rows
-	Missed    int64   `json:"missed"` // of them not published
+	Missed    int64   `json:"missed"` // filled cells that are not published
 }
 
 func addSparse(one *tableTruth, t plan.Table, d evaluate.Difference) {

@@ -8,13 +8,13 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds how tables of chosen cells are compared with the truth.
+// This file compares tables of chosen cells with the truth.
 
-// TopTruth is how good the choice of a table's cells was, by the counts that they have in truth.
+// TopTruth is the quality of the choice of a table's cells, judged by their true counts.
 type TopTruth struct {
 	Of    int64 `json:"of"`
-	Right int64 `json:"among_the_largest"` // of those that were chosen
-	// by how much a cell that was left out exceeds one that was chosen, at most
+	Right int64 `json:"among_the_largest"` // chosen cells among the largest
+	// the greatest excess of a cell that was not chosen over a chosen one
 	Shortfall float64 `json:"shortfall"`
 	Predicted float64 `json:"shortfall_predicted"`
 }

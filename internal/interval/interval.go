@@ -1,6 +1,6 @@
-// Package interval says how sure a figure is that is worked out from the noisy integers of a published release: by
-// which law its interval holds, how wide it is and what it attains. Whoever answers a question or follows a figure asks
-// it, so that equal sums have equal intervals. It reads no file.
+// Package interval computes how certain a figure is that is made from the noisy integers of a published release: the
+// law of its interval, its width and its confidence. Everything that answers a question or follows a figure uses it,
+// so that equal sums have equal intervals. It reads no file.
 package interval
 
 import (
@@ -10,21 +10,21 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// Law names where an interval comes from.
+// Law names the origin of an interval.
 type Law string
 
 const (
-	// Exact is the law of one noisy integer, or of a sum of several, each as it is; it attains what it says.
+	// Exact is the law of one noisy integer, or of an unweighted sum; it attains exactly what it states.
 	Exact Law = "exact"
-	// Bounded is the law of a weighted sum of noisy integers; it attains at least what it says, and hardly more.
+	// Bounded is the law of a weighted sum of noisy integers; it attains at least what it states, and hardly more.
 	Bounded Law = "bounded"
-	// Score is the law of noise and of a sample of the units together ([synth.Sampling.Interval]); it attains about what
-	// it says.
+	// Score is the joint law of the noise and of a sample of the units ([synth.Sampling.Interval]); it attains about what
+	// it states.
 	Score Law = "score"
 )
 
-// Figure is a sum of cells. One of whole numbers is whole: the exact count may lie at the very end of its interval, and
-// must not be lost to the rounding of cells that were put together.
+// Figure returns a sum of cells, rounded if it is a sum of whole numbers: the exact count may lie at the very end of
+// its interval, and must not be lost to the rounding of combined cells.
 func (l Law) Figure(sum float64) float64 {
 	if l == Exact {
 		return math.Round(sum)
@@ -32,21 +32,21 @@ func (l Law) Figure(sum float64) float64 {
 	return sum
 }
 
-// Interval is half the width of an interval, with the law that it comes from and the probability that it attains.
+// Interval is the margin of an interval, the law that it comes from and the probability that it attains.
 type Interval struct {
 	Law              Law
 	Margin, Attained float64
 }
 
-// New returns the interval of a sum that rests on some measurements: the least one that the law of its noise gives
-// the confidence or, of one published figure, the published one, which attains at least what all of its table do. unit
-// is what one noisy integer stands for.
-func New(bearings []compiled.Bearing, confidence float64, figures synth.Statistic, cell int,
+// New returns the interval of a sum that rests on some measurements: the shortest one to which the law of the noise
+// gives the confidence or, for one published figure, the published interval, which attains at least what all intervals
+// of its table do. The unit is the value of one noisy integer.
+func New(contributions []compiled.Bearing, confidence float64, figures synth.Statistic, cell int,
 	unit float64) *Interval {
-	if len(bearings) == 0 { // of impossible cells alone
+	if len(contributions) == 0 { // impossible cells only
 		return &Interval{Exact, 0, 1}
 	}
-	noise := compiled.LawOf(bearings)
+	noise := compiled.LawOf(contributions)
 	out := &Interval{Law: Bounded}
 	if noise.Whole() || noise.Deviation() == 0 {
 		out.Law = Exact

@@ -5,17 +5,17 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// marked lists, by which answers are given out, whether each cell is marked as impossible or not where some are.
-var marked = [selection.Kinds]bool{
+// marksImpossible lists, by selection, whether a measurement marks for each cell whether it is impossible.
+var marksImpossible = [selection.Kinds]bool{
 	selection.KindAll:    true,
-	selection.KindAbove:  false, // one cell after the other is looked up
-	selection.KindTop:    false, // none is impossible
+	selection.KindAbove:  false, // cells are looked up one by one
+	selection.KindTop:    false, // no cell is impossible
 	selection.KindGroups: false,
 }
 
-// markedCells is how many cells of a measurement are marked as impossible or not.
+// markedCells returns for how many cells a measurement marks whether they are impossible.
 func markedCells(m plan.Measurement) uint64 {
-	if m.Impossible <= 0 || !marked[m.Selection.Kind()] {
+	if m.Impossible <= 0 || !marksImpossible[m.Selection.Kind()] {
 		return 0
 	}
 	return uint64(max(m.Cells, 0))

@@ -1,7 +1,7 @@
-// Package memory says what memory a plan needs and how much the machine has.
+// Package memory computes how much memory a plan needs and how much the machine has.
 //
-// It reads no file of a release: what it says of a plan depends on the plan and on the number of processors, and what
-// it says of the machine on what the system tells.
+// It reads no file of a release: the need depends on the plan and on the number of processors, and the machine's
+// memory on what the system reports.
 package memory
 
 import (
@@ -20,18 +20,18 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// Available returns how many bytes may be taken where the limit is so many, 0 for none: then it is the limit of the Go
-// runtime, and at most half of what the machine has, or what of that is free.
+// Available returns how many bytes may be used under a limit, 0 for none: then it is the limit of the Go runtime, and
+// at most half of the machine's memory, or all that is free if that is less.
 func Available(limit int64) int64 {
 	if limit > 0 {
 		return limit
 	}
-	return min(debug.SetMemoryLimit(-1), machine())
+	return min(debug.SetMemoryLimit(-1), machineLimit())
 }
 
-// machine is the half of the machine's memory or, where less is free, that: MemTotal
-// and MemAvailable of Linux in bytes. Elsewhere it is unknown and nothing is refused.
-func machine() int64 {
+// machineLimit returns half of the machine's memory or, if that is less, its free memory: MemTotal and MemAvailable of
+// Linux, in bytes. On other systems it is unknown and nothing is refused.
+func machineLimit() int64 {
 	least := int64(math.MaxInt64)
 	info, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -54,10 +54,9 @@ func machine() int64 {
 	return least
 }
 
-// Bytes is the memory that measuring p takes beside the rows that bounding
-// holds: every count twice (exact and noisy), what adaptive methods take
-// ([adaptive.Memory]), and the records in flight, one per processor. It depends on the
-// plan and the machine alone.
+// Bytes returns the memory that measuring p takes in addition to the rows that bounding holds: every count twice
+// (exact and noisy), the memory of adaptive methods ([adaptive.Memory]), and the records in flight, one per processor.
+// It depends on the plan and the machine alone.
 func Bytes(p *plan.Plan) int64 {
 	total := uint64(0)
 	add := func(n, each uint64) {
@@ -70,18 +69,18 @@ func Bytes(p *plan.Plan) int64 {
 	}
 	attributes := map[string]bool{}
 	for _, m := range p.Measurements {
-		add(cells(p, m), 16)
+		add(countCells(p, m), 16)
 		add(markedCells(m), 1)
 		for _, f := range m.Query.Factors {
 			attributes[m.Query.Table+"."+f.Attribute+"."+f.Level] = true
 		}
-		for _, name := range m.Query.Counted.Operands() { // a value that is added up takes 8 bytes more, and its square as many
+		for _, name := range m.Query.Counted.Operands() { // a summed value takes 8 more bytes, and so does its square
 			attributes[m.Query.Table+"#"+name] = true
 		}
 	}
 	columns := len(attributes)
-	for _, s := range p.Synthetic { // of attributes that are measured one by one in any case
-		if each, err := adaptive.Cells(p, s); err == nil { // counting refuses it if not
+	for _, s := range p.Synthetic { // its attributes are measured one by one in any case
+		if each, err := adaptive.Cells(p, s); err == nil { // counting refuses it otherwise
 			add(1, uint64(adaptive.Memory(s, each)))
 		}
 	}
@@ -98,9 +97,8 @@ func Bytes(p *plan.Plan) int64 {
 	return int64(min(total, math.MaxInt64))
 }
 
-// Cells is how many counts a measurement has before they become integers: along ranges
-// one more than these are.
-func cells(p *plan.Plan, m plan.Measurement) uint64 {
+// countCells returns how many counts a measurement has before they become integers: one more along ranges.
+func countCells(p *plan.Plan, m plan.Measurement) uint64 {
 	n := uint64(max(compiled.Held(p, m), 0))
 	levels, err := m.Query.Levels(p.Release())
 	if err != nil {
@@ -118,7 +116,7 @@ func cells(p *plan.Plan, m plan.Measurement) uint64 {
 	return n
 }
 
-// Check returns an *[Error] where so many bytes are needed and fewer are there.
+// Check returns an *[Error] if need exceeds have, both in bytes.
 func Check(need, have int64) error {
 	if need > have {
 		return &Error{Need: need, Have: have}
@@ -126,15 +124,14 @@ func Check(need, have int64) error {
 	return nil
 }
 
-// Error says that the counts of a plan do not fit into memory. Nothing has
-// been debited when it is found, and unless Need is 0 nothing read: then what had to
-// be held of the rows did not fit, the cells of a sparse table, the groups of one unit or the rows of
-// a parent, and how much that is is confidential.
+// Error reports that the counts of a plan do not fit into memory. Nothing has been debited when it is found, and
+// unless Need is 0 nothing has been read. If Need is 0, what had to be held of the rows did not fit: the cells of a
+// sparse table, the groups of one unit or the rows of a parent. How much that is is confidential.
 type Error struct {
 	Need, Have int64 // bytes
 }
 
-// Error is a sentence with what to do.
+// Error returns a sentence that says what to do.
 func (e *Error) Error() string {
 	if e.Need == 0 {
 		return fmt.Sprintf("what must be held of the rows (the cells of sparse tables that rows fall into, the values of columns that nobody listed, the groups of one unit, or the rows that rows of linked microdata belong to) does not fit into the %d bytes of memory left for it; "+

@@ -1,14 +1,14 @@
-// Package parallel starts goroutines, and waits for all that it has started. It knows nothing of what they do: a panic
-// in one is an error without its value and trace, which could be confidential, or the caller's own panic.
+// Package parallel starts goroutines and waits for all of them. A panic in one becomes an error without its value and
+// trace, which could be confidential, or a panic of the caller.
 package parallel
 
 import "cmp"
 
-// Both does two things at the same time, on two cores where there are two, and returns when both are done: with the
-// error of the second where both fail. A panic of either is the caller's, who can recover from it.
+// Both calls two functions concurrently and returns when both are done. If both fail it returns the error of the
+// second. A panic of either becomes a panic of the caller, which can recover from it.
 func Both(first, second func() error) error {
 	var one, two error
-	var reason any // of a panic of the first
+	var reason any // value of a panic of the first
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestBothAreDoneAtTheSameTime lets each of two things wait for the other.
+// TestBothAreDoneAtTheSameTime lets each of two functions wait for the other.
 func TestBothAreDoneAtTheSameTime(t *testing.T) {
 	one, two := make(chan int), make(chan int)
 	err := Both(func() error { one <- 1; <-two; return nil }, func() error { <-one; two <- 2; return nil })

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do(0) … do(n−1) on at most workers goroutines and waits for all of them. A panic of do is the caller's,
-// who can recover from it: of several the one of the least number.
+// Each calls do(0) … do(n−1) on at most workers goroutines and waits for all of them. A panic of do becomes a panic of
+// the caller, which can recover from it; of several panics it is the one with the least index.
 func Each(workers, n int, do func(i int)) {
 	if min(workers, n) == 1 {
 		for i := range n {

@@ -1,5 +1,5 @@
-// Package planfile makes plans of the specs that a command names, and reads and writes the files that plans lie in. It
-// touches no confidential file and asks no ledger, and knows no step but this one, which every step starts from.
+// Package planfile makes plans from the specs that a command names, and reads and writes plan files. It touches no
+// confidential file and no ledger, and of the steps of a release it knows only planning, from which every step starts.
 package planfile
 
 import (
@@ -25,9 +25,9 @@ import (
 // Spec is a spec as a command names it.
 type Spec struct {
 	Path   string
-	Params map[string]string // values for its parameters
-	Public []string          // folders, in addition to the spec's own, in which its public files may lie
-	Data   string            // the folder that relative paths of sources start from; empty: the spec's own
+	Params map[string]string // values of the spec's parameters
+	Public []string          // folders for the spec's public files, in addition to the spec's own
+	Data   string            // base folder of relative source paths; empty: the spec's own
 }
 
 // Load reads a spec and plans it. Errors: *[document.Errors], *[verdict.Unusable], and the context's.
@@ -36,17 +36,17 @@ func Load(ctx context.Context, s Spec) (*compiled.Compiled, error) {
 	return p, err
 }
 
-// LoadSpec reads a spec, and does not plan it. Errors: as of [Load].
+// LoadSpec reads a spec without planning it. Errors: as [Load].
 func LoadSpec(ctx context.Context, s Spec) (*spec.Release, error) {
-	return ofSpec(ctx, s, func(r *spec.Release) (*spec.Release, error) { return r, nil })
+	return loadSpec(ctx, s, func(r *spec.Release) (*spec.Release, error) { return r, nil })
 }
 
-// LoadLike is [Load], and need not plan where earlier returns a plan of the same spec with other values of its
-// parameters, by the key of both: refilled reports whether the plan is that one with its own values.
+// LoadLike is [Load], but need not plan if earlier returns a plan of the same spec with other values of its
+// parameters, by the key of both. It reports in refilled whether the plan is that one with the new values.
 func LoadLike(ctx context.Context, s Spec, earlier func(key string) *compiled.Compiled) (p *compiled.Compiled,
 	refilled bool, err error) {
-	p, refilled, err = planner.Load(ctx, s.Path, s.options(), earlier)
-	return p, refilled, s.unusable(ctx, err)
+	p, refilled, err = planner.Load(ctx, s.Path, s.specOptions(), earlier)
+	return p, refilled, s.asUnusable(ctx, err)
 }
 
 // Make writes a spec's plan to out/NAME.plan.json and returns it and its path.
@@ -59,35 +59,35 @@ func Make(ctx context.Context, s Spec, out string) (*compiled.Compiled, string, 
 	return p, path, err
 }
 
-// ofSpec works something out from a spec.
-func ofSpec[T any](ctx context.Context, s Spec, work func(*spec.Release) (T, error)) (T, error) {
+// loadSpec reads a spec and returns what work makes of it.
+func loadSpec[T any](ctx context.Context, s Spec, work func(*spec.Release) (T, error)) (T, error) {
 	var out T
-	r, err := spec.Load(ctx, s.Path, s.options())
+	r, err := spec.Load(ctx, s.Path, s.specOptions())
 	if err == nil {
 		out, err = work(r)
 	}
-	return out, s.unusable(ctx, err)
+	return out, s.asUnusable(ctx, err)
 }
 
-// options are what reading the spec takes.
-func (s Spec) options() spec.Options {
+// specOptions returns the options for reading the spec.
+func (s Spec) specOptions() spec.Options {
 	return spec.Options{Params: s.Params, Public: s.Public, Data: s.Data, Unpack: source.Unpack}
 }
 
-// unusable is an error about the spec, as a command tells it.
-func (s Spec) unusable(ctx context.Context, err error) error {
+// asUnusable converts an error to one about the spec, unless it is one already or the context ended.
+func (s Spec) asUnusable(ctx context.Context, err error) error {
 	if err == nil || verdict.Has[*document.Errors](err) || ctx.Err() != nil {
 		return err
 	}
 	return &verdict.Unusable{File: s.Path, Err: err}
 }
 
-// Path is where a plan is written.
+// Path returns where a plan is written.
 func Path(p *compiled.Compiled, out string) string {
 	return filepath.Join(out, p.Name+".plan.json")
 }
 
-// Write writes a plan to its place below a folder, and returns its path.
+// Write writes a plan below a folder, and returns its path.
 func Write(p *compiled.Compiled, out string) (string, error) {
 	path := Path(p, out)
 	if err := durable.ReplaceFile(out, filepath.Base(path), p.Bytes()); err != nil {
@@ -96,11 +96,11 @@ func Write(p *compiled.Compiled, out string) (string, error) {
 	return path, nil
 }
 
-// Most bounds the bytes of a plan file, which holds what is used of the spec's public files.
+// Most is the greatest size, in bytes, of a plan file, which holds what is used of the spec's public files.
 const Most = 1 << 30
 
-// Read reads a plan file and checks that the planner stands by it. Errors:
-// *[NotAsSigned] where it was edited, *[verdict.Unusable].
+// Read reads a plan file and checks that the planner makes the same plan from its spec. Errors: *[NotAsSigned] if it
+// was edited, *[verdict.Unusable].
 func Read(ctx context.Context, path string) (*compiled.Compiled, error) {
 	b, err := files.Read(ctx, path, Most)
 	switch {
@@ -115,7 +115,8 @@ func Read(ctx context.Context, path string) (*compiled.Compiled, error) {
 	}
 	if text := bytes.TrimSpace(b); len(text) == 0 || text[0] != '{' {
 		return nil, &verdict.Unusable{File: path,
-			Err: errors.New("this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
+			Err: errors.New(
+				"this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
 	}
 	p, err := planner.Read(b)
 	if errors.Is(err, plan.ErrEdited) {
@@ -127,7 +128,7 @@ func Read(ctx context.Context, path string) (*compiled.Compiled, error) {
 	return p, nil
 }
 
-// NotAsSigned is a plan file that nobody can have approved: it was edited.
+// NotAsSigned reports a plan file that was edited, so that nobody can have approved it.
 type NotAsSigned struct {
 	File string
 	Err  error
@@ -136,7 +137,7 @@ type NotAsSigned struct {
 func (e *NotAsSigned) Error() string { return fmt.Sprintf("%s: %s", e.File, e.Err) }
 func (e *NotAsSigned) Unwrap() error { return e.Err }
 
-// Verdict says that the plan has to be made and approved again.
+// Verdict returns that the plan has to be made and approved again.
 func (*NotAsSigned) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitApproval, Reason: verdict.EditedPlan, Retry: verdict.Never}
 }

@@ -1,6 +1,6 @@
 package planfile
 
-// This file holds what is worked out of a spec besides its plan: other budgets, and the work of the planner.
+// This file holds what is computed from a spec in addition to its plan: other budgets, and a trace of the planner.
 
 import (
 	"context"
@@ -15,23 +15,24 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// WhatIf plans a spec with each of several amounts of its budget, where key is epsilon,
-// delta or rho, as [planner.WhatIf]. It writes nothing and asks no ledger. Errors: as of [Load].
+// WhatIf plans a spec with each of several amounts of its budget, where key is epsilon, delta or rho, as
+// [planner.WhatIf]. It writes nothing and uses no ledger. Errors: as [Load].
 func WhatIf(ctx context.Context, s Spec, key string, amounts []string) ([]planner.OtherBudget, error) {
-	return ofSpec(ctx, s, func(r *spec.Release) ([]planner.OtherBudget, error) { return planner.WhatIf(r, key, amounts) })
+	return loadSpec(ctx, s,
+		func(r *spec.Release) ([]planner.OtherBudget, error) { return planner.WhatIf(r, key, amounts) })
 }
 
-// Solve finds the smallest budget that meets every target of a spec. It writes nothing and
-// asks no ledger. Errors: as of [Load].
+// Solve finds the smallest budget that meets every target of a spec. It writes nothing and uses no ledger. Errors: as
+// [Load].
 func Solve(ctx context.Context, s Spec) (*planner.Solution, error) {
-	return ofSpec(ctx, s, planner.Solve)
+	return loadSpec(ctx, s, planner.Solve)
 }
 
-// WhatIfPage writes the page that says how good the tables of a spec would be with other budgets, to a file or, where
-// none is named, to out/NAME.whatif.html, and returns the plan and the page's path. It asks no ledger and writes
-// nothing else. Errors: as of [Load].
+// WhatIfPage writes the page that shows how good the tables of a spec would be with other budgets, to a file or, if
+// none is named, to out/NAME.whatif.html, and returns the plan and the page's path. It uses no ledger and writes
+// nothing else. Errors: as [Load].
 func WhatIfPage(ctx context.Context, s Spec, out, file string) (*compiled.Compiled, string, error) {
-	p, err := ofSpec(ctx, s, planner.NewProspects)
+	p, err := loadSpec(ctx, s, planner.NewProspects)
 	if err != nil {
 		return nil, "", err
 	}
@@ -48,9 +49,9 @@ func WhatIfPage(ctx context.Context, s Spec, out, file string) (*compiled.Compil
 	return p.Plan, file, nil
 }
 
-// TracePlan plans a spec and writes to w what every pass of the planner works out. It asks no
-// ledger, and writes nothing else. Errors: as of [Load].
+// TracePlan plans a spec and writes to w what every pass of the planner computes. It uses no ledger and writes nothing
+// else. Errors: as [Load].
 func TracePlan(ctx context.Context, s Spec, w io.Writer) error {
-	_, err := ofSpec(ctx, s, func(r *spec.Release) (struct{}, error) { return struct{}{}, planner.Trace(r, w) })
+	_, err := loadSpec(ctx, s, func(r *spec.Release) (struct{}, error) { return struct{}{}, planner.Trace(r, w) })
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// Altered is a file of a published folder that is not what it should be. Says is what is wrong with it; "" where it is
-// not what its measurements lead to.
+// Altered reports a file of a published folder that is not what it should be. Says is what is wrong with it, "" if the
+// file is not what its measurements lead to.
 type Altered struct{ Place, File, Says string }
 
 func (e *Altered) Error() string {
@@ -18,7 +18,7 @@ func (e *Altered) Error() string {
 	return fmt.Sprintf("%s: %s %s; use nothing from this folder: `dprelease verify` says more, and its publisher has the folder as it was", screen.Quoted(e.Place), screen.Quoted(e.File), screen.Visible(e.Says, ""))
 }
 
-// Verdict says that the folder is not to be used.
+// Verdict returns that the folder must not be used.
 func (*Altered) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.ReleaseAltered, Retry: verdict.Never}
 }

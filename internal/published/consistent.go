@@ -12,20 +12,20 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds how the columns of a published table agree with each other.
+// This file checks that the columns of a published table agree with each other.
 
-// figureShape says how the columns of one figure of a table agree with each other.
+// figureShape describes how the columns of one figure of a table agree with each other.
 type figureShape struct {
 	name        string
-	unbiased    bool    // it has an unbiased estimate, and the published value is what is shown of that
-	least, most float64 // that it can be, where it has one
-	rounded     bool    // to a whole number
+	unbiased    bool    // there is an unbiased estimate, from which the published value is made
+	least, most float64 // bounds of the published value if there is an unbiased estimate
+	rounded     bool    // the published value is a whole number
 	fitted      bool    // the published value may have been moved so that tables add up
 }
 
-// consistentFigures reports the first figure of a table that lies outside its own interval, or whose published value is
-// not its unbiased estimate as it is shown.
-func consistentFigures(f *parquet.File, t plan.Table, rows *spec.Table, fitted bool) error {
+// checkFigures returns an error for the first figure of a table that is outside its own interval, or whose published
+// value does not follow from its unbiased estimate.
+func checkFigures(f *parquet.File, t plan.Table, rows *spec.Table, fitted bool) error {
 	var shapes []figureShape
 	for _, s := range t.Statistics {
 		shapes = append(shapes, figureShape{name: s.Name, unbiased: true, rounded: true, fitted: fitted, most: math.Inf(1)})
@@ -60,7 +60,7 @@ func consistentFigures(f *parquet.File, t plan.Table, rows *spec.Table, fitted b
 			if s.unbiased {
 				estimate = r[at[1]]
 			}
-			if err := s.holds(r[at[0]], estimate, r[at[2]], r[at[3]], r[at[4]]); err != nil {
+			if err := s.checkCell(r[at[0]], estimate, r[at[2]], r[at[3]], r[at[4]]); err != nil {
 				return fmt.Errorf("row %d: %s %w", row, s.name, err)
 			}
 		}
@@ -68,8 +68,8 @@ func consistentFigures(f *parquet.File, t plan.Table, rows *spec.Table, fitted b
 	})
 }
 
-// holds checks one cell: its interval, and what is published of its estimate, where there is something.
-func (s figureShape) holds(published, estimate, low, high, flag parquet.Value) error {
+// checkCell checks one cell: its interval, and the published value against the estimate if there is one.
+func (s figureShape) checkCell(published, estimate, low, high, flag parquet.Value) error {
 	switch {
 	case estimate.IsNull() && published.IsNull() && low.IsNull() && high.IsNull():
 		return nil

@@ -28,7 +28,7 @@ func TestAFigureNeedsItsEstimate(t *testing.T) {
 		"not a number":             {seven, parquet.DoubleValue(math.NaN()), five, nine, "outside its own interval"},
 		"an end that is no number": {seven, seven, parquet.DoubleValue(math.NaN()), nine, "outside its own interval"},
 	} {
-		err := shape.holds(c.published, c.estimate, c.low, c.high, null)
+		err := shape.checkCell(c.published, c.estimate, c.low, c.high, null)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}

@@ -15,36 +15,36 @@ import (
 	"github.com/dprelease/dprelease/internal/regular"
 )
 
-// This file holds the files of a published folder: how one is read that anybody may have written.
+// This file reads the files of a published folder, which anybody may have written.
 
-// The files of a release that are papers: tables, measurements and microdata are named by the plan.
+// The documents of a release. Its tables, measurements and microdata are named by the plan.
 const (
 	ManifestFile  = "manifest.json"
 	SignatureFile = "manifest.sig"
-	// ProofFile is the debit as the ledger records it.
+	// ProofFile holds the debit as the ledger records it.
 	ProofFile = "ledger-proof.json"
-	// ReportFile is the report as data, from which its pages are rendered.
+	// ReportFile holds the report as data, from which its pages are rendered.
 	ReportFile = "report.json"
-	// ApprovalsFile is where the approvals of a release are published.
+	// ApprovalsFile holds the approvals of a release.
 	ApprovalsFile = "approvals.json"
-	// BillFile is the bill of materials of a release, in CycloneDX.
+	// BillFile holds the bill of materials of a release, in CycloneDX.
 	BillFile = "sbom.cdx.json"
 )
 
-// Fault is what a check finds wrong with a file.
+// Fault reports what is wrong with a file.
 type Fault struct{ File, Says string }
 
 func (e *Fault) Error() string { return e.File + ": " + e.Says }
 
-// Faultf says what is wrong with a file.
+// Faultf returns a *[Fault] of a file.
 func Faultf(file, format string, args ...any) error {
 	return &Fault{file, fmt.Sprintf(format, args...)}
 }
 
-// errNoFolder is of a place that nothing is in, or a file.
+// errNoFolder reports a path that leads to nothing or to a file.
 var errNoFolder = errors.New("there is no folder in this place")
 
-// Resolve returns the folder that a path leads to, through links: a walk does not enter one that it begins at.
+// Resolve returns the folder that a path leads to through links: a walk does not enter a link that it begins at.
 func Resolve(place string) (string, error) {
 	folder, err := filepath.EvalSymlinks(place)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -61,20 +61,20 @@ func Resolve(place string) (string, error) {
 	return folder, nil
 }
 
-// notListed is said of a file that has another content than the manifest lists.
+// notListed is the text about a file whose content differs from the manifest.
 const notListed = "is not the file that manifest.json lists: its SHA-256 differs"
 
 // CheckFile hashes a file and compares it with its line of the manifest. Errors: *[Fault].
 func CheckFile(path string, line Line) error {
-	size, sum, err := digest(path)
+	size, sum, err := fileDigest(path)
 	if err == nil && (sum != line.SHA256 || size != line.Bytes) {
 		err = &Fault{line.Path, notListed}
 	}
-	return unread(line, err)
+	return readFault(line, err)
 }
 
-// sized compares the size of a file, unread, with its line of the manifest. Errors: *[Fault].
-func sized(path string, line Line) error {
+// checkSize compares the size of a file with its line of the manifest without reading the file. Errors: *[Fault].
+func checkSize(path string, line Line) error {
 	info, err := os.Lstat(path)
 	switch {
 	case Missing(err):
@@ -84,11 +84,11 @@ func sized(path string, line Line) error {
 	case err == nil && info.Size() != line.Bytes:
 		err = Faultf(line.Path, "is not the file that manifest.json lists: it has another size")
 	}
-	return unread(line, err)
+	return readFault(line, err)
 }
 
-// unread says what is wrong with a listed file that cannot be opened.
-func unread(line Line, err error) error {
+// readFault returns the fault of a listed file that cannot be opened.
+func readFault(line Line, err error) error {
 	switch {
 	case errors.Is(err, ErrMissing):
 		return Faultf(line.Path, "is missing")
@@ -103,16 +103,16 @@ var (
 	ErrNotFile = errors.New("not a regular file")
 )
 
-// Missing reports whether an error says that there is no such file, and not that it could not be read.
+// Missing reports whether an error means that a file does not exist, and not that it could not be read.
 func Missing(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }
 
-// mostFile bounds the bytes of a file that is read at once.
+// mostFile is the greatest size, in bytes, of a file that is read into memory.
 const mostFile = 1 << 30
 
-// openRegular opens a file of the folder. What is no regular file is never opened:
-// a pipe would not end, and a link leads elsewhere. Errors: [ErrMissing], [ErrNotFile].
+// openRegular opens a file of the folder. Anything but a regular file is never opened: a pipe would not end, and a
+// link leads elsewhere. Errors: [ErrMissing], [ErrNotFile].
 func openRegular(path string) (*os.File, error) {
 	f, err := regular.OpenUnlinked(path)
 	switch {
@@ -124,7 +124,7 @@ func openRegular(path string) (*os.File, error) {
 	return f, err
 }
 
-// ReadFile reads a file of a folder that anybody may have written, and follows no link. Errors: [ErrMissing],
+// ReadFile reads a file of a folder that anybody may have written. It follows no link. Errors: [ErrMissing],
 // [ErrNotFile].
 func ReadFile(path string) ([]byte, error) {
 	f, err := openRegular(path)
@@ -135,8 +135,8 @@ func ReadFile(path string) ([]byte, error) {
 	return regular.ReadAll(f, mostFile)
 }
 
-// digest is the size of a file and its SHA-256 in hexadecimal.
-func digest(path string) (int64, string, error) {
+// fileDigest returns the size of a file and its SHA-256 in hexadecimal.
+func fileDigest(path string) (int64, string, error) {
 	f, err := openRegular(path)
 	if err != nil {
 		return 0, "", err
@@ -161,7 +161,7 @@ func Files(dir string) ([]string, error) {
 	return all, err
 }
 
-// EqualFiles reports whether a file of ours equals one of a folder that anybody may have written, where it may be
+// EqualFiles reports whether our own file a equals b, a file of a folder that anybody may have written, which may be
 // missing.
 func EqualFiles(a, b string) (bool, error) {
 	y, err := ReadFile(b)

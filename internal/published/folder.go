@@ -11,24 +11,24 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// Folder is a published folder that is open for reading. Its files are read by [Folder.Read] alone.
+// Folder is a published folder that is open for reading. Its files are read by [Folder.Read] only.
 type Folder struct {
 	Place        string // as it was named
 	dir          string // links resolved
 	Manifest     Manifest
-	ManifestText []byte // of the manifest
+	ManifestText []byte // text of the manifest
 	lines        map[string]Line
 }
 
-// hashedWhole is the size, in bytes, up to which every file of a folder is hashed when it is opened. Of a larger folder
-// each file is hashed when it is read.
+// hashedWhole is the size, in bytes, up to which every file of a folder is hashed when it is opened. In a larger
+// folder each file is hashed when it is read.
 const hashedWhole = 64 << 20
 
 // OpenFolder opens a published folder.
 //
-// Contract: after a nil error the manifest is in the form in which it is written, it fits the signature beside it where
-// there is one, and the folder holds what the manifest lists and nothing else: no other file, link or folder. What is
-// read from it later has the hash that the manifest lists.
+// Contract: after a nil error the manifest is in the form in which it is written, it fits its signature if there is
+// one, and the folder holds what the manifest lists and nothing else: no other file, link or folder. What is read from
+// it later has the hash that the manifest lists.
 //
 // Errors: *[verdict.Unusable] for what is not a published folder; *[Altered] for one that was changed.
 func OpenFolder(place string) (*Folder, error) {
@@ -49,7 +49,7 @@ func OpenFolder(place string) (*Folder, error) {
 		}
 		return nil, d.Altered(err)
 	}
-	d.lines = d.Manifest.lines()
+	d.lines = d.Manifest.linesByPath()
 	signature, err := ReadFile(d.Path(SignatureFile))
 	switch {
 	case errors.Is(err, ErrNotFile):
@@ -61,11 +61,11 @@ func OpenFolder(place string) (*Folder, error) {
 			return nil, d.Altered(err)
 		}
 	}
-	return d, d.holds()
+	return d, d.check()
 }
 
-// holds compares the names and sizes in the folder with the manifest, and in a small folder the hashes.
-func (d *Folder) holds() error {
+// check compares the names and sizes in the folder with the manifest, and in a small folder the hashes.
+func (d *Folder) check() error {
 	var total int64
 	for _, line := range d.Manifest.Files {
 		total += line.Bytes
@@ -75,18 +75,18 @@ func (d *Folder) holds() error {
 		return err
 	}
 	if total > hashedWhole {
-		return d.each(func(line Line) error { return sized(d.Path(line.Path), line) })
+		return d.eachLine(func(line Line) error { return checkSize(d.Path(line.Path), line) })
 	}
-	return d.whole()
+	return d.checkHashes()
 }
 
-// whole hashes every file of the folder.
-func (d *Folder) whole() error {
-	return d.each(func(line Line) error { return CheckFile(d.Path(line.Path), line) })
+// checkHashes hashes every file of the folder and compares.
+func (d *Folder) checkHashes() error {
+	return d.eachLine(func(line Line) error { return CheckFile(d.Path(line.Path), line) })
 }
 
-// each checks every file that the manifest lists.
-func (d *Folder) each(check func(Line) error) error {
+// eachLine calls check with every line of the manifest, until it returns an error.
+func (d *Folder) eachLine(check func(Line) error) error {
 	for _, line := range d.Manifest.Files {
 		if err := check(line); err != nil {
 			return d.Altered(err)
@@ -103,7 +103,7 @@ func (d *Folder) Read(name string) ([]byte, error) {
 	}
 	b, err := ReadFile(d.Path(name))
 	if err != nil {
-		return nil, d.Altered(unread(line, err))
+		return nil, d.Altered(readFault(line, err))
 	}
 	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != line.SHA256 {
 		return nil, d.Altered(&Fault{name, notListed})
@@ -111,12 +111,12 @@ func (d *Folder) Read(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Path is where a file of the folder lies.
+// Path returns where a file of the folder is.
 func (d *Folder) Path(name string) string {
 	return filepath.Join(d.dir, filepath.FromSlash(name))
 }
 
-// Altered says that a file of the folder is wrong. Another error is returned as it is.
+// Altered converts a *[Fault] to an *[Altered] of this folder. It returns any other error as it is.
 func (d *Folder) Altered(err error) error {
 	if bad := new(Fault); errors.As(err, &bad) {
 		return &Altered{Place: d.Place, File: bad.File, Says: bad.Says}
@@ -129,17 +129,17 @@ func (d *Folder) Altered(err error) error {
 func Intact(place string, p *compiled.Compiled) error {
 	d, err := OpenFolder(place)
 	if err == nil {
-		err = d.lists(p)
+		err = d.checkListed(p)
 	}
 	if err == nil {
-		err = d.whole()
+		err = d.checkHashes()
 	}
 	return err
 }
 
-// lists checks that the manifest lists what the plan names.
-func (d *Folder) lists(p *compiled.Compiled) error {
-	for _, name := range planned(p) {
+// checkListed checks that the manifest lists the files that the plan names.
+func (d *Folder) checkListed(p *compiled.Compiled) error {
+	for _, name := range plannedFiles(p) {
 		if _, ok := d.lines[name]; !ok {
 			return d.Altered(Faultf(name, "is not listed in %s", ManifestFile))
 		}

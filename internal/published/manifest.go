@@ -24,17 +24,16 @@ const Software = "dprelease 0.2.0"
 // ManifestFormat is the format of the manifests that this version writes, and reads.
 const ManifestFormat = "dprelease.manifest/1"
 
-// Manifest lists every other file of a release with its SHA-256, but for its own
-// signature.
+// Manifest lists every other file of a release, except the manifest's own signature, with its SHA-256.
 type Manifest struct {
 	Format   string    `json:"format"`
 	Release  string    `json:"release"`
 	Revision int       `json:"revision,omitempty"` // of the publication; absent for the first
 	Reason   string    `json:"reason,omitempty"`   // of a revision
 	Replaces *Replaced `json:"replaces,omitempty"` // by a revision
-	// of microdata, where the publication asked for another number of them
+	// of microdata, if the publication requested other numbers than the plan's
 	Rows     RowsAsked    `json:"rows,omitempty"`
-	Methods  MethodsAsked `json:"methods,omitempty"` // of microdata, where the publication asked for another one
+	Methods  MethodsAsked `json:"methods,omitempty"` // of microdata, if the publication requested others than the plan's
 	Status   string       `json:"status"`
 	PlanHash string       `json:"plan_hash"`
 	Head     string       `json:"ledger_head"` // of the account's ledger, as of the debit
@@ -56,8 +55,8 @@ type Line struct {
 	SHA256 string `json:"sha256"`
 }
 
-// What a manifest names is printed to readers: a name or a version has no room for
-// a sentence.
+// The names in a manifest are printed to readers. The forms leave a name or a version
+// no room for a sentence.
 var (
 	releaseForm  = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
 	softwareForm = regexp.MustCompile(`^[0-9A-Za-z._+~-]{1,64}( [0-9A-Za-z._+~-]{1,64})?$`)
@@ -67,8 +66,7 @@ var (
 // IsName reports whether a text can be the name of a release or of an account.
 func IsName(name string) bool { return releaseForm.MatchString(name) }
 
-// Validate returns an error unless the manifest names its publication as
-// it is written: of a first one, or of a revision.
+// Validate returns an error unless the manifest describes its publication consistently: a first one, or a revision.
 func (m Manifest) Validate() error {
 	switch {
 	case !IsName(m.Release):
@@ -103,11 +101,11 @@ func (m Manifest) Validate() error {
 	return nil
 }
 
-// mostManifest bounds the bytes of a manifest.
+// mostManifest is the greatest size of a manifest, in bytes.
 const mostManifest = 64 << 20
 
-// ReadManifest reads the manifest of a folder that may be of another plan or kind; [OpenFolder] is for reading what is
-// in it.
+// ReadManifest reads the manifest of a folder that may belong to another plan or kind. Use [OpenFolder] to read the
+// contents of a folder.
 func ReadManifest(place string) (m Manifest, err error) {
 	path := filepath.Join(place, ManifestFile)
 	b, err := regular.Read(path, mostManifest)
@@ -123,9 +121,9 @@ func ReadManifest(place string) (m Manifest, err error) {
 	return m, nil
 }
 
-// planned are the files of a release that its plan names: all but its papers and the
-// answers to what was chosen while it was measured.
-func planned(p *compiled.Compiled) []string {
+// plannedFiles returns the files of a release that its plan names: all but the documents and the answers to what was
+// chosen during measurement.
+func plannedFiles(p *compiled.Compiled) []string {
 	var names []string
 	for _, t := range p.Tables {
 		names = append(names, t.File())
@@ -142,14 +140,14 @@ func planned(p *compiled.Compiled) []string {
 	return names
 }
 
-// OtherFormat is the format of a manifest that another version wrote.
+// OtherFormat reports a manifest in the format of another version.
 type OtherFormat struct{ format string }
 
 func (e *OtherFormat) Error() string {
 	return fmt.Sprintf("has format %q, expected %q", e.format, ManifestFormat)
 }
 
-// ParseManifest reads a manifest, and only in the form in which it is written. Errors: *[OtherFormat], *[Fault].
+// ParseManifest parses a manifest, which must be in the form in which it is written. Errors: *[OtherFormat], *[Fault].
 func ParseManifest(text []byte) (m Manifest, err error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, Faultf(ManifestFile, "cannot be read: %v", err)
@@ -163,14 +161,15 @@ func ParseManifest(text []byte) (m Manifest, err error) {
 	if err := m.Validate(); err != nil {
 		return m, Faultf(ManifestFile, "%v", err)
 	}
-	if !slices.IsSortedFunc(m.Files, func(a, b Line) int { return strings.Compare(inOrder(a.Path), inOrder(b.Path)) }) {
+	if !slices.IsSortedFunc(m.Files,
+		func(a, b Line) int { return strings.Compare(walkOrder(a.Path), walkOrder(b.Path)) }) {
 		return m, Faultf(ManifestFile, "does not list its files in order")
 	}
 	for i, line := range m.Files {
 		switch {
 		case line.Path == ManifestFile || line.Path == SignatureFile || !filepath.IsLocal(filepath.FromSlash(line.Path)) ||
 			path.Clean(line.Path) != line.Path ||
-			strings.Contains(line.Path, `\`) || strings.ContainsFunc(line.Path, unseen):
+			strings.Contains(line.Path, `\`) || strings.ContainsFunc(line.Path, isUnprintable):
 			return m, Faultf(ManifestFile, "lists %q, which is no file of a release", line.Path)
 		case i > 0 && line.Path == m.Files[i-1].Path:
 			return m, Faultf(ManifestFile, "lists %s twice", line.Path)
@@ -179,14 +178,14 @@ func ParseManifest(text []byte) (m Manifest, err error) {
 	return m, nil
 }
 
-// unseen reports whether a character does not belong into the name of a file of a release.
-func unseen(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }
+// isUnprintable reports whether a character must not occur in the name of a file of a release.
+func isUnprintable(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }
 
-// inOrder is a path as a walk through folders sorts it.
-func inOrder(path string) string { return strings.ReplaceAll(path, "/", "\x00") }
+// walkOrder returns a sort key that orders paths as a walk through folders does.
+func walkOrder(path string) string { return strings.ReplaceAll(path, "/", "\x00") }
 
-// lines are the files of a manifest by their paths.
-func (m Manifest) lines() map[string]Line {
+// linesByPath returns the lines of a manifest by their paths.
+func (m Manifest) linesByPath() map[string]Line {
 	lines := make(map[string]Line, len(m.Files))
 	for _, line := range m.Files {
 		lines[line.Path] = line
@@ -194,13 +193,13 @@ func (m Manifest) lines() map[string]Line {
 	return lines
 }
 
-// Strangers calls fault for everything below a folder that the manifest does not list, its signature excepted: a file,
-// a link, or a folder that holds no listed file, with whatever is in it.
+// Strangers calls fault for everything below a folder that the manifest does not list, except its signature: a file, a
+// link, or a folder without a listed file.
 func (m Manifest) Strangers(dir string, fault func(name, says string) error) error {
 	files, folders := map[string]bool{ManifestFile: true, SignatureFile: true}, map[string]bool{".": true}
 	for _, line := range m.Files {
 		files[line.Path] = true
-		for parent := pathAbove(line.Path); parent != ""; parent = pathAbove(parent) {
+		for parent := parentPath(line.Path); parent != ""; parent = parentPath(parent) {
 			folders[parent] = true
 		}
 	}
@@ -214,7 +213,7 @@ func (m Manifest) Strangers(dir string, fault func(name, says string) error) err
 		}
 		name = filepath.ToSlash(name)
 		switch {
-		case files[name] || entry.IsDir() && folders[name]: // a folder in the place of a file is found with that file
+		case files[name] || entry.IsDir() && folders[name]: // a folder in place of a file is found when that file is checked
 			return nil
 		case entry.IsDir():
 			if err := fault(name, "is a folder of no file that manifest.json lists: it was added"); err != nil {
@@ -226,10 +225,10 @@ func (m Manifest) Strangers(dir string, fault func(name, says string) error) err
 	})
 }
 
-// pathAbove is the folder that a slash-separated path lies in, "" for one in the release's own.
-func pathAbove(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
+// parentPath returns the folder of a slash-separated path, "" for one in the top folder of the release.
+func parentPath(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
-// Drawn returns the digests of all that was drawn, as a manifest lists them.
+// Drawn returns the sorted digests of all drawn files, as the manifest lists them.
 func (m Manifest) Drawn() []string {
 	var all []string
 	for _, line := range m.Files {
@@ -241,7 +240,7 @@ func (m Manifest) Drawn() []string {
 	return all
 }
 
-// MaxReason bounds a reason, in bytes.
+// MaxReason is the greatest length of a reason, in bytes.
 const MaxReason = 500
 
 // IsReason reports whether a text is one line of visible characters.
@@ -250,7 +249,8 @@ func IsReason(text string) bool {
 	return strings.TrimSpace(text) != "" && len(text) <= MaxReason && !strings.ContainsFunc(text, hidden)
 }
 
-// FolderName returns the name of the folder of a revision of a release: NAME, NAME-r2, NAME-r3; 0 and 1 are the first.
+// FolderName returns the name of the folder of a revision of a release: NAME, NAME-r2, NAME-r3. Numbers 0 and 1 are
+// the first publication.
 func FolderName(release string, revision int) string {
 	if revision > 1 {
 		return fmt.Sprintf("%s-r%d", release, revision)

@@ -7,7 +7,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds the measurements of a published release.
+// This file reads the measurements of a published release.
 
 // Answers reads the answers to measurements of the release, in their order. Errors: *[Altered].
 func (e *Release) Answers(measurements []plan.Measurement) ([]measured.Measured, error) {
@@ -30,8 +30,8 @@ func (e *Release) Answers(measurements []plan.Measurement) ([]measured.Measured,
 	return out, nil
 }
 
-// Decode reads the file of the answer to a measurement of the plan with this hash, and the status that it is marked
-// with. Anybody may have written it: what makes the reader of Parquet panic is no measurement.
+// Decode decodes the file of the answer to a measurement of the plan with this hash, and returns the status that it is
+// marked with. Anybody may have written the file: one that makes the Parquet reader panic is an error.
 func Decode(b []byte, m plan.Measurement, planHash string) (answer measured.Measured, status string, err error) {
 	defer func() {
 		if recover() != nil {

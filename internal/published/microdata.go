@@ -6,12 +6,13 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds where microdata are within a release.
+// This file names the files of microdata within a release.
 
-// MicrodataFile is where a table's microdata are within a release, slash-separated: the first of several files.
+// MicrodataFile returns the slash-separated path of a table's microdata within a release, of the first file if there
+// are several.
 func MicrodataFile(s plan.Synthetic) string { return MicrodataFiles(s)[0] }
 
-// MicrodataFiles are all of them: one, or one for each time that rows are drawn.
+// MicrodataFiles returns the paths of all of a table's files: one, or one for each time that rows are drawn.
 func MicrodataFiles(s plan.Synthetic) []string {
 	if s.Drawn() == 1 {
 		return []string{"microdata/" + s.Table + ".parquet"}

@@ -13,9 +13,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds how the Parquet file of a table or of microdata is read from a published folder.
+// This file reads the Parquet files of tables and microdata from a published folder.
 
-// Parquet opens a Parquet file of the release. In one of a table every figure must lie in its own interval. Errors:
+// Parquet opens a Parquet file of the release. If it is a table, every figure must lie in its own interval. Errors:
 // *[Altered].
 func (e *Release) Parquet(name string) (*parquet.File, error) {
 	b, err := e.Read(name)
@@ -34,7 +34,7 @@ func (e *Release) Parquet(name string) (*parquet.File, error) {
 		return nil, e.Altered(Faultf(name, "is marked %q, and %s %q", status, ManifestFile, e.Manifest.Status))
 	}
 	_, fitted := e.Plan.Integers(e.Plan.Tables[at].Path)
-	if err := consistentFigures(f, e.Plan.Tables[at], e.Plan.Release().Table(e.Plan.Tables[at].From), fitted); err != nil {
+	if err := checkFigures(f, e.Plan.Tables[at], e.Plan.Release().Table(e.Plan.Tables[at].From), fitted); err != nil {
 		return nil, e.Altered(Faultf(name, "%v", err))
 	}
 	return f, nil
@@ -42,18 +42,18 @@ func (e *Release) Parquet(name string) (*parquet.File, error) {
 
 // openParquet opens a Parquet file, which anybody may have written.
 func openParquet(b []byte) (f *parquet.File, err error) {
-	defer unreadable(&err)
+	defer recoverUnreadable(&err)
 	return parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
 }
 
-// unreadable makes an error of what makes the reader of Parquet panic.
-func unreadable(err *error) {
+// recoverUnreadable is deferred to turn a panic of the Parquet reader into an error.
+func recoverUnreadable(err *error) {
 	if recover() != nil {
 		*err = errors.New("it is damaged")
 	}
 }
 
-// ReadRow reads one row of a published table, with the places of its columns.
+// ReadRow returns one row of a published table and the indices of its columns by name.
 func ReadRow(f *parquet.File, at int64) (parquet.Row, map[string]int, error) {
 	columns := map[string]int{}
 	for i, c := range f.Schema().Columns() {
@@ -79,9 +79,9 @@ func ReadRow(f *parquet.File, at int64) (parquet.Row, map[string]int, error) {
 	return nil, nil, errors.New("a row is missing")
 }
 
-// EachRow calls do for every row of a file, in order, until it returns an error. The row holds until do returns.
+// EachRow calls do for every row of a file, in order, until it returns an error. The row is valid until do returns.
 func EachRow(f *parquet.File, do func(parquet.Row) error) (err error) {
-	defer unreadable(&err)
+	defer recoverUnreadable(&err)
 	buffer := make([]parquet.Row, 1024)
 	for _, group := range f.RowGroups() {
 		rows := group.Rows()
@@ -103,8 +103,7 @@ func EachRow(f *parquet.File, do func(parquet.Row) error) (err error) {
 	return nil
 }
 
-// EachRow calls do with the values of the named columns, in that order, of every
-// row of a published file.
+// EachRow calls do for every row of a published file with the values of the named columns, in that order.
 func (e *Release) EachRow(name string, columns []string, do func(parquet.Row) error) error {
 	path := filepath.Join(e.Place, filepath.FromSlash(name))
 	f, err := e.Parquet(name)

@@ -1,6 +1,6 @@
 package published
 
-// This file holds the record of the debit of a release, as it is published.
+// This file reads and writes the published record of a release's debit.
 
 import (
 	"bytes"
@@ -13,13 +13,13 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// EncodeRecord returns the record of a debit as it is sealed and published.
+// EncodeRecord encodes the record of a debit as it is sealed and published.
 func EncodeRecord(r ledger.Record) ([]byte, error) { return canonical.Escaped(r) }
 
 // ReadRecord reads the record of the debit that paid for the release.
 //
-// Contract: after a nil error the record fits its own proof, and it is of the release, the plan, the status and the
-// entry of the ledger that the manifest names. Errors: *[Altered].
+// Contract: after a nil error the record fits its own proof, and it belongs to the release, the plan, the status and
+// the entry of the ledger that the manifest names. Errors: *[Altered].
 func (d *Folder) ReadRecord() (ledger.Record, error) {
 	var r ledger.Record
 	b, err := d.Read(ProofFile)
@@ -40,7 +40,7 @@ func (d *Folder) ReadRecord() (ledger.Record, error) {
 	return r, nil
 }
 
-// Terms are what a plan and its account must agree on.
+// Terms returns the terms that a plan and its account must agree on.
 func Terms(p *compiled.Compiled) ledger.Terms {
 	t := ledger.Terms{Protects: p.Guarantee.Protects, Neighbours: p.Guarantee.Neighbours, Definition: ledger.Rho}
 	if p.Cost.Epsilon != nil {
@@ -49,8 +49,8 @@ func Terms(p *compiled.Compiled) ledger.Terms {
 	return t
 }
 
-// RecordIn is the receipt of a sealed folder, which must be that of its plan and
-// of its measurements.
+// RecordIn returns the receipt of a sealed folder. It returns an error unless the receipt is for the folder's plan and
+// status.
 func RecordIn(s *measured.Sealed) (ledger.Record, error) {
 	var record ledger.Record
 	if err := json.Unmarshal(s.Receipt, &record); err != nil {

@@ -23,7 +23,7 @@ type Release struct {
 // Open opens a published folder as [OpenFolder] does, and reads its plan and the record of its debit.
 //
 // Contract: after a nil error the plan and the record are those that the manifest names, and the manifest lists every
-// table, measurement and file of microdata of the plan. Errors: as of [OpenFolder].
+// table, measurement and file of microdata of the plan. Errors: as [OpenFolder].
 func Open(place string) (*Release, error) {
 	d, err := OpenFolder(place)
 	if err != nil {
@@ -40,7 +40,7 @@ func Open(place string) (*Release, error) {
 	if e.Plan.Hash() != e.Manifest.PlanHash || e.Plan.Name != e.Manifest.Release {
 		return nil, d.Altered(Faultf(measured.PlanFile, "is not the plan that %s names", ManifestFile))
 	}
-	if err := d.lists(e.Plan); err != nil {
+	if err := d.checkListed(e.Plan); err != nil {
 		return nil, err
 	}
 	if e.Record, err = d.ReadRecord(); err != nil {
@@ -49,13 +49,13 @@ func Open(place string) (*Release, error) {
 	return e, nil
 }
 
-// SameDraw reports whether two releases publish the same measurements: those of one
-// debit, which pays for one draw, and the same numbers.
+// SameDraw reports whether two releases publish the same measurements: both the same debit, which pays for one draw,
+// and the same numbers.
 func (e *Release) SameDraw(other *Release) bool {
 	return e.Record.Proof.Hash == other.Record.Proof.Hash && slices.Equal(e.Manifest.Drawn(), other.Manifest.Drawn())
 }
 
-// TableAt returns the place of a table in the plan, by its path or the name of its file.
+// TableAt returns the index of a table in the plan, given its path or the name of its file.
 func (e *Release) TableAt(path string) (int, error) {
 	path = strings.TrimSuffix(strings.TrimPrefix(path, "tables/"), ".parquet")
 	var paths []string
@@ -74,10 +74,10 @@ func (e *Release) TableAt(path string) (int, error) {
 	return 0, NoSuch("table", path, paths)
 }
 
-// NoSuch returns the error that there is nothing of a name, with the name that is nearest to it.
+// NoSuch returns the error that nothing has the given name, with the nearest existing name.
 func NoSuch(kind, name string, there []string) error {
 	near := document.Nearest(name, there)
-	if near == "" { // a hyphen is what most keyboards have for the dash of a range
+	if near == "" { // most keyboards have a hyphen and not the dash of a range
 		near = document.Nearest(strings.ReplaceAll(name, "-", "–"), there)
 	}
 	switch {

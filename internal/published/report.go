@@ -10,8 +10,8 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// ReadReport reads the report of a published folder, which is opened as [OpenFolder] does. Errors: *[verdict.Unusable];
-// *[Altered] for a folder that was changed, or whose charts hold figures beyond their own intervals.
+// ReadReport reads the report of a published folder, which it opens as [OpenFolder] does. Errors: *[verdict.Unusable];
+// *[Altered] for a folder that was changed, or whose charts have figures outside their own intervals.
 func ReadReport(place string) (*report.Report, error) {
 	d, err := OpenFolder(place)
 	if err != nil {
@@ -31,7 +31,7 @@ func ReadReport(place string) (*report.Report, error) {
 	}
 	for _, t := range r.Tables {
 		for _, s := range t.Series {
-			if at := slices.IndexFunc(s.Points, func(p report.Point) bool { return !inside(p) }); at >= 0 &&
+			if at := slices.IndexFunc(s.Points, func(p report.Point) bool { return !isInside(p) }); at >= 0 &&
 				t.Statistics[0].Fitted == nil {
 				return nil, d.Altered(Faultf(ReportFile, "has a %s of table %s, point %d, that lies outside its own interval",
 					screen.Visible(s.Figure, ""), screen.Visible(t.Path, ""), at+1))
@@ -41,9 +41,9 @@ func ReadReport(place string) (*report.Report, error) {
 	return r, nil
 }
 
-// inside reports whether a point of a chart lies in its interval, where it has one, up to rounding to a whole number; a
-// negative count is shown as 0.
-func inside(p report.Point) bool {
+// isInside reports whether a point of a chart lies in its interval, up to rounding to a whole number; a negative count
+// is shown as 0. It returns true for a point without an interval.
+func isInside(p report.Point) bool {
 	if p.Value == nil || p.Low == nil || p.High == nil {
 		return true
 	}

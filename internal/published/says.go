@@ -10,9 +10,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds what the plan of a release says of its tables.
+// This file describes the tables of a release by its plan.
 
-// BoundText returns which rows of a unit a table counts that has a bound of its own, "" of another.
+// BoundText returns which rows of a unit a table with a bound of its own counts, "" for any other table.
 func BoundText(p *plan.Plan, t plan.Table) string {
 	if t.PerUnit == (spec.PerUnit{}) {
 		return ""
@@ -30,8 +30,7 @@ func BoundText(p *plan.Plan, t plan.Table) string {
 	return fmt.Sprintf("of one %s at most %s", p.Guarantee.Protects, strings.Join(bounds, ", "))
 }
 
-// Pairs parts what names several things, as KEY=CODE with commas between them, at the commas that a key follows: codes
-// may hold commas too.
+// Pairs splits KEY=CODE pairs at the commas that a key follows, because codes may contain commas too.
 func Pairs(text string, isKey func(name string) bool) []string {
 	var all []string
 	for _, part := range strings.Split(text, ",") {
@@ -45,8 +44,8 @@ func Pairs(text string, isKey func(name string) bool) []string {
 	return all
 }
 
-// CountsUp reports of each key of a table whether its figures count up along it: then a row is the sum of the cells of
-// its category and of all before it.
+// CountsUp reports for each key of a table whether its figures are cumulative along the key: whether a row is the sum
+// of the cells of its category and of all before it.
 func CountsUp(p *plan.Plan, t plan.Table) []bool {
 	cumulative, _ := p.SummedAlong(t)
 	out := make([]bool, len(t.By))

@@ -18,8 +18,8 @@ type Signature struct {
 
 const manifestPurpose = "manifest"
 
-// ParseSignature reads the signature of a manifest and checks it. With an error it returns what it could read. Errors:
-// *[Fault].
+// ParseSignature parses the signature of a manifest and verifies it. With an error it returns what it could parse.
+// Errors: *[Fault].
 func ParseSignature(text, manifest []byte) (s Signature, err error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return Signature{}, Faultf(SignatureFile, "cannot be read: %v", err)
@@ -33,7 +33,7 @@ func ParseSignature(text, manifest []byte) (s Signature, err error) {
 	return s, nil
 }
 
-// Sign returns the signature of the bytes of a manifest by an office, as [SignatureFile] holds it.
+// Sign returns an office's signature of the bytes of a manifest, as [SignatureFile] holds it.
 func Sign(manifest []byte, office sign.Key) ([]byte, error) {
 	return canonical.Indented(Signature{office.Public(), office.Sign(manifestPurpose, manifest)})
 }

@@ -2,18 +2,18 @@ package published
 
 import "github.com/dprelease/dprelease/budget/ledger"
 
-// This file holds what a release is marked as.
+// This file holds the marks of releases.
 
-// OfficialStatus marks what an account paid for.
+// OfficialStatus marks a release that an account paid for.
 const OfficialStatus = "RELEASE"
 
-// PracticeStatus marks what was drawn on a practice account.
+// PracticeStatus marks a release drawn on a practice account.
 const PracticeStatus = "PRACTICE, NOT A RELEASE"
 
-// RehearsalStatus marks what was made of invented rows.
+// RehearsalStatus marks a rehearsal on made-up rows.
 const RehearsalStatus = "REHEARSAL, MADE-UP DATA"
 
-// StatusText returns a status as it is written into every published file.
+// StatusText returns a status as it is written in every published file.
 func StatusText(s ledger.Status) string {
 	switch s {
 	case ledger.Official:
@@ -25,7 +25,7 @@ func StatusText(s ledger.Status) string {
 	}
 }
 
-// Marked returns the line that marks what is no release, "" for a release.
+// Marked returns the line that marks practice and rehearsals, "" for a release.
 func Marked(status string) string {
 	if status == OfficialStatus {
 		return ""

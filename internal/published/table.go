@@ -14,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds the tables of a published release.
+// This file reads the tables of a published release.
 
 // Table is a table within a release.
 type Table struct {
@@ -38,12 +38,10 @@ func (e *Release) Table(path string) (t Table, found bool, err error) {
 	return t, true, nil
 }
 
-// Estimates are those of a statistic, one per cell in domain order, with their
-// standard errors.
+// Estimates are the estimates of a statistic, one per cell in domain order, with their standard errors.
 type Estimates struct{ Unbiased, Errors []float64 }
 
-// Estimates reads the estimates of statistics from the published file, and holds
-// the file's keys against the domains.
+// Estimates reads the estimates of statistics from the published file and checks the file's keys against the domains.
 func (t Table) Estimates(statistics []string) ([]Estimates, error) {
 	name := t.Planned.File()
 	f, err := t.Parquet(name)
@@ -51,7 +49,7 @@ func (t Table) Estimates(statistics []string) ([]Estimates, error) {
 		return nil, err
 	}
 	var columns []int
-	for _, column := range append(slices.Clone(t.Planned.By), estimated(statistics)...) {
+	for _, column := range append(slices.Clone(t.Planned.By), estimateColumns(statistics)...) {
 		leaf, found := f.Schema().Lookup(column)
 		if !found {
 			return nil, &verdict.Unusable{File: filepath.Join(t.Place, name), Err: fmt.Errorf("there is no column %q", column)}
@@ -80,10 +78,10 @@ func (t Table) Estimates(statistics []string) ([]Estimates, error) {
 	return out, err
 }
 
-// Complete reports whether a table has all its cells, each in its place.
+// Complete reports whether a table has all cells of its domain, in order.
 func (t Table) Complete() bool { return !t.Planned.SomeCells() }
 
-// Rows returns the codes of a table's rows, as its file has them.
+// Rows returns the codes of the rows of a table's file.
 func (t Table) Rows() ([][]string, error) {
 	var out [][]string
 	err := t.EachRow(t.Planned.File(), t.Planned.By, func(r parquet.Row) error {
@@ -97,7 +95,7 @@ func (t Table) Rows() ([][]string, error) {
 	return out, err
 }
 
-// Number returns a figure of a published file, whole or not.
+// Number returns a figure of a published file as a float64.
 func Number(v parquet.Value) float64 {
 	if v.Kind() == parquet.Int64 {
 		return float64(v.Int64())
@@ -105,8 +103,8 @@ func Number(v parquet.Value) float64 {
 	return v.Double()
 }
 
-// estimated are the columns of statistics' estimates, each with that of its error.
-func estimated(statistics []string) []string {
+// estimateColumns returns the columns of the statistics' estimates, each followed by that of its standard error.
+func estimateColumns(statistics []string) []string {
 	var names []string
 	for _, s := range statistics {
 		names = append(names, s+statistic.Unbiased, s+statistic.StandardError)
@@ -114,7 +112,7 @@ func estimated(statistics []string) []string {
 	return names
 }
 
-// HasKeys reports whether the keys of a row are those of its place in domain order.
+// HasKeys reports whether the keys of a row are those of the row's index in domain order.
 func (t Table) HasKeys(r parquet.Row, columns []int, row int) bool {
 	for k := len(columns) - 1; k >= 0; k-- {
 		size := t.Levels[k].Size()
@@ -126,8 +124,8 @@ func (t Table) HasKeys(r parquet.Row, columns []int, row int) bool {
 	return true
 }
 
-// FigureCell is what is published of a figure in one cell: its value, for arithmetic where there is one for that, the
-// ends of its interval, its standard error and its flag. Equal ones are equal bit by bit.
+// FigureCell is what is published of a figure in one cell: its value, the unbiased one if there is one, the ends of
+// its interval, its standard error and its flag. Comparing two with == compares them bit by bit.
 type FigureCell struct {
 	Numbers [4]uint64
 	Flag    string
@@ -137,7 +135,8 @@ func (c FigureCell) Value() float64 { return math.Float64frombits(c.Numbers[0]) 
 func (c FigureCell) Low() float64   { return math.Float64frombits(c.Numbers[1]) }
 func (c FigureCell) High() float64  { return math.Float64frombits(c.Numbers[2]) }
 
-// FigureCells reads a figure of every cell, in domain order, or of every row of a table that has some of its cells.
+// FigureCells reads a figure in every cell, in domain order, or in every row of a table that has only some of its
+// cells.
 func (t Table) FigureCells(name string) ([]FigureCell, error) {
 	value := name + statistic.Published
 	for _, f := range t.Planned.Figures {
@@ -182,7 +181,7 @@ func (t Table) FigureCells(name string) ([]FigureCell, error) {
 	return out, err
 }
 
-// CategoryCodes are the codes of a level, in order.
+// CategoryCodes returns the codes of a level, in order.
 func CategoryCodes(level *domain.Level) []string {
 	codes := make([]string, len(level.Categories))
 	for i, c := range level.Categories {

@@ -9,7 +9,7 @@ import (
 	"github.com/dprelease/dprelease/internal/releasetest"
 )
 
-// Options write below a folder of an office, and pay from its ledger.
+// Options returns options that write below a folder of an office and pay from its ledger.
 func Options(o releasetest.Office, out string) release.Options {
 	return release.Options{Out: filepath.Join(o.Dir, out), Data: o.Dir, Ledger: o.Ledger}
 }

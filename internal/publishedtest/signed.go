@@ -13,7 +13,7 @@ func SignTrips(t *testing.T) releasetest.Signed {
 	return Sign(t, releasetest.TripSpec, releasetest.TripPolicy, releasetest.TripRows)
 }
 
-// Sign makes such a release of another spec.
+// Sign makes a signed and approved release of a spec.
 func Sign(t *testing.T, spec, policy, rows string) releasetest.Signed {
 	t.Helper()
 	return releasetest.Sign(t, spec, policy, rows, func(o releasetest.Signed) string {
@@ -25,7 +25,7 @@ func Sign(t *testing.T, spec, policy, rows string) releasetest.Signed {
 	})
 }
 
-// SignedOptions are [Options] with the office's key and the approvals of its plan.
+// SignedOptions returns [Options] with the office's key and the approvals of its plan.
 func SignedOptions(o releasetest.Signed) release.Options {
 	opt := Options(o.Office, "out")
 	opt.Office, opt.Approvals = &o.Key, o.Dir

@@ -29,8 +29,8 @@ type stay struct {
 	hospitalName, icdBlock string
 }
 
-// stays are as many patients, each with one to three stays.
-func stays(patients int) []stay {
+// hospitalStays returns the stays of so many patients, one to three each.
+func hospitalStays(patients int) []stay {
 	var all []stay
 	day := func(year, month, day int) time.Time {
 		return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
@@ -56,7 +56,7 @@ func stays(patients int) []stay {
 	return all
 }
 
-func zipped(t *testing.T, text string) string {
+func zipText(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -78,7 +78,7 @@ func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := stays(1500)
+	all := hospitalStays(1500)
 	var parts [2]strings.Builder
 	for i := range parts {
 		parts[i].WriteString("born;patient;hospital;icd;admitted;discharged\n")
@@ -96,7 +96,7 @@ func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 			s.admitted.Format("2006-01-02"), left)
 	}
 	files := map[string]string{
-		"adm/2025-01.csv.gz": zipped(t, parts[0].String()), "adm/2025-02.csv.gz": zipped(t, parts[1].String()),
+		"adm/2025-01.csv.gz": zipText(t, parts[0].String()), "adm/2025-02.csv.gz": zipText(t, parts[1].String()),
 		"hospitals.csv": "code,label,region\nh1,General,east\nh2,St Mary,west\n",
 		"icd10.csv":     "code,label,block,chapter\nR69,Illness,R50-R69,XVIII\nA00,Cholera,A00-A09,I\nB20,HIV,B20-B24,I\n",
 		"policy.yaml":   "account: hospital-patients\nprotects: patient\nneighbours: add-remove\ncap: {rho: 1000000000}\n",
@@ -109,8 +109,8 @@ func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 					"\n    columns:", 1)
 			}
 			o := releasetest.WithParams(t, files, map[string]string{"year": "2025"})
-			_, place := runs(t, o)
-			verifies(t, place, verify.Options{})
+			_, place := runRelease(t, o)
+			assertVerifies(t, place, verify.Options{})
 			if !exactly {
 				return
 			}

@@ -245,7 +245,7 @@ func TestAdultAccuracy(t *testing.T) {
 	holdCoverage(t, p, runs, classes["all"])
 }
 
-// closeTo tells that two numbers agree to a relative tolerance, or nearly nothing.
+// closeTo reports whether two numbers agree to a relative tolerance, or are both nearly zero.
 func closeTo(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(math.Abs(a), math.Abs(b), 1)
 }

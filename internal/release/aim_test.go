@@ -30,7 +30,7 @@ import (
 // Rounds that are rewritten, files and all, so that they spend more: whoever makes the microdata of them again is told.
 func TestRoundsBeyondTheBlockMakeNoMicrodata(t *testing.T) {
 	o := releasetest.With(t, releasetest.AIMSpec, releasetest.WalkPolicy, releasetest.WalkRows())
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	v, _ := sealedOf(t, place)
 	rounds := v.Rounds[0].Each
 	for i := range rounds {
@@ -42,7 +42,7 @@ func TestRoundsBeyondTheBlockMakeNoMicrodata(t *testing.T) {
 		}
 		rounds[i].Turn, rounds[i].Measured.Measurement = turn, m
 	}
-	if _, err := drawn(t.Context(), v, 0); err == nil {
+	if _, err := drawMicrodata(t.Context(), v, 0); err == nil {
 		t.Error("microdata are drawn of rounds that have spent twice the block")
 	}
 	if err := v.Drawn(func(string, []byte) error { return nil }); err == nil ||
@@ -130,7 +130,7 @@ func TestJournalledOracleKeepsToItsBlock(t *testing.T) {
 // them, whatever the confidential table holds. A number that came from elsewhere would not.
 func TestRowsAreThoseOfTheAnswers(t *testing.T) {
 	for _, spec := range []string{releasetest.WalkSpec, releasetest.AIMSpec} {
-		_, place := runs(t, releasetest.With(t, spec, releasetest.WalkPolicy, releasetest.WalkRows()))
+		_, place := runRelease(t, releasetest.With(t, spec, releasetest.WalkPolicy, releasetest.WalkRows()))
 		s, _ := sealedOf(t, place)
 		weights, mean := 0.0, 0.0
 		add := func(m measured.Measured) {
@@ -145,7 +145,7 @@ func TestRowsAreThoseOfTheAnswers(t *testing.T) {
 		for _, m := range s.Measured[1:] { // but for the table
 			add(m)
 		}
-		rows, err := drawn(t.Context(), s, 0)
+		rows, err := drawMicrodata(t.Context(), s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,13 +161,14 @@ func TestRowsAreThoseOfTheAnswers(t *testing.T) {
 			values[0] += 1000
 			s.Measured[1+i].Values = releasetest.Integers(values)
 		}
-		if more, err := drawn(t.Context(), s, 0); err != nil || more.Rows != rows.Rows+1000 {
+		if more, err := drawMicrodata(t.Context(), s, 0); err != nil || more.Rows != rows.Rows+1000 {
 			t.Errorf("%d rows, of answers that say 1000 more than with %d: %v", more.Rows, rows.Rows, err)
 		}
 	}
 }
 
-// What AIM asks and makes of it follows from its answers alone: told the same, it asks the same, and ends alike.
+// The questions and the result of AIM depend on its answers only: with equal answers it asks the same and ends the
+// same.
 func TestAnswersAreAllThatRoundsSee(t *testing.T) {
 	p := planOfWalk(t, releasetest.AIMSpec)
 	told, rounds := map[string]bool{}, 0
@@ -177,7 +178,7 @@ func TestAnswersAreAllThatRoundsSee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told[strings.Join(append(steps(made), o.asked...), "\n")], rounds = true, len(made.Each)
+		told[strings.Join(append(stepsOf(made), o.asked...), "\n")], rounds = true, len(made.Each)
 	}
 	if len(told) != 1 || rounds < 3 {
 		t.Errorf("%d sequences of %d rounds of the same answers", len(told), rounds)
@@ -185,7 +186,7 @@ func TestAnswersAreAllThatRoundsSee(t *testing.T) {
 }
 
 // adaptedByModel runs AIM itself by way of a journal.
-func adaptedByModel(t *testing.T, p *compiled.Compiled, j *journal, o resumable) (measured.Rounds, error) {
+func adaptedByModel(t *testing.T, p *compiled.Compiled, j *journal, o replayable) (measured.Rounds, error) {
 	t.Helper()
 	var columns []measured.Measured
 	for c := range p.Synthetic[0].By {
@@ -203,7 +204,7 @@ func adaptedByModel(t *testing.T, p *compiled.Compiled, j *journal, o resumable)
 func TestRoundsOfAModelResume(t *testing.T) {
 	p := planOfWalk(t, releasetest.AIMSpec)
 	path := filepath.Join(t.TempDir(), state.JournalFile)
-	run := func(path string, o resumable) (measured.Rounds, error) {
+	run := func(path string, o replayable) (measured.Rounds, error) {
 		j, err := openJournal(path, p.Hash(), "commitment")
 		if err != nil {
 			return measured.Rounds{}, err
@@ -222,12 +223,12 @@ func TestRoundsOfAModelResume(t *testing.T) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	for n := 1; n < len(lines); n += 5 {
 		o := newOracle(p, 2, -1)
-		again, err := run(written(t, bytes.Join(lines[:n], nil)), o)
+		again, err := run(writeJournal(t, bytes.Join(lines[:n], nil)), o)
 		if err != nil {
 			t.Fatalf("with %d lines: %v", n, err)
 		}
 		kept := max(n-2, 0) // but for the header and the classes
-		if !slices.Equal(steps(again)[:kept], steps(whole)[:kept]) || len(o.told) != kept {
+		if !slices.Equal(stepsOf(again)[:kept], stepsOf(whole)[:kept]) || len(o.told) != kept {
 			t.Errorf("with %d lines: told otherwise, or %d steps charged", n, len(o.told))
 		}
 	}
@@ -247,7 +248,7 @@ func TestExtremeAnswersOfAIM(t *testing.T) {
 	o := releasetest.With(t, strings.Replace(releasetest.AIMSpec, "ways: 3", "ways: 3, rows: 50", 1),
 		releasetest.WalkPolicy,
 		releasetest.WalkRows())
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	for name, value := range extremes {
 		v, record := sealedOf(t, place)
 		asked := newOracle(o.Plan, 1, -1)

@@ -19,12 +19,12 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds what is done where a release is there already: it must be whole,
-// of this plan, and paid for from the ledger that is in force.
+// This file handles a release that exists already: it must be complete, follow from
+// this plan, and be paid for from the configured ledger.
 
-// sealedFor is the record of the measurements of the plan that place holds already,
-// whole, and drawn on the kind of account that is in force; nil where there is
-// nothing, and an error where there is anything else.
+// sealedFor returns the ledger record of the plan's measurements that are already sealed in place, and nil if place
+// does not exist. It returns an error if place holds anything else, is damaged, or was drawn on another kind of
+// account than the one in force.
 func sealedFor(place string, p *compiled.Compiled, o Options) (*ledger.Record, error) {
 	there, err := durable.Exists(place)
 	if err != nil || !there {
@@ -44,25 +44,25 @@ func sealedFor(place string, p *compiled.Compiled, o Options) (*ledger.Record, e
 	if err != nil {
 		return nil, err
 	}
-	if err := o.accepts(place, record.Status); err != nil {
+	if err := o.checkStatus(place, record.Status); err != nil {
 		return nil, err
 	}
 	return &record, durable.SyncDir(place)
 }
 
-// already holds measurements that are there against the configured ledger, and
-// clears what a run that was cut off after sealing them has left of its state: the
-// folder's name is durable before the key goes.
-func (o Options) already(ctx context.Context, p *compiled.Compiled, place string, record ledger.Record) error {
-	left, err := o.statesOf(p)
+// reconcileMeasured checks existing measurements against the configured ledger and clears the state that a run left if
+// it was cut off after sealing them. The name of the folder is made durable before the noise key is erased.
+func (o Options) reconcileMeasured(ctx context.Context, p *compiled.Compiled, place string,
+	record ledger.Record) error {
+	left, err := o.leftStates(p)
 	if err != nil || o.Ledger == "" && len(left) == 0 {
 		return err
 	}
 	if err := durable.SyncDir(o.Out); err != nil {
 		return err
 	}
-	return o.forget(ctx, p, func(l *ledger.Ledger) error {
-		err := settle(ctx, l, place, record)
+	return o.clearState(ctx, p, func(l *ledger.Ledger) error {
+		err := noteSeal(ctx, l, place, record)
 		if o.Ledger == "" && verdict.Has[*Occupied](err) {
 			return nil // a practice release whose practice account is elsewhere
 		}
@@ -70,10 +70,9 @@ func (o Options) already(ctx context.Context, p *compiled.Compiled, place string
 	})
 }
 
-// alreadyPublished does the same for a release whose measurements are no longer
-// there.
-func (o Options) alreadyPublished(ctx context.Context, p *compiled.Compiled, place string) error {
-	left, err := o.statesOf(p)
+// reconcilePublished is reconcileMeasured for a published release whose measurements are no longer there.
+func (o Options) reconcilePublished(ctx context.Context, p *compiled.Compiled, place string) error {
+	left, err := o.leftStates(p)
 	if err != nil || o.Ledger == "" && len(left) == 0 {
 		return err
 	}
@@ -85,21 +84,21 @@ func (o Options) alreadyPublished(ctx context.Context, p *compiled.Compiled, pla
 	if err != nil {
 		return err
 	}
-	return o.forget(ctx, p, func(l *ledger.Ledger) error {
+	return o.clearState(ctx, p, func(l *ledger.Ledger) error {
 		if o.Ledger == "" {
 			return nil
 		}
-		return holds(ctx, l, place, record)
+		return checkDebit(ctx, l, place, record)
 	})
 }
 
-// statesOf are the folders that runs of a plan have left in the state directory.
-func (o Options) statesOf(p *compiled.Compiled) ([]string, error) {
+// leftStates returns the folders that runs of a plan have left in the state directory.
+func (o Options) leftStates(p *compiled.Compiled) ([]string, error) {
 	return files.Glob(o.StateDir(), p.Name+"-"+p.Hash()[:16]+"-*") // a name holds no character of a pattern
 }
 
-// forget clears the state of a plan on the ledger in force, once check agrees.
-func (o Options) forget(ctx context.Context, p *compiled.Compiled, check func(*ledger.Ledger) error) error {
+// clearState erases the state of a plan on the ledger in force if check returns no error.
+func (o Options) clearState(ctx context.Context, p *compiled.Compiled, check func(*ledger.Ledger) error) error {
 	l, charge, err := o.openLedger(ctx, p)
 	if err != nil {
 		return err
@@ -108,7 +107,7 @@ func (o Options) forget(ctx context.Context, p *compiled.Compiled, check func(*l
 	if err := check(l); err != nil {
 		return err
 	}
-	left, err := o.statesOf(p)
+	left, err := o.leftStates(p)
 	if err != nil || len(left) == 0 {
 		return err
 	}
@@ -124,23 +123,22 @@ func (o Options) forget(ctx context.Context, p *compiled.Compiled, check func(*l
 	return st.Clear()
 }
 
-// settle holds sealed measurements against the ledger, and notes their seal where
-// the run that drew them was cut off before that. Errors: *[Occupied] where the
-// ledger did not pay for them; *ledger.Closed where the release was abandoned,
-// withdrawn, or finished with other measurements.
-func settle(ctx context.Context, l *ledger.Ledger, place string, record ledger.Record) error {
-	if err := holds(ctx, l, place, record); err != nil {
+// noteSeal checks sealed measurements against the ledger and records their seal there if the run that drew them was
+// cut off before it did. Errors: *[Occupied] if the ledger did not pay for them; *ledger.Closed if the release was
+// abandoned, withdrawn, or finished with other measurements.
+func noteSeal(ctx context.Context, l *ledger.Ledger, place string, record ledger.Record) error {
+	if err := checkDebit(ctx, l, place, record); err != nil {
 		return err
 	}
-	return finish(ctx, l, ledger.Charge{
+	return finishInLedger(ctx, l, ledger.Charge{
 		Account: record.Account, Also: record.Also, Release: record.Release, PlanHash: record.PlanHash, Terms: record.Terms,
 		Cost: record.Cost,
 	}, place)
 }
 
-// holds fails unless the ledger holds the debit of a record, of a release that was
-// neither abandoned nor withdrawn.
-func holds(ctx context.Context, l *ledger.Ledger, place string, record ledger.Record) error {
+// checkDebit returns an error unless the ledger holds the debit of the record and its release was neither abandoned
+// nor withdrawn.
+func checkDebit(ctx context.Context, l *ledger.Ledger, place string, record ledger.Record) error {
 	err := l.Contains(ctx, record)
 	if notHeld := new(ledger.NotHeld); errors.As(err, &notHeld) {
 		return &Occupied{Place: place,
@@ -163,9 +161,8 @@ func holds(ctx context.Context, l *ledger.Ledger, place string, record ledger.Re
 	return nil
 }
 
-// finish notes in the ledger that the measurements are durable: nobody draws them
-// again.
-func finish(ctx context.Context, l *ledger.Ledger, c ledger.Charge, place string) error {
+// finishInLedger records in the ledger that the measurements are durable, so that no run draws them again.
+func finishInLedger(ctx context.Context, l *ledger.Ledger, c ledger.Charge, place string) error {
 	seal, err := measured.SealHash(place)
 	if err != nil {
 		return err
@@ -173,10 +170,9 @@ func finish(ctx context.Context, l *ledger.Ledger, c ledger.Charge, place string
 	return l.Finish(context.WithoutCancel(ctx), c, seal)
 }
 
-// paid fails where a sealed folder is not one that may be published here: the
-// configured ledger did not pay for it, or the office's key would sign what was
-// debited in a ledger that it does not sign.
-func (o Options) paid(ctx context.Context, place string, record ledger.Record) error {
+// checkPaid returns an error if a sealed folder must not be published here: the configured ledger did not pay for it,
+// or the office's key would sign a debit from a ledger that it does not sign.
+func (o Options) checkPaid(ctx context.Context, place string, record ledger.Record) error {
 	if record.Status != ledger.Official {
 		return nil
 	}
@@ -192,5 +188,5 @@ func (o Options) paid(ctx context.Context, place string, record ledger.Record) e
 		return err
 	}
 	defer l.Close()
-	return settle(ctx, l, place, record)
+	return noteSeal(ctx, l, place, record)
 }

@@ -61,7 +61,8 @@ func (o signedOffice) write(t *testing.T, name, text string) {
 // planned writes the plan of the spec with these parameters, and returns its path.
 func (o signedOffice) planned(t *testing.T, params map[string]string) (*compiled.Compiled, string) {
 	t.Helper()
-	p, path, err := planfile.Make(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml"), Params: params}, o.Dir)
+	p, path, err := planfile.Make(context.Background(),
+		planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml"), Params: params}, o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

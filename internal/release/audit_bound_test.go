@@ -17,8 +17,8 @@ const confidenceError = 1e-10
 // frequency is how often an event happened in independent trials.
 type frequency struct{ hits, trials int }
 
-// low is the lower bound of Clopper and Pearson (1934): the largest probability
-// under which as many hits are no likelier than confidenceError.
+// low returns the lower bound of Clopper and Pearson (1934): the largest probability under which so many hits or more
+// have a probability of at most confidenceError.
 func (f frequency) low() float64 {
 	low, high := 0.0, float64(f.hits)/float64(f.trials)
 	for range 44 {
@@ -49,7 +49,7 @@ func (f figure) of(p1, p0 float64) float64 {
 	return p1 - math.Exp(f.epsilon0)*p0
 }
 
-// most is the largest p1 that a value of the figure allows beside p0.
+// most returns the largest p1 that a value of the figure allows for p0.
 func (f figure) most(value, p0 float64) float64 {
 	if f.pure {
 		return math.Exp(value) * p0
@@ -81,8 +81,8 @@ func (f figure) chances(value, p1, p0 float64, trials int) (above, notAbove floa
 	return above, notAbove
 }
 
-// hitsAbove is the least number of hits on the present side, in as many trials,
-// that lifts the bound above value; one more than the trials where none does.
+// hitsAbove returns the least number of hits on the present side, in as many trials as on the absent side, that lifts
+// the bound above value; one more than the trials if none does.
 func (f figure) hitsAbove(value float64, absent frequency) int {
 	p := f.most(value, absent.high())
 	low, high := 0, absent.trials+1

@@ -69,11 +69,11 @@ func (s scoring) scored(l releasetest.Law) releasetest.Law {
 	return l
 }
 
-// likeliest is the event {statistic ≥ least} that an audit of so many trials a
+// bestThreshold is the event {statistic ≥ least} that an audit of so many trials a
 // side looks for, by the laws alone. For δ at ε₀ that is where the likelihood
 // ratio is above e^ε₀; for ε it is the event whose expected frequencies give the
 // largest lower bound.
-func likeliest(f figure, present, absent releasetest.Law, trials int) (least int) {
+func bestThreshold(f figure, present, absent releasetest.Law, trials int) (least int) {
 	best := math.Inf(-1)
 	for x := present.From; x < present.From+len(present.P); x++ {
 		if !f.pure {

@@ -106,8 +106,8 @@ func (a audited) honest(t *testing.T) *compiled.Compiled {
 	return a.plan(t, fmt.Sprintf("{id: id, max_rows: %d}", a.maxRows), a.budget)
 }
 
-// coins choose half of so many trials.
-func coins(trials int, seed uint64) []bool {
+// randomHalf chooses half of so many trials at random.
+func randomHalf(trials int, seed uint64) []bool {
 	c := make([]bool, trials)
 	for i := range trials / 2 {
 		c[i] = true
@@ -151,13 +151,13 @@ func (a audited) run(t *testing.T, p *compiled.Compiled, audits []audit, seed ui
 		}
 	}
 	if a.runs == 0 {
-		planted := coins(2*a.trials, seed)
+		planted := randomHalf(2*a.trials, seed)
 		see(a.published(t, p, planted), planted)
 		return seen
 	}
 	drawer := newDrawer(t, p, a.runs)
 	for i := range a.runs {
-		planted := coins(2*a.trials/a.runs, seed<<32+uint64(i))
+		planted := randomHalf(2*a.trials/a.runs, seed<<32+uint64(i))
 		a.write(t, drawer.dir, planted)
 		see(a.own(drawer.draw(t)), planted)
 	}

@@ -52,7 +52,7 @@ type event struct {
 	least    int
 }
 
-// happens tells whether the event is seen in a trial.
+// happens reports whether the event occurs in a trial.
 func (e event) happens(noisy [][]int64, trial int) bool {
 	s := e.of(noisy, trial)
 	if e.reversed {
@@ -61,8 +61,8 @@ func (e event) happens(noisy [][]int64, trial int) bool {
 	return s >= e.least
 }
 
-// laws are those of the statistic, or of its negative, first where the event is
-// expected and then where it is not.
+// laws returns the law of the statistic, or of its negative, first for the input on which the event is expected and
+// then for the other, for noise of m and so many counted rows of the worst unit.
 func (e event) laws(m budget.Mechanism, rows int) (likely, unlikely releasetest.Law) {
 	present, absent := e.scoring.laws(m, rows)
 	if e.reversed {
@@ -71,8 +71,8 @@ func (e event) laws(m budget.Mechanism, rows int) (likely, unlikely releasetest.
 	return present, absent
 }
 
-// probabilities are those of the event on the two inputs, where the noise is that
-// of m and the worst unit has as many counted rows.
+// probabilities returns the probabilities of the event on the two inputs, for noise of m and so many counted rows of
+// the worst unit.
 func (e event) probabilities(m budget.Mechanism, rows int) (p1, p0 float64) {
 	likely, unlikely := e.laws(m, rows)
 	return likely.AtLeast(e.least), unlikely.AtLeast(e.least)
@@ -122,7 +122,7 @@ func newAudits(t *testing.T, a audited, p *compiled.Compiled) []audit {
 	for i := range both {
 		e := event{scoring: scoring{m.Kind, a.neighbours, a.maxRows, a.marginals}, reversed: i == 1}
 		likely, unlikely := e.laws(m, a.maxRows)
-		e.least = likeliest(f, likely, unlikely, a.trials)
+		e.least = bestThreshold(f, likely, unlikely, a.trials)
 		both[i] = audit{f, e, claim}
 	}
 	return both
@@ -135,7 +135,7 @@ func withinGuarantee(t *testing.T, a audited, p *compiled.Compiled) {
 	if p.Guarantee.Neighbours != string(a.neighbours) {
 		t.Fatalf("the guarantee is for %s", p.Guarantee.Neighbours)
 	}
-	loss, promised := composed(t, p.Measurements), mustRat(t, p.Guarantee.Epsilon)
+	loss, promised := composeLosses(t, p.Measurements), mustRat(t, p.Guarantee.Epsilon)
 	if p.Guarantee.Definition == "pure" {
 		if loss.Epsilon() == nil || loss.Epsilon().Cmp(promised) > 0 {
 			t.Errorf("the measurements together have ε = %v, and the guarantee says %v", loss.Epsilon(), promised)
@@ -155,7 +155,7 @@ func withinGuarantee(t *testing.T, a audited, p *compiled.Compiled) {
 // claimOf is what the accountant says of measurements: their ε, or their δ at ε₀.
 func claimOf(t *testing.T, f figure, all []plan.Measurement) float64 {
 	t.Helper()
-	loss := composed(t, all)
+	loss := composeLosses(t, all)
 	if !f.pure {
 		return deltaAt(t, loss, f.epsilon0)
 	}
@@ -182,7 +182,7 @@ func deltaAt(t *testing.T, loss budget.Loss, epsilon float64) float64 {
 	return high
 }
 
-func composed(t *testing.T, all []plan.Measurement) budget.Loss {
+func composeLosses(t *testing.T, all []plan.Measurement) budget.Loss {
 	t.Helper()
 	steps := make([]budget.Mechanism, len(all))
 	for i, m := range all {

@@ -26,8 +26,8 @@ func TestMicrodataOfATableWithSelectedCells(t *testing.T) {
 		t.Run(of[0]+" "+of[1], func(t *testing.T) {
 			releasetest.SkipLong(t, i > 1)
 			o := releasetest.Shop(t, of[0], of[1])
-			opt, place := runs(t, o)
-			verifies(t, place, verify.Options{})
+			opt, place := runRelease(t, o)
+			assertVerifies(t, place, verify.Options{})
 			names, rows := rowsOf(t, place, "t")
 			if !slices.Equal(names, []string{"side", "hour"}) {
 				t.Fatalf("microdata have the columns %v", names)
@@ -124,8 +124,8 @@ func TestSelectedCellsOfLinkedTables(t *testing.T) {
 	).Replace(files["release.yaml"])
 	files["policy.yaml"] = strings.Replace(files["policy.yaml"], "rho: 400", "rho: 400, delta: 1e-6", 1)
 	o := releasetest.Of(t, files)
-	_, place := runs(t, o)
-	verifies(t, place, verify.Options{})
+	_, place := runRelease(t, o)
+	assertVerifies(t, place, verify.Options{})
 	households, persons, right := checkHomes(t, place)
 	// 600 households and 900 persons, of which a leaf has a tenth: noise has a σ below 10 in a cell.
 	if households < 450 || households > 750 || persons < 700 || persons > 1100 || right < persons*8/10 {

@@ -29,7 +29,7 @@ var sizeRanges = map[string]struct{ turnover, least, most int }{
 	"micro": {2e6, 0, 9}, "small": {1e7, 10, 49}, "medium": {5e7, 50, 249}, "large": {1e9, 250, 20000},
 }
 
-// companies are as many firms: of each size half as many as of the one below.
+// companies returns so many firms: of each size half as many as of the size below.
 func companies(n int) []company {
 	all := make([]company, n)
 	for i := range all {
@@ -86,8 +86,8 @@ func TestTheBusinessSurveyRunsFromEndToEnd(t *testing.T) {
 				!strings.HasPrefix(held, "ent_id,size\n0,micro\n") {
 				t.Errorf("the plan holds %.60q of the register", held)
 			}
-			_, place := runs(t, o)
-			verifies(t, place, verify.Options{})
+			_, place := runRelease(t, o)
+			assertVerifies(t, place, verify.Options{})
 			path := filepath.Join(place, "tables", "turnover.parquet")
 			at, covered, cells := int64(0), 0, 0
 			for _, section := range []string{"01 02", "05 06", "10"} {
@@ -149,10 +149,10 @@ func TestTheBusinessSurveyRunsFromEndToEnd(t *testing.T) {
 					turnover/staff
 				if got.value == nil || exactly && math.Abs(*got.value-want) > 1e-2*want || !exactly &&
 					math.Abs(*got.value-want) > want {
-					t.Errorf("turnover per head in %s: %v, want %v", section, shown(got.value), want)
+					t.Errorf("turnover per head in %s: %v, want %v", section, valueOf(got.value), want)
 				}
 				if testing.Verbose() {
-					t.Logf("per head %s: %v, of the rows %v", section, shown(got.value), want)
+					t.Logf("per head %s: %v, of the rows %v", section, valueOf(got.value), want)
 				}
 			}
 			if exactly {

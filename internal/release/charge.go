@@ -11,15 +11,14 @@ import (
 	"github.com/dprelease/dprelease/plan/template"
 )
 
-// charge is what a plan asks of its accounts, with the approvals that lie in the
-// folder for them.
+// charge returns what a plan costs its accounts, with the approvals found in the approvals folder.
 func (o Options) charge(p *compiled.Compiled) (ledger.Charge, error) {
 	c := ledger.Charge{
 		Account: p.Guarantee.Account, Also: p.Guarantee.Also, Release: p.Name, PlanHash: p.Hash(),
 		Template: template.Hash(p.Plan()),
 		Terms:    published.Terms(p), Cost: p.Cost, Corrects: p.Corrects,
 	}
-	c.Mechanisms = ofAllUnits(p)
+	c.Mechanisms = unsampledMechanisms(p)
 	if o.Approvals == "" {
 		return c, nil
 	}
@@ -28,24 +27,24 @@ func (o Options) charge(p *compiled.Compiled) (ledger.Charge, error) {
 	return c, err
 }
 
-// repeated lists the mechanisms of a plan, each with how often it is run, in the
-// order of their first runs.
-func repeated(all []budget.Mechanism) []ledger.Repeated {
+// countMechanisms lists the distinct mechanisms of a plan with the number of times each is run, in the order of their
+// first runs.
+func countMechanisms(all []budget.Mechanism) []ledger.Repeated {
 	var list []ledger.Repeated
-	places := map[string]int{}
+	index := map[string]int{}
 	for _, m := range all {
 		text, err := json.Marshal(m)
 		if err != nil {
 			panic("release: a planned mechanism always encodes: " + err.Error())
 		}
 		key := string(text)
-		place, ok := places[key]
+		i, ok := index[key]
 		if !ok {
-			place = len(list)
-			places[key] = place
+			i = len(list)
+			index[key] = i
 			list = append(list, ledger.Repeated{Mechanism: m})
 		}
-		list[place].Count++
+		list[i].Count++
 	}
 	return list
 }

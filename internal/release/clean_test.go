@@ -18,8 +18,8 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// aged makes everything in a folder, and the folder itself, so many days old.
-func aged(t *testing.T, folder string, days int) {
+// makeOld sets the age of a folder and everything in it to so many days.
+func makeOld(t *testing.T, folder string, days int) {
 	t.Helper()
 	at := time.Now().AddDate(0, 0, -days)
 	err := filepath.WalkDir(folder,
@@ -29,8 +29,8 @@ func aged(t *testing.T, folder string, days int) {
 	}
 }
 
-// cleaned are the states that cleaning speaks of, as "STATUS WHY".
-func cleaned(t *testing.T, opt Options, days int, dryRun bool) (all []string) {
+// cleanStates cleans the state directory and returns the states that it reports, as "STATUS WHY".
+func cleanStates(t *testing.T, opt Options, days int, dryRun bool) (all []string) {
 	t.Helper()
 	states, err := state.Clean(t.Context(), opt.StateDir(), opt.Account(), days, dryRun)
 	if err != nil {
@@ -70,9 +70,9 @@ func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
 	if err := errors.Join(os.Mkdir(strangers[0], 0o700), os.WriteFile(strangers[1], nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	wantCleaned(t, cleaned(t, opt, state.Days, false), "kept it is not old enough")
-	aged(t, opt.StateDir(), state.Days+1)
-	wantCleaned(t, cleaned(t, opt, state.Days, true), "removable it has no key")
+	wantCleaned(t, cleanStates(t, opt, state.Days, false), "kept it is not old enough")
+	makeOld(t, opt.StateDir(), state.Days+1)
+	wantCleaned(t, cleanStates(t, opt, state.Days, true), "removable it has no key")
 	if there, _ := durable.Exists(filepath.Join(folder, diagnostics.File)); !there {
 		t.Fatal("a dry run removed the diagnostics")
 	}
@@ -80,9 +80,9 @@ func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantCleaned(t, cleaned(t, opt, state.Days, false), "kept a run has it open")
+	wantCleaned(t, cleanStates(t, opt, state.Days, false), "kept a run has it open")
 	st.Close()
-	wantCleaned(t, cleaned(t, opt, state.Days, false), "removed it has no key")
+	wantCleaned(t, cleanStates(t, opt, state.Days, false), "removed it has no key")
 	if there, _ := durable.Exists(folder); there {
 		t.Error("the state is still there")
 	}
@@ -91,7 +91,7 @@ func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
 			t.Errorf("%s is no state, and was removed", stranger)
 		}
 	}
-	wantCleaned(t, cleaned(t, opt, state.Days, false))
+	wantCleaned(t, cleanStates(t, opt, state.Days, false))
 }
 
 // What a paid release resumes from stays, however old; once it is given up its key goes.
@@ -99,12 +99,13 @@ func TestStatesOfPaidReleasesAreKept(t *testing.T) {
 	o := releasetest.Trips(t)
 	opt := optionsOf(o, "out")
 	drawn := crashAfterDebit(t, o, opt)
-	aged(t, opt.StateDir(), 1000)
-	wantCleaned(t, cleaned(t, opt, 0, false), "kept it is paid for and not finished (account trips): run it again")
+	makeOld(t, opt.StateDir(), 1000)
+	wantCleaned(t, cleanStates(t, opt, 0, false), "kept it is paid for and not finished (account trips): run it again")
 
 	elsewhere := opt
 	elsewhere.Ledger = ""
-	wantCleaned(t, cleaned(t, elsewhere, 0, false), "kept it has a key, and no account of these ledgers knows its release")
+	wantCleaned(t, cleanStates(t, elsewhere, 0, false),
+		"kept it has a key, and no account of these ledgers knows its release")
 	elsewhere.Ledger = filepath.Join(o.Dir, "no.db")
 	_, err := state.Clean(t.Context(), elsewhere.StateDir(), elsewhere.Account(), 0, false)
 	if ending.Of(err).Reason != verdict.LedgerMissing {
@@ -117,7 +118,7 @@ func TestStatesOfPaidReleasesAreKept(t *testing.T) {
 	if len(drawn) == 0 {
 		t.Fatal("nothing was drawn")
 	}
-	wantCleaned(t, cleaned(t, opt, 0, false)) // the run cleared it
+	wantCleaned(t, cleanStates(t, opt, 0, false)) // the run cleared it
 }
 
 // Keys that nothing resumes from are erased: of attempts that ended before their debit, and of releases that were given
@@ -155,7 +156,7 @@ func TestKeysThatNothingNeedsAreCleaned(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer open.Close()
-			aged(t, opt.StateDir(), 31)
+			makeOld(t, opt.StateDir(), 31)
 			states, err := state.Clean(t.Context(), opt.StateDir(), opt.Account(), state.Days, false)
 			if err != nil || len(states) != 1 || !slices.Contains(states[0].Holds, "key") || states[0].Release != "trips" {
 				t.Fatalf("%+v, %v", states, err)

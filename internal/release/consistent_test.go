@@ -38,7 +38,7 @@ func sumsOf(t *testing.T, place, path string, keys ...string) map[string]int64 {
 	return out
 }
 
-func same(t *testing.T, what string, a, b map[string]int64) {
+func assertEqualSums(t *testing.T, what string, a, b map[string]int64) {
 	t.Helper()
 	if fmt.Sprint(a) != fmt.Sprint(b) {
 		t.Errorf("%s: %v and %v", what, a, b)
@@ -51,12 +51,12 @@ func same(t *testing.T, what string, a, b map[string]int64) {
 // the margins still agree.
 func TestCountsAddUpAcrossPublishedTables(t *testing.T) {
 	o := releasetest.With(t, fittedNights, releasetest.WalkPolicy, releasetest.NightRows)
-	opt, place := runs(t, o)
-	same(t, "modes", sumsOf(t, place, "modes", "mode"), sumsOf(t, place, "hours", "mode"))
-	same(t, "modes by part", sumsOf(t, place, "modes", "mode"), sumsOf(t, place, "nights", "mode"))
-	same(t, "days", sumsOf(t, place, "days", "day"), sumsOf(t, place, "hours", "day"))
-	same(t, "days of parts", sumsOf(t, place, "days", "day"), sumsOf(t, place, "parts", "day"))
-	same(t, "parts", sumsOf(t, place, "parts", "part"), sumsOf(t, place, "nights", "part"))
+	opt, place := runRelease(t, o)
+	assertEqualSums(t, "modes", sumsOf(t, place, "modes", "mode"), sumsOf(t, place, "hours", "mode"))
+	assertEqualSums(t, "modes by part", sumsOf(t, place, "modes", "mode"), sumsOf(t, place, "nights", "mode"))
+	assertEqualSums(t, "days", sumsOf(t, place, "days", "day"), sumsOf(t, place, "hours", "day"))
+	assertEqualSums(t, "days of parts", sumsOf(t, place, "days", "day"), sumsOf(t, place, "parts", "day"))
+	assertEqualSums(t, "parts", sumsOf(t, place, "parts", "part"), sumsOf(t, place, "nights", "part"))
 	late := map[string]int64{}
 	for key, n := range sumsOf(t, place, "hours", "mode", "hour", "day") {
 		k := strings.Split(key, "|")
@@ -64,12 +64,12 @@ func TestCountsAddUpAcrossPublishedTables(t *testing.T) {
 		if k[1] >= "3" {
 			part = "3–5"
 		}
-		if late[part+"|"+k[2]] += n; nightly(k[0], k[1]) && n != 0 {
+		if late[part+"|"+k[2]] += n; isNightly(k[0], k[1]) && n != 0 {
 			t.Errorf("%d in %s, which cannot be", n, key)
 		}
 	}
-	same(t, "parts by day", sumsOf(t, place, "parts", "part", "day"), late)
-	verifies(t, place, verify.Options{})
+	assertEqualSums(t, "parts by day", sumsOf(t, place, "parts", "part", "day"), late)
+	assertVerifies(t, place, verify.Options{})
 	again, err := Publish(t.Context(), place+".measured", opt)
 	if err != nil || !again.Already {
 		t.Fatalf("published again: %+v, %v", again, err)
@@ -143,9 +143,9 @@ func exchangedCountsAreFound(t *testing.T, place string) {
 		}
 		releasetest.Relist(t, dir, planned.File(), b)
 		if moved[0] == 0 {
-			verifies(t, dir, verify.Options{})
+			assertVerifies(t, dir, verify.Options{})
 		} else {
-			refused(t, dir, verify.Options{}, planned.File(), "")
+			assertRefused(t, dir, verify.Options{}, planned.File(), "")
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestCrossingTablesAreCountedFromMicrodata(t *testing.T) {
 		"marginals: {modes: {by: [mode, hour, day, way], every: [3], budget: tables}}", 1) +
 		"publish: {integers: consistent}\n"
 	o := releasetest.With(t, spec, releasetest.WalkPolicy, releasetest.WalkRows())
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	rows := map[string]int64{}
 	b, err := os.ReadFile(filepath.Join(place, "microdata", "t.parquet"))
 	if err != nil {
@@ -187,5 +187,5 @@ func TestCrossingTablesAreCountedFromMicrodata(t *testing.T) {
 		bytes.Contains(table, []byte("rounded and fitted")) {
 		t.Errorf("%v: the table does not say that it is counted from the microdata", err)
 	}
-	verifies(t, place, verify.Options{})
+	assertVerifies(t, place, verify.Options{})
 }

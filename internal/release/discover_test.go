@@ -29,7 +29,7 @@ func TestGroupsThatNobodyListed(t *testing.T) {
 	for _, of := range [][2]string{{"add-remove", "1"}, {"replace", "4"}} {
 		t.Run(of[0]+" "+of[1], func(t *testing.T) {
 			o := releasetest.Words(t, of[0], of[1])
-			opt, place := runs(t, o)
+			opt, place := runRelease(t, o)
 			verified, err := verify.Folder(t.Context(), place, verify.Options{})
 			if err != nil {
 				t.Fatalf("%v\n%+v", err, verified)
@@ -143,7 +143,7 @@ func checkNoCanary(t *testing.T, dir string) {
 }
 
 // TestGroupsThatNobodyListedResume crashes behind the debit: the next run has the same groups and the same noise.
-// Another word in place of one, in as many groups, is another draw, and refused.
+// A word replaced by another one, in as many groups, is another draw and is refused.
 func TestGroupsThatNobodyListedResume(t *testing.T) {
 	o := releasetest.Words(t, "add-remove", "2")
 	opt := optionsOf(o, "out")
@@ -213,7 +213,7 @@ func TestTypesOfPublishedKeysDoNotDependOnWhatIsSelected(t *testing.T) {
 				", split: {words: 2/3, rest: 1/3}", "", ", budget: words", "",
 				"  sides: {by: [side], stats: [units], budget: rest}\n", "").Replace(releasetest.WordSpec)
 			o := releasetest.With(t, text, strings.ReplaceAll(releasetest.WordPolicy, "NEIGHBOURS", "add-remove"), rows.String())
-			_, place := runs(t, o)
+			_, place := runRelease(t, o)
 			f, err := os.Open(filepath.Join(place, "tables", "words.parquet"))
 			if err != nil {
 				t.Fatal(err)

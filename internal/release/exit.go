@@ -1,6 +1,6 @@
 package release
 
-// This file holds the errors of the steps that say what a person can do; [ending.Of] says what a program can.
+// This file holds the errors of the steps. Their texts tell a person what to do; [ending.Of] tells a program.
 
 import (
 	"fmt"
@@ -8,8 +8,7 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// PracticeRefused is a refusal of a practice account, which nobody has set a cap
-// for: the first release on it did.
+// PracticeRefused is a refusal by a practice account. Nobody set its cap: the first release charged to it did.
 type PracticeRefused struct {
 	Ledger string
 	Err    error
@@ -21,34 +20,34 @@ func (e *PracticeRefused) Error() string {
 }
 func (e *PracticeRefused) Unwrap() error { return e.Err }
 
-// Occupied is an output place that holds something else.
+// Occupied reports that the output folder holds something else.
 type Occupied struct{ Place, Why string }
 
 func (e *Occupied) Error() string {
 	return fmt.Sprintf("%s %s; nothing was changed and nothing spent: move it away, or give this release another `release:` name", e.Place, e.Why)
 }
 
-// Verdict says that the place has to be cleared.
+// Verdict returns that the output folder has to be cleared first.
 func (*Occupied) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitName, Reason: verdict.OutputTaken, Retry: verdict.Never}
 }
 
-// BrokenSeal is a folder of measurements that is not as it was sealed.
+// BrokenSeal reports that a folder of measurements is not as it was sealed.
 type BrokenSeal struct{ Err error }
 
 func (e *BrokenSeal) Error() string { return e.Err.Error() }
 func (e *BrokenSeal) Unwrap() error { return e.Err }
 
-// Verdict says that the measurements are not to be used.
+// Verdict returns that the measurements must not be used.
 func (*BrokenSeal) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.SealBroken, Retry: verdict.Never}
 }
 
-// Spent is an error after the debit: the budget is spent, and a run with the same
-// data resumes to the same noise, unless the spec has it that the key is never kept.
+// Spent is an error after the debit. The budget is spent; a run with the same data resumes to the same noise, unless
+// the spec forbids keeping the noise key.
 type Spent struct {
 	Err  error
-	Lost bool // it cannot resume
+	Lost bool // the release cannot resume
 }
 
 func (e *Spent) Error() string {
@@ -61,15 +60,14 @@ func (e *Spent) Error() string {
 	return e.Err.Error() + " (the budget is spent; run again and the release resumes to the same noise)"
 }
 
-// Stuck tells that running again is of no use before somebody has put right what the
-// error says.
+// Stuck reports whether running again is useless until somebody fixes what the error describes.
 func (e *Spent) Stuck() bool {
 	return verdict.Has[*InputChanged](e.Err) || verdict.Has[*JournalRefused](e.Err)
 }
 
 func (e *Spent) Unwrap() error { return e.Err }
 
-// Verdict says whether running again resumes.
+// Verdict returns whether running again resumes the release.
 func (e *Spent) Verdict() verdict.Verdict {
 	switch {
 	case e.Lost:
@@ -82,7 +80,7 @@ func (e *Spent) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.SpentUnfinished, Retry: verdict.Safe}
 }
 
-// InputChanged is a resumed run that finds other data than it was debited for.
+// InputChanged reports that a resumed run found other data than the release was debited for.
 type InputChanged struct{ Release, Date string }
 
 func (e *InputChanged) Error() string {

@@ -374,8 +374,7 @@ func (f *figureTally) add(c synth.FigureColumns, cell int, truth knownFigure) {
 	}
 }
 
-// inexactFigures are figures whose intervals are not those of an exact law: 94 % of them are promised to hold, and no
-// more.
+// inexactFigures are figures whose intervals do not come from an exact law: only 94 % of them are promised to hold.
 var inexactFigures = map[string]bool{"gap": true, "x_variance": true, "x_deviation": true}
 
 // least is the least number of intervals of all that must hold.
@@ -443,7 +442,7 @@ func squaresBars(n float64, gauss bool) (low, high float64) {
 	return n - 8.5*math.Sqrt(5*n), n + 8.5*math.Sqrt(5*n)
 }
 
-// squaresAlarm says why the errors are not those of the published standard errors; "" where they may be.
+// squaresAlarm returns why the errors do not fit the published standard errors, "" if they may.
 func (f *figureTally) squaresAlarm(gauss bool) string {
 	n := float64(f.n)
 	low, high := squaresBars(n, gauss)
@@ -499,13 +498,14 @@ func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 	larger := figureMistake{"noise 10 % larger than it is said to be", 1,
 		claims(big.NewRat(11, 10), func(plan.Measurement) bool { return true }), s.findLargerNoise}
 	if s.known.strata == nil {
-		forgotten := claims(big.NewRat(1000, 1), func(m plan.Measurement) bool { return m.Query.Counted.Kind() != counted.KindValues })
+		forgotten := claims(big.NewRat(1000, 1),
+			func(m plan.Measurement) bool { return m.Query.Counted.Kind() != counted.KindValues })
 		return []figureMistake{larger, {"means forget the noise of counts", 2, forgotten,
 			func(t *testing.T, seen figuresSeen) {
 				s.findForgotten(t, p, seen[[2]string{"x_mean", "skewed"}])
 			}}}
 	}
-	return []figureMistake{larger, {"strata one place off", 2, rotated, func(t *testing.T, seen figuresSeen) {
+	return []figureMistake{larger, {"strata one place off", 2, withShiftedStrata, func(t *testing.T, seen figuresSeen) {
 		for _, name := range []string{"x_sum", "x_mean"} {
 			// The middle is off by several half-widths: far less than one in two intervals holds.
 			findMissed(t, "strata one place off, "+name, seen[[2]string{name, "equal"}], 0.5)
@@ -513,8 +513,8 @@ func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 	}}}
 }
 
-// rotated has every stratum read as the one before it.
-func rotated(sealed *measured.Sealed, use func(*measured.Sealed)) {
+// withShiftedStrata reads every stratum as the one before it.
+func withShiftedStrata(sealed *measured.Sealed, use func(*measured.Sealed)) {
 	l := sealed.Plan.Release().Table("t").Column("x").Lattice
 	kept := slices.Clone(l.Strata)
 	defer func() { copy(l.Strata, kept) }()

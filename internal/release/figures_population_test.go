@@ -142,29 +142,29 @@ func (d declared) times(r knownRow) int {
 	return min(r.times, d.most)
 }
 
-// knownFigure is what a figure is of rows: anything from low to high, which differ for quantiles alone; NaN where it is
+// knownFigure is the true value of a figure: anything from low to high, which differ for quantiles only; NaN if it is
 // not defined.
 type knownFigure struct{ low, high float64 }
 
-// added adds up a value of rows by their weights.
-func added(rows []knownRow, of func(knownRow) float64) (sum float64) {
+// sumOver adds up a value of rows, with their weights.
+func sumOver(rows []knownRow, of func(knownRow) float64) (sum float64) {
 	for _, r := range rows {
 		sum += r.w * of(r)
 	}
 	return sum
 }
 
-func count(rows []knownRow) float64  { return added(rows, func(knownRow) float64 { return 1 }) }
-func sumOfX(rows []knownRow) float64 { return added(rows, func(r knownRow) float64 { return r.x }) }
+func count(rows []knownRow) float64  { return sumOver(rows, func(knownRow) float64 { return 1 }) }
+func sumOfX(rows []knownRow) float64 { return sumOver(rows, func(r knownRow) float64 { return r.x }) }
 
-// of are the rows of some categories.
-func of(rows []knownRow, categories string) []knownRow {
+// rowsIn returns the rows of some categories.
+func rowsIn(rows []knownRow, categories string) []knownRow {
 	return slices.DeleteFunc(slices.Clone(rows), func(r knownRow) bool { return !strings.Contains(categories, r.c) })
 }
 
 func variance(rows []knownRow) float64 {
 	mean := sumOfX(rows) / count(rows)
-	return added(rows, func(r knownRow) float64 { return (r.x - mean) * (r.x - mean) }) / count(rows)
+	return sumOver(rows, func(r knownRow) float64 { return (r.x - mean) * (r.x - mean) }) / count(rows)
 }
 
 // quantileOfX are all values that have at most the share of the rows below them and at most the rest above.
@@ -189,12 +189,12 @@ var figuresKnown = map[string]func(rows []knownRow, units int) knownFigure{
 	"x_mean":      single(func(rows []knownRow) float64 { return sumOfX(rows) / count(rows) }),
 	"x_variance":  single(variance),
 	"x_deviation": single(func(rows []knownRow) float64 { return math.Sqrt(variance(rows)) }),
-	"share":       single(func(rows []knownRow) float64 { return count(of(rows, "b")) / count(of(rows, "ab")) }),
+	"share":       single(func(rows []knownRow) float64 { return count(rowsIn(rows, "b")) / count(rowsIn(rows, "ab")) }),
 	"per_s": single(func(rows []knownRow) float64 {
-		return sumOfX(rows) / added(rows, func(r knownRow) float64 { return r.s })
+		return sumOfX(rows) / sumOver(rows, func(r knownRow) float64 { return r.s })
 	}),
 	"gap": single(func(rows []knownRow) float64 {
-		first, second := of(rows, "a"), of(rows, "b")
+		first, second := rowsIn(rows, "a"), rowsIn(rows, "b")
 		return sumOfX(first) / count(first) / (sumOfX(second) / count(second))
 	}),
 	"x_q10":    quantileAt(0.1),

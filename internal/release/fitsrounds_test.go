@@ -19,7 +19,7 @@ import (
 // of its noise.
 func TestTheReportTellsOfEveryRound(t *testing.T) {
 	o := releasetest.With(t, releasetest.AIMSpec, releasetest.WalkPolicy, releasetest.WalkRows())
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	b, err := os.ReadFile(filepath.Join(place, "report.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// nightly tells that a row of nights or hours, as published, is of walking at night.
-func nightly(mode, when string) bool {
+// isNightly reports whether a row of nights or hours, as published, is about walking at night.
+func isNightly(mode, when string) bool {
 	return mode == "walk" && slices.Contains([]string{"3–5", "3", "4", "5"}, when)
 }
 
@@ -33,14 +33,14 @@ func TestImpossibleCellsArePublishedAsZeros(t *testing.T) {
 			clean),
 	} {
 		t.Run(name, func(t *testing.T) {
-			opt, place := runs(t, o)
+			opt, place := runRelease(t, o)
 			for path, keys := range map[string][]string{"nights": {"mode", "part"}, "hours": {"mode", "hour"}} {
 				zeros := 0
 				for _, row := range releasetest.Figures(t, place, path, append(keys, "count", "count_unbiased", "count_noise_se",
 					"count_low",
 					"count_high", "count_flag")...) {
 					exact := slices.Equal(row[2:], []string{"0", "0", "0", "0", "0", "impossible"})
-					if exact != nightly(row[0], row[1]) {
+					if exact != isNightly(row[0], row[1]) {
 						t.Errorf("%s: %v", path, row)
 					}
 					if exact {
@@ -84,7 +84,7 @@ func TestImpossibleCellsArePublishedAsZeros(t *testing.T) {
 	}
 }
 
-// A row that cannot be stops the run before anything is spent, and no message tells its values.
+// An impossible row stops the run before anything is spent, and no message contains its values.
 func TestImpossibleRowsStopTheRun(t *testing.T) {
 	o := releasetest.With(t, strings.Replace(releasetest.NightSpec, ", rows: drop", "", 1), releasetest.WalkPolicy,
 		releasetest.NightRows)
@@ -102,7 +102,7 @@ func TestImpossibleRowsStopTheRun(t *testing.T) {
 // answered.
 func TestDerivedColumnsStandForTheirOrigins(t *testing.T) {
 	o := releasetest.With(t, releasetest.NightSpec, releasetest.WalkPolicy, releasetest.NightRows)
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	if got := releasetest.Figures(t, place, "parts", "part", "day"); !slices.EqualFunc(got,
 		[][]string{{"0–2", "mo"}, {"0–2", "tu"}, {"3–5", "mo"}, {"3–5", "tu"}}, slices.Equal) {
 		t.Errorf("keys %v", got)
@@ -140,7 +140,7 @@ func TestMicrodataWithDerivedColumns(t *testing.T) {
 		with.Noise.Parameter.Cmp(without.Noise.Parameter) != 0 {
 		t.Errorf("%+v, without the column %+v", with, without)
 	}
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	b, err := os.ReadFile(filepath.Join(place, "microdata", "t.parquet"))
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestMicrodataWithDerivedColumns(t *testing.T) {
 // Sums over a table with impossible cells have the noise of its possible cells alone.
 func TestSumsOverImpossibleCells(t *testing.T) {
 	o := releasetest.With(t, releasetest.NightSpec, releasetest.WalkPolicy, releasetest.NightRows)
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	var law plan.Measurement
 	for _, m := range o.Plan.Measurements {
 		if m.ID == "nights" {

@@ -131,7 +131,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 				var o releasetest.Office
 				if step.there {
 					o = releasetest.Trips(t)
-					runs(t, o)
+					runRelease(t, o)
 				}
 				apart, stopped := int64(1), 0
 				if !step.there {

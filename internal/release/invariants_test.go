@@ -54,7 +54,7 @@ func TestPublicFiguresAreKeptTo(t *testing.T) {
 	for name, rest := range map[string]string{"consistent": "publish: {integers: consistent}\n", "each by itself": ""} {
 		t.Run(name, func(t *testing.T) {
 			o := publicOffice(t, rest)
-			opt, place := runs(t, o)
+			opt, place := runRelease(t, o)
 			publicExactly(t, place, "modes", 1, "walk: 100 invariant", "ride: 500 invariant", "sail: 400 invariant")
 			publicExactly(t, place, "days", 1, "mo: 700 invariant", "tu: 300 invariant")
 			publicExactly(t, place, "nights", 2, "walk 0–2: 100 invariant", "walk 3–5: 0 impossible", "ride 0–2: 300 invariant",
@@ -67,15 +67,15 @@ func TestPublicFiguresAreKeptTo(t *testing.T) {
 				}
 			}
 			if rest != "" {
-				same(t, "days", sumsOf(t, place, "parts", "day"), map[string]int64{"mo": 700, "tu": 300})
-				same(t, "parts", sumsOf(t, place, "parts", "part"), map[string]int64{"0–2": 800, "3–5": 200})
-				same(t, "days of hours", sumsOf(t, place, "hours", "day"), map[string]int64{"mo": 700, "tu": 300})
-				same(t, "modes of hours", sumsOf(t, place, "hours", "mode"),
+				assertEqualSums(t, "days", sumsOf(t, place, "parts", "day"), map[string]int64{"mo": 700, "tu": 300})
+				assertEqualSums(t, "parts", sumsOf(t, place, "parts", "part"), map[string]int64{"0–2": 800, "3–5": 200})
+				assertEqualSums(t, "days of hours", sumsOf(t, place, "hours", "day"), map[string]int64{"mo": 700, "tu": 300})
+				assertEqualSums(t, "modes of hours", sumsOf(t, place, "hours", "mode"),
 					map[string]int64{"walk": 100, "ride": 500, "sail": 400})
 			} else if n := sumsOf(t, place, "hours", "day"); n["mo"] > 200 {
 				t.Errorf("hours was moved to the figures: %v", n)
 			}
-			verifies(t, place, verify.Options{})
+			assertVerifies(t, place, verify.Options{})
 			again, err := Publish(t.Context(), place+".measured", opt)
 			if err != nil || !again.Already {
 				t.Fatalf("published again: %+v, %v", again, err)

@@ -30,7 +30,7 @@ func TestTheLedgerAgreesWithAReport(t *testing.T) {
 		"a part of δ":       releasetest.With(t, shopped, policy, releasetest.ShopRows()),
 	} {
 		t.Run(name, func(t *testing.T) {
-			runs(t, o)
+			runRelease(t, o)
 			all, err := optionsOf(o, "out").Account().Statements(t.Context(), []string{"trips"})
 			if err != nil {
 				t.Fatal(err)

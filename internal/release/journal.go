@@ -1,7 +1,7 @@
 package release
 
-// This file holds the journal: what the adaptive methods of a release have chosen and been answered so far, so that a
-// run that was cut off goes on from there.
+// This file holds the journal: the choices and noisy answers of a release's adaptive methods so far, from which a run
+// that was cut off continues.
 
 import (
 	"bytes"
@@ -29,48 +29,46 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// resumable is an oracle that can be told what earlier runs of the release were told by it.
-type resumable interface {
+// replayable is an oracle that can be informed of the choices and answers that it gave in earlier runs of the release.
+type replayable interface {
 	synth.Oracle
 	Chose(round int, how budget.Mechanism, choice int) error
 	Gave(round, choice int, how budget.Mechanism) error
 }
 
-// An adaptive method asks the exact counts by way of the journal.
-var _ resumable = (*histogram.Oracle)(nil)
+// An adaptive method queries the exact counts through the journal.
+var _ replayable = (*histogram.Oracle)(nil)
 
-// journal keeps every choice and every noisy answer of a release's adaptive methods, with
-// what each was made by and the classes that categories were merged into before, in
-// the order in which they were made. Its file is a line for its header and one for each
-// entry: the SHA-256, in hexadecimal, of the line before's and the text, a space, the
-// text as JSON. It is used by one goroutine.
+// journal records every choice and every noisy answer of a release's adaptive methods in the order in which they were
+// made, each with its mechanism, and first the classes that categories were merged into. Its file has a header line
+// and one line for each entry: the SHA-256, in hexadecimal, of the hash of the previous line followed by the entry's
+// text; a space; and the text as JSON. A journal is used by one goroutine.
 //
-// Guarantee: what a method is told is durable in the journal before, and is told again
-// by it whenever the same release resumes, by whatever version: nothing is chosen or
-// answered twice, so the rounds of all runs together are those of one. Neighbours:
-// those of the release. Theorem: the loss of a method's rounds is that of its block
-// (docs/proofs/adaptive.md). Argument: docs/proofs/order.md.
+// Guarantee: what a method is told is durable in the journal before the method sees it, and is repeated from the
+// journal whenever the same release resumes, under whatever version. Nothing is chosen or answered twice, so all runs
+// together make the rounds of a single run. Neighbours: those of the release. Theorem: the loss of a method's rounds
+// is that of its block (docs/proofs/adaptive.md). Argument: docs/proofs/order.md.
 type journal struct {
-	file   *os.File          // nil: kept in memory only
-	header journalHeader     // of whoever began it
-	last   [sha256.Size]byte // of the last line
-	left   []journalEntry    // of earlier runs, not yet told again
-	broken bool              // a line could not be written, or not wholly
+	file    *os.File          // nil: kept in memory only
+	header  journalHeader     // as the run that began the journal wrote it
+	last    [sha256.Size]byte // hash of the last line
+	pending []journalEntry    // of earlier runs, not yet replayed
+	broken  bool              // a line could not be written completely
 }
 
-// journalHeader binds a journal to the draw that it is of.
+// journalHeader binds a journal to the draw that it belongs to.
 type journalHeader struct {
 	Format     string `json:"format"`
 	Plan       string `json:"plan"`
-	Commitment string `json:"commitment"` // of the exact integers, under the key
-	Software   string `json:"software"`   // that began it
+	Commitment string `json:"commitment"` // to the exact integers, under the noise key
+	Software   string `json:"software"`   // that began the journal
 }
 
 const journalFormat = "dprelease.journal/2"
 
-// journalEntry is the choice of a round or, where there is none, its answer, and how either
-// was made; or, before the first round, the classes of a method's columns. The first
-// entry is none of these: it says what was drawn before the rounds, on which they rest.
+// journalEntry is the choice of a round or, if Choice is nil, the answer of a round, with its mechanism; or, before
+// the first round, the merged classes of a method's columns. The first entry is none of these: it records what was
+// drawn before the rounds, on which they depend.
 type journalEntry struct {
 	Drawn   string            `json:"drawn,omitempty"` // SHA-256 of the measurements
 	Method  int               `json:"method"`
@@ -81,30 +79,30 @@ type journalEntry struct {
 	Answer  []int64           `json:"answer,omitempty"`
 }
 
-// step is an entry without what was told: the question that it is of.
-func (e journalEntry) step() string {
-	told := 0
+// question returns the entry without its outcome, as JSON: what was asked, to be compared with what is asked now.
+func (e journalEntry) question() string {
+	unknown := 0
 	if e.Choice != nil {
-		e.Choice = &told
+		e.Choice = &unknown
 	}
 	e.Answer = nil
 	b, err := json.Marshal(e)
 	if err != nil {
-		return "" // with a mechanism that is none, which no entry that was read has
+		return "" // an invalid mechanism, which no entry that was read has
 	}
 	return string(b)
 }
 
-// JournalRefused is a journal of adaptive rounds that a resumed run cannot go on from.
+// JournalRefused reports a journal of adaptive rounds from which a resumed run cannot continue.
 type JournalRefused struct{ File, Why string }
 
 func (e *JournalRefused) Error() string {
 	return fmt.Sprintf("the journal of the rounds, %s, %s", e.File, e.Why)
 }
 
-// openJournal opens the journal at a path, for this plan and this commitment, or begins
-// one. A last line whose end is not there was never used: it is dropped. Errors:
-// *[JournalRefused] for a journal that is damaged or of another draw.
+// openJournal opens the journal at a path, for this plan and this commitment, or begins one. A last line without its
+// end was never used and is dropped. Errors: *[JournalRefused] for a journal that is damaged or belongs to another
+// draw.
 func openJournal(path, planHash, commitment string) (*journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -117,15 +115,14 @@ func openJournal(path, planHash, commitment string) (*journal, error) {
 	return j, nil
 }
 
-// close ends the use of the journal.
 func (j *journal) close() {
 	if j.file != nil {
 		j.file.Close()
 	}
 }
 
-// resume reads what earlier runs have written, cuts off a line that is not whole, and
-// makes durable what is then there: a run that was killed may have left it unsynced.
+// resume reads the entries of earlier runs, cuts off an incomplete last line, and makes the rest durable: a run that
+// was killed may have left it unsynced.
 func (j *journal) resume(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -140,7 +137,7 @@ func (j *journal) resume(path string) error {
 		_, err = j.file.Seek(0, io.SeekEnd)
 	}
 	if err == nil && whole == 0 {
-		err = j.write(j.header)
+		err = j.appendLine(j.header)
 	} else if err == nil {
 		err = j.file.Sync()
 	}
@@ -153,56 +150,57 @@ func (j *journal) resume(path string) error {
 	return nil
 }
 
-// read takes the lines of a journal, and returns the length of those that are whole.
+// read queues the entries of a journal's text and returns the length of its complete lines.
 func (j *journal) read(text []byte) (whole int, err error) {
 	for n := 0; whole < len(text); n++ {
 		end := bytes.IndexByte(text[whole:], '\n')
 		if end < 0 {
-			if _, err := j.open(text[whole : len(text)-1]); err == nil && text[len(text)-1] != 0 {
-				return 0, damaged(n) // all of a line, and something else in the place of its end than a byte that was never written
+			if _, err := j.checkLine(text[whole : len(text)-1]); err == nil && text[len(text)-1] != 0 {
+				return 0, damagedLine(n) // a complete text, followed by something else than a line end or an unwritten zero byte
 			}
-			return whole, nil // not told to anybody, as its end is not there
+			return whole, nil // never used, as the line has no end
 		}
-		body, err := j.open(text[whole : whole+end])
+		body, err := j.checkLine(text[whole : whole+end])
 		if err != nil {
-			return 0, damaged(n)
+			return 0, damagedLine(n)
 		}
 		if n == 0 {
-			err = j.begunAs(body)
+			err = j.checkHeader(body)
 		} else {
-			err = j.take(body)
+			err = j.queueEntry(body)
 		}
 		if err != nil {
 			return 0, err
 		}
-		j.last = j.chain(body)
+		j.last = j.lineHash(body)
 		whole += end + 1
 	}
 	return whole, nil
 }
 
-// damaged says where a journal is damaged.
-func damaged(line int) error {
-	return fmt.Errorf("is damaged: line %d is not as it was written. What was drawn is known from it alone: put it back as it was", line+1)
+// damagedLine returns the error for a damaged line of a journal.
+func damagedLine(line int) error {
+	return fmt.Errorf(
+		"is damaged: line %d is not as it was written. What was drawn is known from it alone: put it back as it was", line+1)
 }
 
-// open is the text of a line that follows the last one.
-func (j *journal) open(line []byte) ([]byte, error) {
+// checkLine returns the text of a line after checking its hash, as the successor of the last line.
+func (j *journal) checkLine(line []byte) ([]byte, error) {
 	sum, body, found := bytes.Cut(line, []byte(" "))
-	want := j.chain(body)
+	want := j.lineHash(body)
 	if !found || string(sum) != hex.EncodeToString(want[:]) {
 		return nil, errors.New("the hash differs")
 	}
 	return body, nil
 }
 
-// chain is the hash of a line with this text after the last one.
-func (j *journal) chain(body []byte) [sha256.Size]byte {
+// lineHash returns the hash of a line with this text after the last one.
+func (j *journal) lineHash(body []byte) [sha256.Size]byte {
 	return sha256.Sum256(slices.Concat(j.last[:], body))
 }
 
-// begunAs holds the header of a journal against this draw's.
-func (j *journal) begunAs(body []byte) error {
+// checkHeader compares the header of a journal with that of this draw.
+func (j *journal) checkHeader(body []byte) error {
 	var h journalHeader
 	if err := json.Unmarshal(body, &h); err != nil || h.Format != journalFormat {
 		return fmt.Errorf("is in another form than %s, the one that %s reads: resume with the version that began it",
@@ -212,30 +210,31 @@ func (j *journal) begunAs(body []byte) error {
 	case h.Plan != j.header.Plan:
 		return errors.New("is of another plan than the one that is measured: put back the one of this release")
 	case h.Commitment != j.header.Commitment:
-		return errors.New("is of other data, or of another key, than this release was debited for: put back the one of this release")
+		return errors.New(
+			"is of other data, or of another key, than this release was debited for: put back the one of this release")
 	}
 	j.header = h
 	return nil
 }
 
-// take reads an entry of an earlier run.
-func (j *journal) take(body []byte) error {
+// queueEntry parses an entry of an earlier run and appends it to the pending ones.
+func (j *journal) queueEntry(body []byte) error {
 	var e journalEntry
 	if err := json.Unmarshal(body, &e); err != nil {
 		return j.otherVersion("has an entry that is none")
 	}
-	j.left = append(j.left, e)
+	j.pending = append(j.pending, e)
 	return nil
 }
 
-// otherVersion is the refusal of what another version was told.
+// otherVersion returns the error for entries that another version must have written.
 func (j *journal) otherVersion(what string) error {
 	return fmt.Errorf("%s: resume with the version that began it (%s; this is %s)", what, j.header.Software,
 		published.Software)
 }
 
-// write adds a line and makes it durable.
-func (j *journal) write(v any) error {
+// appendLine writes a line and makes it durable.
+func (j *journal) appendLine(v any) error {
 	body, err := json.Marshal(v)
 	if err != nil || j.file == nil {
 		return err
@@ -244,9 +243,9 @@ func (j *journal) write(v any) error {
 		return errors.New("an entry before this one could not be written")
 	}
 	j.broken = true
-	hash := j.chain(body)
+	hash := j.lineHash(body)
 	line := slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte(" "), body)
-	// a line that ends is whole, whatever a loss of power leaves of a write
+	// The line end is written last, so that a line that has one is complete even after a loss of power.
 	for _, part := range [][]byte{line, []byte("\n")} {
 		if _, err := j.file.Write(part); err != nil {
 			return err
@@ -259,18 +258,18 @@ func (j *journal) write(v any) error {
 	return nil
 }
 
-// add keeps what was just chosen or answered: only then may it be used.
-func (j *journal) add(e journalEntry) error {
-	if err := j.write(e); err != nil {
+// record makes a choice or an answer durable. Only then may it be used.
+func (j *journal) record(e journalEntry) error {
+	if err := j.appendLine(e); err != nil {
 		return fmt.Errorf("journal of the rounds: %w", err)
 	}
 	return nil
 }
 
-// rest notes what the rounds rest on: the measurements that were drawn before them. They
-// must be those of the earlier runs: other ones, as another version might draw them,
-// would be a second answer beside the one that led to the choices.
-func (j *journal) rest(drawn []measured.Measured) error {
+// recordDrawn records the measurements that were drawn before the rounds, on which the rounds depend. They must equal
+// those of the earlier runs: different ones, as another version might draw, would be a second answer in addition to
+// the one that led to the recorded choices.
+func (j *journal) recordDrawn(drawn []measured.Measured) error {
 	h := sha256.New()
 	for _, m := range drawn {
 		definition := sha256.Sum256(m.Measurement.Canonical())
@@ -280,138 +279,137 @@ func (j *journal) rest(drawn []measured.Measured) error {
 		}
 	}
 	e := journalEntry{Drawn: hex.EncodeToString(h.Sum(nil))}
-	if len(j.left) == 0 {
-		return j.add(e)
+	if len(j.pending) == 0 {
+		return j.record(e)
 	}
-	if j.left[0].Drawn != e.Drawn {
-		return j.unfit("rests on other answers than are drawn now")
+	if j.pending[0].Drawn != e.Drawn {
+		return j.doesNotFit("rests on other answers than are drawn now")
 	}
-	j.left = j.left[1:]
+	j.pending = j.pending[1:]
 	return nil
 }
 
-// next is the entry of an earlier run that comes next, which must be of this very step, but
-// for what was told; nil where there is none.
-func (j *journal) next(asked journalEntry) (*journalEntry, error) {
-	if len(j.left) == 0 {
+// replay returns the next entry of an earlier run, nil if there is none. The entry must equal the wanted one except
+// for its outcome.
+func (j *journal) replay(wanted journalEntry) (*journalEntry, error) {
+	if len(j.pending) == 0 {
 		return nil, nil
 	}
-	e := j.left[0]
-	if e.step() != asked.step() {
-		return nil, j.unfit("does not hold what is asked now")
+	e := j.pending[0]
+	if e.question() != wanted.question() {
+		return nil, j.doesNotFit("does not hold what is asked now")
 	}
-	j.left = j.left[1:]
+	j.pending = j.pending[1:]
 	return &e, nil
 }
 
-// finished returns an error where earlier runs have gone further than all the rounds.
-func (j *journal) finished() error {
-	if len(j.left) > 0 {
-		return j.unfit("holds more rounds than are asked now")
+// checkDone returns an error if earlier runs recorded more entries than all the rounds need.
+func (j *journal) checkDone() error {
+	if len(j.pending) > 0 {
+		return j.doesNotFit("holds more rounds than are asked now")
 	}
 	return nil
 }
 
-// unfit is the refusal of a journal whose entries are not those of what is asked.
-func (j *journal) unfit(what string) error {
+// doesNotFit returns the error for a journal whose entries do not match what is asked now.
+func (j *journal) doesNotFit(what string) error {
 	return &JournalRefused{File: j.file.Name(), Why: j.otherVersion(what).Error()}
 }
 
-// oracle answers a method of the plan: as the journal does as long as it can, then by
-// asking, once each.
-func (j *journal) oracle(p *compiled.Compiled, method int, asked resumable) synth.Oracle {
-	return &journalled{journal: j, plan: p, method: method, asked: asked}
+// oracle returns an oracle for a method of the plan: it replays the journal as long as that has entries, and then asks
+// exact, once for each question.
+func (j *journal) oracle(p *compiled.Compiled, method int, exact replayable) synth.Oracle {
+	return &journalled{journal: j, plan: p, method: method, exact: exact}
 }
 
-// journalled is an oracle whose answers are in the journal before anybody has them.
+// journalled is an oracle whose answers are in the journal before anybody sees them.
 type journalled struct {
 	journal *journal
 	plan    *compiled.Compiled
 	method  int
-	asked   resumable
-	classes [][]int // by which categories were merged
-	choice  int     // of the round
+	exact   replayable
+	classes [][]int // that categories were merged into
+	choice  int     // of the current round
 }
 
-// Merge has categories counted by class. A run that resumes merges those of the earlier
-// ones, or is refused: their answers are of these classes.
+// Merge merges categories into classes that are counted together. A resumed run must merge the same ones, as its
+// recorded answers are for these classes.
 func (o *journalled) Merge(classes [][]int) error {
 	e := journalEntry{Method: o.method, Classes: classes}
-	old, err := o.journal.next(e)
+	old, err := o.journal.replay(e)
 	if err == nil {
-		err = o.asked.Merge(classes)
+		err = o.exact.Merge(classes)
 	}
 	if err == nil && old == nil {
-		err = o.journal.add(e)
+		err = o.journal.record(e)
 	}
 	o.classes = classes
 	return err
 }
 
-// Select is the choice of the round, as the journal holds it or as it is made now.
+// Select returns the choice of the round, from the journal or made now.
 func (o *journalled) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64,
 	penalties []int64) (int, error) {
 	e := journalEntry{Method: o.method, Round: round, Choice: new(int), How: &how}
-	old, err := o.journal.next(e)
+	old, err := o.journal.replay(e)
 	if err != nil {
 		return 0, err
 	}
 	if old != nil {
 		if !slices.Contains(candidates, *old.Choice) {
-			return 0, o.journal.unfit("holds a choice that is none of those there are now")
+			return 0, o.journal.doesNotFit("holds a choice that is none of those there are now")
 		}
 		o.choice = *old.Choice
-		return o.choice, o.asked.Chose(round, how, o.choice)
+		return o.choice, o.exact.Chose(round, how, o.choice)
 	}
-	choice, err := o.asked.Select(ctx, round, how, candidates, models, penalties)
+	choice, err := o.exact.Select(ctx, round, how, candidates, models, penalties)
 	if err != nil {
 		return 0, err
 	}
 	e.Choice = &choice
-	if err := o.journal.add(e); err != nil {
+	if err := o.journal.record(e); err != nil {
 		return 0, err
 	}
 	o.choice = choice
 	return choice, nil
 }
 
-// Measure is the answer to the choice of the round, as the journal holds it or as it is
-// drawn now.
+// Measure returns the answer to the choice of the round, from the journal or drawn now.
 func (o *journalled) Measure(ctx context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
 	if choice != o.choice {
 		return measured.Measured{}, errors.New("the round asks for another candidate than it has chosen")
 	}
 	e := journalEntry{Method: o.method, Round: round, How: &how}
-	old, err := o.journal.next(e)
+	old, err := o.journal.replay(e)
 	if err != nil {
 		return measured.Measured{}, err
 	}
 	if old != nil {
-		answer, err := o.again(round, how, old.Answer)
+		answer, err := o.replayedAnswer(round, how, old.Answer)
 		if err == nil {
-			err = o.asked.Gave(round, choice, how)
+			err = o.exact.Gave(round, choice, how)
 		}
 		return answer, err
 	}
-	answer, err := o.asked.Measure(ctx, round, choice, how)
+	answer, err := o.exact.Measure(ctx, round, choice, how)
 	if err != nil {
 		return answer, err
 	}
 	e.Answer = answer.Values.Int64Values()
-	if err := o.journal.add(e); err != nil {
+	if err := o.journal.record(e); err != nil {
 		return measured.Measured{}, err
 	}
 	return answer, nil
 }
 
-// again is an answer of an earlier run.
-func (o *journalled) again(round int, how budget.Mechanism, values []int64) (measured.Measured, error) {
+// replayedAnswer returns the recorded values of an earlier run as the measurement of the round.
+func (o *journalled) replayedAnswer(round int, how budget.Mechanism, values []int64) (measured.Measured, error) {
 	m, err := adaptive.Answer(o.plan.Plan(), o.plan.Synthetic[o.method], round, o.choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}
 	if int64(len(values)) != m.Cells {
-		return measured.Measured{}, o.journal.unfit("holds an answer to another question than is asked now")
+		return measured.Measured{}, o.journal.doesNotFit("holds an answer to another question than is asked now")
 	}
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	defer b.Release()

@@ -116,8 +116,8 @@ func (o *oracle) Gave(round, choice int, how budget.Mechanism) error {
 	return nil
 }
 
-// steps are what an adaptive method was told, a line for each choice and answer.
-func steps(rounds measured.Rounds) []string {
+// stepsOf returns a line for each choice and answer that an adaptive method received.
+func stepsOf(rounds measured.Rounds) []string {
 	var all []string
 	for _, r := range rounds.Each {
 		all = append(all, fmt.Sprint(r.Choice), fmt.Sprint(r.Measured.Values))
@@ -125,8 +125,8 @@ func steps(rounds measured.Rounds) []string {
 	return all
 }
 
-// adapted runs the method by way of a journal.
-func adapted(t *testing.T, p *compiled.Compiled, j *journal, o resumable) (rounds measured.Rounds, err error) {
+// adaptInMemory runs the method through a journal.
+func adaptInMemory(t *testing.T, p *compiled.Compiled, j *journal, o replayable) (rounds measured.Rounds, err error) {
 	t.Helper()
 	if p.Synthetic[0].Method == plan.AIM {
 		rounds, err = askedInRounds(t.Context(), p, j.oracle(p, 0, o))
@@ -139,7 +139,7 @@ func adapted(t *testing.T, p *compiled.Compiled, j *journal, o resumable) (round
 		rounds, err = synth.Adapt(t.Context(), p.Plan(), p.Synthetic[0], columns, j.oracle(p, 0, o))
 	}
 	if err == nil {
-		err = j.finished()
+		err = j.checkDone()
 	}
 	return rounds, err
 }
@@ -191,33 +191,33 @@ func askedInRounds(ctx context.Context, p *compiled.Compiled, o synth.Oracle) (m
 	}
 }
 
-// resumed opens a journal as a new run does and goes on from it.
-func resumed(t *testing.T, p *compiled.Compiled, path string, o resumable) (measured.Rounds, error) {
+// adaptResuming opens a journal as a new run does, and continues from it.
+func adaptResuming(t *testing.T, p *compiled.Compiled, path string, o replayable) (measured.Rounds, error) {
 	t.Helper()
 	j, err := openJournal(path, p.Hash(), "commitment")
 	if err != nil {
 		return measured.Rounds{}, err
 	}
 	defer j.close()
-	return adapted(t, p, j, o)
+	return adaptInMemory(t, p, j, o)
 }
 
 // journalOf is a finished journal: its bytes, and what was told.
 func journalOf(t *testing.T, p *compiled.Compiled, seed uint64) (text []byte, told []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), state.JournalFile)
-	rounds, err := resumed(t, p, path, newOracle(p, seed, -1))
+	rounds, err := adaptResuming(t, p, path, newOracle(p, seed, -1))
 	if err == nil {
 		text, err = os.ReadFile(path)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text, steps(rounds)
+	return text, stepsOf(rounds)
 }
 
-// written is a journal file with these bytes.
-func written(t *testing.T, text []byte) string {
+// writeJournal writes a journal file with these bytes and returns its path.
+func writeJournal(t *testing.T, text []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), state.JournalFile)
 	if err := os.WriteFile(path, text, 0o600); err != nil {
@@ -236,11 +236,11 @@ func TestJournalTellsAgainWhatWasTold(t *testing.T) {
 		for cut := range len(told) + 1 {
 			path := filepath.Join(t.TempDir(), state.JournalFile)
 			first, second, third := newOracle(p, 1, cut), newOracle(p, 2, -1), newOracle(p, 3, 0)
-			_, err := resumed(t, p, path, first)
+			_, err := adaptResuming(t, p, path, first)
 			if cut < len(told) && !errors.Is(err, errCut) || cut == len(told) && err != nil {
 				t.Fatal(err)
 			}
-			rounds, err := resumed(t, p, path, second)
+			rounds, err := adaptResuming(t, p, path, second)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,11 +252,11 @@ func TestJournalTellsAgainWhatWasTold(t *testing.T) {
 			if !slices.Equal(first.asked, all[:cut]) || !slices.Equal(second.asked, all[cut:]) {
 				t.Errorf("cut off in step %d: asked %v, then %v", cut, first.asked, second.asked)
 			}
-			if !slices.Equal(steps(rounds)[:cut], told[:cut]) {
-				t.Errorf("cut off in step %d: told %v, then %v", cut, told[:cut], steps(rounds)[:cut])
+			if !slices.Equal(stepsOf(rounds)[:cut], told[:cut]) {
+				t.Errorf("cut off in step %d: told %v, then %v", cut, told[:cut], stepsOf(rounds)[:cut])
 			}
-			again, err := resumed(t, p, path, third)
-			if err != nil || len(third.asked) > 0 || !slices.Equal(steps(again), steps(rounds)) {
+			again, err := adaptResuming(t, p, path, third)
+			if err != nil || len(third.asked) > 0 || !slices.Equal(stepsOf(again), stepsOf(rounds)) {
 				t.Errorf("cut off in step %d: a finished journal tells %v, not %v (%v, asked %v)", cut, again, rounds, err,
 					third.asked)
 			}
@@ -294,18 +294,18 @@ func journalCutOffAnywhere(t *testing.T, p *compiled.Compiled, before, every int
 		}
 		// some file systems leave zeros in the place of what was not written
 		for _, tail := range []string{"", "\x00", "\x00\x00\x00\x00"} {
-			path := written(t, append(slices.Clone(text[:n]), tail...))
+			path := writeJournal(t, append(slices.Clone(text[:n]), tail...))
 			whole := max(bytes.Count(text[:n], []byte("\n"))-before, 0)
 			o := newOracle(p, 2, -1)
-			rounds, err := resumed(t, p, path, o)
+			rounds, err := adaptResuming(t, p, path, o)
 			if err != nil {
 				t.Fatalf("cut off after %d bytes: %v", n, err)
 			}
-			if !slices.Equal(steps(rounds)[:whole], told[:whole]) || len(o.asked) != len(steps(rounds))-whole {
+			if !slices.Equal(stepsOf(rounds)[:whole], told[:whole]) || len(o.asked) != len(stepsOf(rounds))-whole {
 				t.Errorf("cut off after %d bytes: %d steps are whole, %v were asked", n, whole, o.asked)
 			}
 			none := newOracle(p, 3, 0)
-			if again, err := resumed(t, p, path, none); err != nil || !slices.Equal(steps(again), steps(rounds)) {
+			if again, err := adaptResuming(t, p, path, none); err != nil || !slices.Equal(stepsOf(again), stepsOf(rounds)) {
 				t.Errorf("cut off after %d bytes, then whole: %v, %v", n, again, err)
 			}
 		}
@@ -316,8 +316,8 @@ func journalCutOffAnywhere(t *testing.T, p *compiled.Compiled, before, every int
 // nothing was asked.
 func journalRefused(t *testing.T, p *compiled.Compiled, text []byte, says string) {
 	t.Helper()
-	path, o := written(t, text), newOracle(p, 2, -1)
-	_, err := resumed(t, p, path, o)
+	path, o := writeJournal(t, text), newOracle(p, 2, -1)
+	_, err := adaptResuming(t, p, path, o)
 	var refused *JournalRefused
 	if !errors.As(err, &refused) || !strings.Contains(refused.Why, says) || len(o.asked) > 0 {
 		t.Fatalf("%v, want a refusal that says %q; asked %v", err, says, o.asked)
@@ -350,8 +350,8 @@ func TestJournalWithAFlippedByteIsRefused(t *testing.T) {
 	}
 }
 
-// rechained gives the lines of a journal, changed, the hashes that they need.
-func rechained(text []byte, change func(n int, body string) string) []byte {
+// rechain changes lines of a journal and returns the lines with the hashes that they then need.
+func rechain(text []byte, change func(n int, body string) string) []byte {
 	j, out := &journal{}, []byte{}
 	for n, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
 		_, body, _ := strings.Cut(line, " ")
@@ -388,27 +388,27 @@ func TestJournalOfSomethingElseIsRefused(t *testing.T) {
 		text []byte
 		says string
 	}{
-		"another plan": {rechained(text, header(p.Hash(), strings.Repeat("5a", 32))), "is of another plan"},
-		"other data": {rechained(text, header(`"commitment":"commitment"`, `"commitment":"another"`)),
+		"another plan": {rechain(text, header(p.Hash(), strings.Repeat("5a", 32))), "is of another plan"},
+		"other data": {rechain(text, header(`"commitment":"commitment"`, `"commitment":"another"`)),
 			"is of other data, or of another key"},
-		"another form":    {rechained(text, header("dprelease.journal/2", "dprelease.journal/1")), "in another form"},
-		"no header":       {rechained(text, line(0, "")), "in another form"},
+		"another form":    {rechain(text, header("dprelease.journal/2", "dprelease.journal/1")), "in another form"},
+		"no header":       {rechain(text, line(0, "")), "in another form"},
 		"lines exchanged": {slices.Concat(lines[0], lines[3], lines[2], lines[1]), "line 2"},
 		"a line left out": {slices.Concat(lines[0], lines[1], lines[3]), "line 3"},
 		"a line twice":    {slices.Concat(lines[0], lines[1], lines[1]), "line 3"},
 		"text behind":     {append(slices.Clone(text), "x\n"...), "line 8"},
-		"no entry":        {rechained(text, line(1, "[]")), "resume with the version that began it"},
-		"no such pair":    {rechained(text, line(1, choiceOf(t, p, 0, 6))), "resume with the version that began it"},
-		"a choice by another": {rechained(text, line(1, `{"method":0,"round":0,"choice":1}`)),
+		"no entry":        {rechain(text, line(1, "[]")), "resume with the version that began it"},
+		"no such pair":    {rechain(text, line(1, choiceOf(t, p, 0, 6))), "resume with the version that began it"},
+		"a choice by another": {rechain(text, line(1, `{"method":0,"round":0,"choice":1}`)),
 			"does not hold what is asked now"},
-		"merged categories": {rechained(text, line(1, `{"method":0,"classes":[[0,0],null,null,null],"round":0}`)),
+		"merged categories": {rechain(text, line(1, `{"method":0,"classes":[[0,0],null,null,null],"round":0}`)),
 			"does not hold what is asked now"},
-		"an answer first": {rechained(text, line(1, "")), "does not hold what is asked now"},
-		"of another method": {rechained(text,
+		"an answer first": {rechain(text, line(1, "")), "does not hold what is asked now"},
+		"of another method": {rechain(text,
 			line(1, strings.Replace(choiceOf(t, p, 0, 1), `"method":0`, `"method":1`, 1))), "does not hold what is asked now"},
-		"an answer of 1 value": {rechained(text, line(2, answerOf(t, p, 0, 8888888))), "another question"},
-		"no answer":            {rechained(text, line(2, answerOf(t, p, 0))), "another question"},
-		"less noise": {rechained(text,
+		"an answer of 1 value": {rechain(text, line(2, answerOf(t, p, 0, 8888888))), "another question"},
+		"no answer":            {rechain(text, line(2, answerOf(t, p, 0))), "another question"},
+		"less noise": {rechain(text,
 			line(2, strings.Replace(answerOf(t, p, 0), `"parameter":"`, `"parameter":"9`, 1))),
 			"does not hold what is asked now"},
 		"another round": {append(slices.Clone(text), tailOf(text, choiceOf(t, p, 3, 1))...),
@@ -417,16 +417,16 @@ func TestJournalOfSomethingElseIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) { journalRefused(t, p, c.text, c.says) })
 	}
 	t.Run("begun by another version", func(t *testing.T) {
-		older := rechained(text, func(n int, body string) string {
+		older := rechain(text, func(n int, body string) string {
 			if n == 0 {
 				return strings.Replace(body, published.Software, "dprelease 0.0.9", 1)
 			}
 			return body
 		})
-		if _, err := resumed(t, p, written(t, older), newOracle(p, 2, 0)); err != nil {
+		if _, err := adaptResuming(t, p, writeJournal(t, older), newOracle(p, 2, 0)); err != nil {
 			t.Errorf("what it was told fits, and: %v", err)
 		}
-		journalRefused(t, p, rechained(older, line(1, "")), "(dprelease 0.0.9; this is "+published.Software+")")
+		journalRefused(t, p, rechain(older, line(1, "")), "(dprelease 0.0.9; this is "+published.Software+")")
 	})
 }
 
@@ -468,14 +468,14 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 	}
 	defer reader.Close()
 	defer unsynced.Close()
-	readOnly, err := os.Open(written(t, text))
+	readOnly, err := os.Open(writeJournal(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer readOnly.Close()
 	for name, f := range map[string]*os.File{"write": readOnly, "sync": unsynced} {
 		j, o := &journal{file: f}, newOracle(p, 2, -1)
-		rounds, err := adapted(t, p, j, o)
+		rounds, err := adaptInMemory(t, p, j, o)
 		if err == nil || !strings.Contains(err.Error(), "journal of the rounds") || len(rounds.Each) > 0 {
 			t.Errorf("%s: told %v, %v", name, rounds, err)
 		}
@@ -483,7 +483,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 			t.Errorf("%s: went on to ask %v", name, o.asked)
 		}
 		choice := 0
-		if err := j.add(journalEntry{Choice: &choice}); err == nil || !strings.Contains(err.Error(), "before this one") {
+		if err := j.record(journalEntry{Choice: &choice}); err == nil || !strings.Contains(err.Error(), "before this one") {
 			t.Errorf("%s: an entry was written behind: %v", name, err)
 		}
 	}
@@ -637,11 +637,11 @@ func TestJournalledRoundsAreReleased(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.add(journalEntry{Drawn: restedOn(t, own)}); err != nil {
+	if err := j.record(journalEntry{Drawn: restedOn(t, own)}); err != nil {
 		t.Fatal(err)
 	}
 	other := newOracle(o.Plan, 7, 5) // told all but the last answer
-	if _, err := adapted(t, o.Plan, j, other); !errors.Is(err, errCut) {
+	if _, err := adaptInMemory(t, o.Plan, j, other); !errors.Is(err, errCut) {
 		t.Fatal(err)
 	}
 	j.close()
@@ -658,10 +658,10 @@ func TestJournalledRoundsAreReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, want := journalOf(t, o.Plan, 7)
-	if have := steps(s.Rounds[0]); !slices.Equal(have[:5], want[:5]) {
+	if have := stepsOf(s.Rounds[0]); !slices.Equal(have[:5], want[:5]) {
 		t.Errorf("released %v, told %v", have, want[:5])
 	}
-	verifies(t, result.Place, verify.Options{})
+	assertVerifies(t, result.Place, verify.Options{})
 }
 
 // restedOn is what the rounds of a journal rest on.
@@ -687,10 +687,10 @@ func TestRoundsRestOnOneDraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	drawn := restedOn(t, own)
-	other := rechained(own, func(_ int, body string) string {
+	other := rechain(own, func(_ int, body string) string {
 		return strings.Replace(body, drawn, strings.Repeat("5a", 32), 1)
 	})
-	without := rechained(own, func(n int, body string) string {
+	without := rechain(own, func(n int, body string) string {
 		if n == 1 {
 			return ""
 		}
@@ -838,11 +838,11 @@ func TestNoJournalWhereNothingResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	j, err := (&attempt{plan: o.Plan}).journal(st)
+	j, err := (&attempt{plan: o.Plan}).runJournal(st)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := adapted(t, o.Plan, j, newOracle(o.Plan, 1, -1)); err != nil {
+	if _, err := adaptInMemory(t, o.Plan, j, newOracle(o.Plan, 1, -1)); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(st.Dir); err != nil || len(left) > 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/verify"
 )
 
-// worker is a person of the labour force survey, who stands for as many as the weight says.
+// worker is a person of the labour force survey, who represents as many persons as the weight says.
 type worker struct {
 	age, hours, weight int
 	sex, district      string
@@ -65,7 +65,8 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"release.yaml": spec, "policy.yaml": "account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {rho: 5, delta: 1e-6}\n",
+		"release.yaml":          spec,
+		"policy.yaml":           "account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {rho: 5, delta: 1e-6}\n",
 		"geo/regions.csv":       "district,label,state,state_label\nd1,One,s1,North\nd2,Two,s1,North\nd3,Three,s2,South\n",
 		"data/lfs-2026q1-1.csv": halves[0].String(), "data/lfs-2026q1-2.csv": halves[1].String(),
 		"data/lfs-2025q4-1.csv": "no,survey,of,this,quarter\n",
@@ -94,19 +95,20 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	if filepath.Base(r.Place) != "labour-2026q1" {
 		t.Errorf("published at %s", r.Place)
 	}
-	verifies(t, r.Place, verify.Options{})
+	assertVerifies(t, r.Place, verify.Options{})
 
-	// near holds a figure within six standard errors of that of the rows, which are a quarter of it at most.
+	// near checks that a figure is within six standard errors of that of the rows; a standard error is a quarter of it at
+	// most.
 	near := func(path string, at int64, name string, want float64) {
 		t.Helper()
 		got := readFigure(t, filepath.Join(r.Place, "tables", path+".parquet"), at, name)
 		if got.value == nil || got.low == nil || math.Abs(*got.value-want) > 3*(*got.high-*got.low)/2+1e-9*want ||
 			math.Abs(*got.value-want) > want/4 {
-			t.Errorf("%s, row %d: %s is %v, want %v", path, at, name, shown(got.value), want)
+			t.Errorf("%s, row %d: %s is %v, want %v", path, at, name, valueOf(got.value), want)
 		}
 		if testing.Verbose() {
-			t.Logf("%s, row %d: %s %v … %v … %v, of the rows %v", path, at, name, shown(got.low), shown(got.value),
-				shown(got.high), want)
+			t.Logf("%s, row %d: %s %v … %v … %v, of the rows %v", path, at, name, valueOf(got.low), valueOf(got.value),
+				valueOf(got.high), want)
 		}
 	}
 	sum := func(of func(w worker) float64) (all float64) {

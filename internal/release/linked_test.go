@@ -43,8 +43,8 @@ func rowsOf(t *testing.T, place, table string) (names []string, rows []parquet.R
 	return names, rows
 }
 
-// checkHomes holds that households are numbered from 1 on and have as many persons as they say, and returns how many of
-// these go with the tenure of their household as in the data.
+// checkHomes checks that households are numbered from 1 on and have as many persons as they state, and returns how
+// many persons go with the tenure of their household as in the data.
 func checkHomes(t *testing.T, place string) (households, persons, right int) {
 	t.Helper()
 	names, homes := rowsOf(t, place, "households")
@@ -85,7 +85,7 @@ func TestLinkedMicrodataFromEndToEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verifies(t, result.Place, verify.Options{})
+		assertVerifies(t, result.Place, verify.Options{})
 		// 600 households and 900 persons. Noise has a σ below 3 a cell here, of at most 8 in a pair: 100 are beyond what it
 		// does.
 		households, persons, right := checkHomes(t, result.Place)
@@ -146,7 +146,7 @@ func TestLinkedMicrodataAreRehearsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := verifies(t, place, verify.Options{}); v.Marked != published.RehearsalStatus {
+	if v := assertVerifies(t, place, verify.Options{}); v.Marked != published.RehearsalStatus {
 		t.Errorf("marked %q", v.Marked)
 	}
 	checkHomes(t, place)
@@ -172,7 +172,7 @@ func TestRowsOfChildrenFollowThoseOfTheirParents(t *testing.T) {
 	if households, persons, _ := checkHomes(t, result.Place); households != 40 || persons < 40 || persons > 80 {
 		t.Errorf("%d households with %d persons", households, persons)
 	}
-	verifies(t, result.Place, verify.Options{})
+	assertVerifies(t, result.Place, verify.Options{})
 	if m, err := published.ReadManifest(result.Place); err != nil ||
 		!maps.Equal(m.Rows, published.RowsAsked{"households": 40}) {
 		t.Errorf("the manifest says %v (%v)", m.Rows, err)

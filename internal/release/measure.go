@@ -28,19 +28,18 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// MeasuredFolder is where a release's sealed measurements are kept.
+// MeasuredFolder returns the folder of a release's sealed measurements.
 func MeasuredFolder(out, release string) string {
 	return filepath.Join(out, release+".measured")
 }
 
-// Measure draws the plan's measurements and seals them in out/NAME.measured.
-// The result says so where that folder holds this plan's measurements already.
+// Measure draws the plan's measurements and seals them in out/NAME.measured. If that folder already holds the
+// measurements of this plan, the result says so.
 //
-// Contract: the account is debited, durably, before the first draw; a run that
-// fails before its debit leaves nothing spent; a run cut off after it resumes
-// with the same key to the same noise, and only for the same exact counts; the
-// key is erased once the measurements are durable. The plan must come from the
-// planner: [planfile.Load] or [planfile.Read].
+// Contract: the account is debited, durably, before the first draw; a run that fails before its debit leaves nothing
+// spent; a run cut off after it resumes with the same key to the same noise, and only for the same exact counts; the
+// key is erased once the measurements are durable. The plan must come from the planner: [planfile.Load] or
+// [planfile.Read].
 func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	place := MeasuredFolder(o.Out, p.Name)
 	record, err := sealedFor(place, p, o)
@@ -48,7 +47,7 @@ func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, erro
 		return Result{}, err
 	}
 	if record != nil {
-		if err := o.already(ctx, p, place, *record); err != nil {
+		if err := o.reconcileMeasured(ctx, p, place, *record); err != nil {
 			return Result{}, err
 		}
 		changed, err := o.inputsChanged(ctx, p)
@@ -79,12 +78,12 @@ type attempt struct {
 	ledger   *ledger.Ledger
 	charge   ledger.Charge
 	place    string
-	accounts []string // that pay, each with its ledger's identity
-	resumed  bool     // the key is that of an earlier run, and the release was debited
-	paid     bool     // this run has its receipt
+	accounts []string // that pay, each prefixed with the identity of its ledger
+	resumed  bool     // an earlier run debited the release and drew the key
+	paid     bool     // this run has the receipt of the debit
 }
 
-// measure keeps the order of a release: reserve, count, debit, draw, seal, erase.
+// measure runs the steps of a release in order: reserve, count, debit, draw, seal, erase.
 func (r *attempt) measure(ctx context.Context) error {
 	identity, err := r.ledger.Identity(ctx)
 	if err != nil {
@@ -97,8 +96,8 @@ func (r *attempt) measure(ctx context.Context) error {
 	defer st.Close()
 	if record, err := sealedFor(r.place, r.plan, r.options); err != nil {
 		return err
-	} else if record != nil { // by the process that was waited for
-		if err := errors.Join(durable.SyncDir(r.options.Out), settle(ctx, r.ledger, r.place, *record)); err != nil {
+	} else if record != nil { // sealed by the process that this one waited for
+		if err := errors.Join(durable.SyncDir(r.options.Out), noteSeal(ctx, r.ledger, r.place, *record)); err != nil {
 			return err
 		}
 		return st.Clear()
@@ -107,19 +106,19 @@ func (r *attempt) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.accounts = payers(identity, r.charge)
+	r.accounts = payingAccounts(identity, r.charge)
 	if debited == "" {
-		if err := r.admit(); err != nil {
-			return r.giveUp(st, err) // cancels what a run that was cut off had reserved
+		if err := r.checkInputs(); err != nil {
+			return r.giveUp(st, err) // also cancels the reservation of a run that was cut off
 		}
 	}
 	if err := r.ledger.Reserve(ctx, r.charge); err != nil {
-		if debited == "" || ended(err) {
+		if debited == "" || isEnded(err) {
 			err = errors.Join(err, st.Erase())
 		}
-		return r.refusal(err)
+		return r.explainRefusal(err)
 	}
-	key, err := r.key(st, debited)
+	key, err := r.runKey(st, debited)
 	if err != nil {
 		return r.giveUp(st, err)
 	}
@@ -138,8 +137,8 @@ func (r *attempt) measure(ctx context.Context) error {
 		return r.giveUp(st, err)
 	}
 	r.options.logger().Info("measurements sealed", "folder", r.place)
-	switch err := finish(ctx, r.ledger, r.charge, r.place); {
-	case ended(err): // somebody gave the release up meanwhile: what was drawn goes nowhere
+	switch err := finishInLedger(ctx, r.ledger, r.charge, r.place); {
+	case isEnded(err): // somebody gave up the release meanwhile: the draw is discarded
 		return errors.Join(err, os.RemoveAll(r.place), durable.SyncDir(r.options.Out), st.Clear())
 	case err != nil:
 		return &Spent{Err: err}
@@ -147,35 +146,35 @@ func (r *attempt) measure(ctx context.Context) error {
 	return errors.Join(st.Clear(), state.ClearSiblings(r.options.StateDir(), r.plan.Name))
 }
 
-// admit returns an error unless the files that will be counted are there, and none of them is a public file of the
-// plan. It opens none, and the account hears nothing of it: a job that waits for a late file leaves no entries.
-func (r *attempt) admit() error {
+// checkInputs returns an error unless the files to count exist and none of them is a public file of the plan. It opens
+// no file and leaves no entry in the ledger, so that a job may wait for a late file.
+func (r *attempt) checkInputs() error {
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
 		return err
 	}
-	return keepApart(r.plan, r.options.Data, inputs)
+	return refusePublicInputs(r.plan, r.options.Data, inputs)
 }
 
-// ended tells whether an error says that a debited release was finished, abandoned
-// or withdrawn: its key is of no more use.
-func ended(err error) bool {
+// isEnded reports whether an error means that a debited release was finished, abandoned or withdrawn, so that its
+// noise key is of no more use.
+func isEnded(err error) bool {
 	var closed *ledger.Closed
 	return errors.As(err, &closed) && closed.State != ledger.Debited && closed.State != ""
 }
 
-// refusal adds to the ledger's words what a person on a practice account needs.
-func (r *attempt) refusal(err error) error {
+// explainRefusal adds to a refusal by a practice account what a person can do about it.
+func (r *attempt) explainRefusal(err error) error {
 	if r.options.Ledger == "" && (verdict.Has[*ledger.Refused](err) || verdict.Has[*ledger.TermsMismatch](err)) {
 		return &PracticeRefused{Ledger: account.Practice(r.options.StateDir()), Err: err}
 	}
 	return err
 }
 
-// key is the key of the run. One that is found in the state is taken only where
-// the release was debited, and the ledger then knows it; before its debit, every
-// run draws its own, and keeps it unless the spec says that it never resumes.
-func (r *attempt) key(st *state.State, debited string) (noise.Key, error) {
+// runKey returns the noise key of the run. A key found in the state is reused only if the release was debited, which
+// means that the ledger knows it. Before the debit every run draws its own key, and keeps it unless the spec forbids
+// resuming.
+func (r *attempt) runKey(st *state.State, debited string) (noise.Key, error) {
 	if debited == "" {
 		return st.NewKey(r.plan.Resume != spec.Never)
 	}
@@ -183,19 +182,19 @@ func (r *attempt) key(st *state.State, debited string) (noise.Key, error) {
 	if err == nil && !there {
 		return key, &ledger.Closed{Account: r.charge.Account, Release: r.plan.Name, Date: debited}
 	}
-	r.resumed = true // also where the key could not be read just now
+	r.resumed = true // even if the key could not be read just now
 	return key, err
 }
 
-// draw counts, debits, draws and writes the measurements into the staging folder.
+// draw counts, debits, draws, and writes the measurements into the staging folder.
 func (r *attempt) draw(ctx context.Context, st *state.State, out *staging, streams *noise.Streams) error {
 	log := r.options.logger()
-	if err := r.ballast(st, out); err != nil {
+	if err := r.checkSpace(st, out); err != nil {
 		return err
 	}
 	log.Info("counting", "release", r.plan.Name, "tables", len(r.plan.Tables))
-	r.options.step("counting %s", strings.Join(tablesOf(r.plan), ", "))
-	exact, note, err := r.count(ctx, streams)
+	r.options.startStep("counting %s", strings.Join(countedTables(r.plan), ", "))
+	exact, note, err := r.countExact(ctx, streams)
 	if err != nil {
 		return err
 	}
@@ -210,15 +209,15 @@ func (r *attempt) draw(ctx context.Context, st *state.State, out *staging, strea
 		return err
 	}
 	r.paid = true
-	if r.resumed { // these are the files that were paid for: the debit says so
+	if r.resumed { // the debit succeeded, so these are the files that were paid for
 		if err := note(ctx); err != nil {
 			return err
 		}
 	}
 	log.Info("budget debited", "account", r.charge.Account, "cost", r.charge.Cost.String())
-	r.options.step("budget debited; drawing the noise of %s", budget.Plural(int64(len(r.plan.Measurements)),
+	r.options.startStep("budget debited; drawing the noise of %s", budget.Plural(int64(len(r.plan.Measurements)),
 		"measurement"))
-	journal, err := r.journal(st)
+	journal, err := r.runJournal(st)
 	if err != nil {
 		return err
 	}
@@ -230,9 +229,9 @@ func (r *attempt) draw(ctx context.Context, st *state.State, out *staging, strea
 	return measured.Seal(out.Write, sealed)
 }
 
-// count counts, and refuses a plan that publishes the content of a confidential file. note records which files were
-// counted.
-func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *histogram.Exact,
+// countExact counts the tables, and refuses a plan that publishes the content of a confidential file. The function
+// note records which files were counted.
+func (r *attempt) countExact(ctx context.Context, streams *noise.Streams) (exact *histogram.Exact,
 	note func(context.Context) error, err error) {
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
@@ -241,7 +240,7 @@ func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *his
 	if !r.resumed {
 		counted, err := readSources(r.options.StateDir())
 		if err == nil {
-			err = counted.keepFrom(r.plan, r.accounts)
+			err = counted.refuseCounted(r.plan, r.accounts)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -249,8 +248,8 @@ func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *his
 	}
 	reader, stop := context.WithCancel(ctx)
 	defer stop()
-	reading := read(reader, inputs)
-	if exact, err = histogram.Count(ctx, r.plan, scan.Files{Dir: r.options.Data, Options: r.options.counting()},
+	reading := startReading(reader, inputs)
+	if exact, err = histogram.Count(ctx, r.plan, scan.Files{Dir: r.options.Data, Options: r.options.scanOptions()},
 		streams); err != nil {
 		return nil, nil, err
 	}
@@ -259,7 +258,7 @@ func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *his
 		return nil, nil, err
 	}
 	if !r.resumed {
-		if err := keepContentsApart(r.plan, inputs, contents); err != nil {
+		if err := refusePublicContents(r.plan, inputs, contents); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -268,8 +267,8 @@ func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *his
 	}, nil
 }
 
-// tablesOf are the confidential tables that a plan counts.
-func tablesOf(p *compiled.Compiled) []string {
+// countedTables returns the names of the confidential tables that a plan counts.
+func countedTables(p *compiled.Compiled) []string {
 	var names []string
 	for _, t := range p.Tables {
 		if !slices.Contains(names, t.From) {
@@ -284,41 +283,38 @@ func tablesOf(p *compiled.Compiled) []string {
 	return names
 }
 
-// journal is that of the run's adaptive rounds: kept beside the key, and in memory only
-// where that is.
-func (r *attempt) journal(st *state.State) (*journal, error) {
-	if !r.journalled() {
+// runJournal returns the journal of the run's adaptive rounds. It is kept on disk exactly when the noise key is.
+func (r *attempt) runJournal(st *state.State) (*journal, error) {
+	if !r.keepsJournal() {
 		return &journal{}, nil
 	}
 	return openJournal(st.JournalPath(), r.plan.Hash(), r.charge.Commitment)
 }
 
-// journalled tells whether the run keeps a journal of adaptive rounds.
-func (r *attempt) journalled() bool {
+// keepsJournal reports whether the run keeps a journal of adaptive rounds on disk.
+func (r *attempt) keepsJournal() bool {
 	return r.plan.Adapts() && r.plan.Resume != spec.Never
 }
 
-// journalBytes is the most that an answer takes in a journal, with what parts it from
-// the next.
+// journalBytes is the greatest length of an answer in a journal, with its separator.
 const journalBytes = 21
 
-// ballast checks that there is space for the measurements, and for the journal.
-func (r *attempt) ballast(st *state.State, out *staging) error {
-	answers, files, err := ofRounds(r.plan)
+// checkSpace checks that there is space for the measurements and for the journal.
+func (r *attempt) checkSpace(st *state.State, out *staging) error {
+	answers, files, err := roundAnswers(r.plan)
 	if err != nil {
 		return err
 	}
-	if err := ballast(out.Dir, 8*(r.plan.Size.Cells+answers)+4096*(int64(len(r.plan.Measurements))+files)); err != nil ||
-		!r.journalled() {
+	err = checkSpace(out.Dir, 8*(r.plan.Size.Cells+answers)+4096*(int64(len(r.plan.Measurements))+files))
+	if err != nil || !r.keepsJournal() {
 		return err
 	}
-	return ballast(st.Dir, journalBytes*answers+4096*files)
+	return checkSpace(st.Dir, journalBytes*answers+4096*files)
 }
 
-// ofRounds is about how many integers the rounds of the adaptive methods answer at the most,
-// and in how many files. (Where there is no room for a journal after all, the run stops, and
-// resumes once there is.)
-func ofRounds(p *compiled.Compiled) (answers, files int64, err error) {
+// roundAnswers returns an upper estimate of how many integers the rounds of the adaptive methods answer, and in how
+// many files. (If the journal runs out of space in spite of it, the run stops, and resumes once there is space.)
+func roundAnswers(p *compiled.Compiled) (answers, files int64, err error) {
 	for _, method := range p.Synthetic {
 		if !method.Adaptive() {
 			continue
@@ -332,14 +328,14 @@ func ofRounds(p *compiled.Compiled) (answers, files int64, err error) {
 	return answers, files, nil
 }
 
-// giveUp ends a run that failed. Before its debit nothing is spent and its key is
-// not needed again; after it the key stays, so that a new run resumes. A release
-// that another run has debited, with another key, is closed to this one.
+// giveUp ends a run that failed. Before the debit nothing is spent and the key is not needed again. After it the key
+// stays, so that a new run resumes. If another run debited the release with another key, the release is closed to this
+// one.
 func (r *attempt) giveUp(st *state.State, cause error) error {
 	ctx := context.Background()
-	if !r.paid { // the debit may be there although it was not answered: a debit cannot be cancelled
+	if !r.paid { // the debit may be on disk although its answer was lost: a debit cannot be cancelled
 		if err := r.ledger.Cancel(ctx, r.charge); err != nil {
-			return errors.Join(cause, err) // it cannot be told: the key stays, and the next run will know
+			return errors.Join(cause, err) // unknown whether there is a debit: the key stays, and the next run finds out
 		}
 	}
 	if !r.paid && r.charge.Commitment != "" {
@@ -354,7 +350,7 @@ func (r *attempt) giveUp(st *state.State, cause error) error {
 	}
 	var closed *ledger.Closed
 	switch {
-	case ended(cause):
+	case isEnded(cause):
 		return errors.Join(cause, st.Erase())
 	case errors.As(cause, &closed) && r.resumed:
 		return &Spent{Err: &InputChanged{Release: r.plan.Name, Date: closed.Date}}
@@ -364,11 +360,11 @@ func (r *attempt) giveUp(st *state.State, cause error) error {
 	return errors.Join(diagnostics.Write(st.Dir, cause), st.Erase())
 }
 
-// drawAll opens the exact counts with the receipt of their debit and draws every
-// measurement, in the plan's order; then the rounds of its adaptive methods, each by
-// way of the journal. tell, where not nil, is told of the rounds.
+// drawAll opens the exact counts with the receipt of their debit and draws every measurement in the plan's order, and
+// then the rounds of its adaptive methods, each through the journal. The rounds are reported to report unless it is
+// nil.
 func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, receipt ledger.Receipt,
-	streams *noise.Streams, j *journal, tell func(progress.Progress)) (*measured.Sealed, error) {
+	streams *noise.Streams, j *journal, report func(progress.Progress)) (*measured.Sealed, error) {
 	opened, err := exact.Open(receipt, streams)
 	if err != nil {
 		return nil, err
@@ -387,7 +383,7 @@ func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, 
 		byID[m.ID] = answer
 	}
 	if p.Adapts() {
-		if err := j.rest(s.Measured); err != nil {
+		if err := j.recordDrawn(s.Measured); err != nil {
 			return nil, err
 		}
 	}
@@ -404,11 +400,11 @@ func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, 
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
-		rounds, err := synth.Adapt(ctx, p.Plan(), method, columns, toldRounds(j.oracle(p, i, oracle), method, tell))
+		rounds, err := synth.Adapt(ctx, p.Plan(), method, columns, reportRounds(j.oracle(p, i, oracle), method, report))
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
 		s.Rounds = append(s.Rounds, rounds)
 	}
-	return s, j.finished()
+	return s, j.checkDone()
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// chained is a CSV file of so many rows of columns c0, c1 … with these numbers of categories, made up from a seed: in
-// two rows of three a column is what the one before it decides, and else any.
-func chained(sizes []int, rows int, seed uint64) []byte {
+// chainedTable returns a CSV file of rows with columns c0, c1 … of these numbers of categories, made from a seed: in
+// two of three rows a column is determined by the one before it, and otherwise it is random.
+func chainedTable(sizes []int, rows int, seed uint64) []byte {
 	var out bytes.Buffer
 	for i := range sizes {
 		fmt.Fprintf(&out, "%sc%d", strings.Repeat(",", min(i, 1)), i)
@@ -60,7 +60,7 @@ func BenchmarkMicrodata(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			dir := b.TempDir()
-			text, names := chained(c.sizes, c.rows, 1), make([]string, len(c.sizes))
+			text, names := chainedTable(c.sizes, c.rows, 1), make([]string, len(c.sizes))
 			for i := range names {
 				names[i] = fmt.Sprintf("c%d", i)
 			}

@@ -43,7 +43,8 @@ func TestMicrodataAsPublished(t *testing.T) {
 		}
 	}
 	var err error
-	if o.Plan, err = planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
+	if o.Plan, err = planfile.Load(context.Background(),
+		planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	result, err := Run(t.Context(), o.Plan, optionsOf(o, "out"))
@@ -173,7 +174,7 @@ func TestMicrodataAreRehearsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := verifies(t, place, verify.Options{})
+	v := assertVerifies(t, place, verify.Options{})
 	if v.Marked != published.RehearsalStatus {
 		t.Errorf("marked %q", v.Marked)
 	}
@@ -249,7 +250,7 @@ func TestMicrodataAreRevised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifies(t, second.Place, verify.Options{})
+	assertVerifies(t, second.Place, verify.Options{})
 	s, err := measured.Open(MeasuredFolder(opt.Out, "trips"), compiled.Read)
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +258,7 @@ func TestMicrodataAreRevised(t *testing.T) {
 	rounds := s.Rounds[0].Each
 	rounds[0], rounds[1] = rounds[1], rounds[0]
 	var refused *verdict.Unusable
-	if _, err := opt.Revision.manifest(opt.Out, s); !errors.As(err, &refused) ||
+	if _, err := opt.Revision.newManifest(opt.Out, s); !errors.As(err, &refused) ||
 		!strings.Contains(err.Error(), "other measurements") {
 		t.Errorf("a revision of the same answers in another order: %v", err)
 	}
@@ -304,7 +305,7 @@ func TestMicrodataOfExtremeAnswers(t *testing.T) {
 	if o.Plan.Synthetic[0].Rows != 50 {
 		t.Fatal("the plan does not say how many rows there are")
 	}
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	for name, value := range extremes {
 		for what, answers := range map[string]func(v *measured.Sealed) []*measured.Measured{
 			"columns": func(v *measured.Sealed) (all []*measured.Measured) {
@@ -333,8 +334,8 @@ func TestMicrodataOfExtremeAnswers(t *testing.T) {
 	}
 }
 
-// drawn is the first file of the rows of a method, which have no parent.
-func drawn(ctx context.Context, s *measured.Sealed, method int) (synth.Microdata, error) {
+// drawMicrodata draws the first file of microdata of a method whose rows have no parent.
+func drawMicrodata(ctx context.Context, s *measured.Sealed, method int) (synth.Microdata, error) {
 	d, err := synth.NewDrawing(ctx, s, method, synth.Asked{})
 	if err != nil {
 		return synth.Microdata{}, err
@@ -346,7 +347,7 @@ func drawn(ctx context.Context, s *measured.Sealed, method int) (synth.Microdata
 // of all in the long one, that these are published and verify.
 func fiftyRows(t *testing.T, s *measured.Sealed, record ledger.Record, of string) {
 	t.Helper()
-	m, err := drawn(t.Context(), s, 0)
+	m, err := drawMicrodata(t.Context(), s, 0)
 	if err != nil {
 		t.Logf("%s: %v", of, err)
 		return
@@ -373,7 +374,7 @@ func fiftyRows(t *testing.T, s *measured.Sealed, record ledger.Record, of string
 		t.Logf("%s: %v", of, err)
 		return
 	}
-	verifies(t, dir, verify.Options{})
+	assertVerifies(t, dir, verify.Options{})
 }
 
 // Of tables without rows, or with one, and of columns whose categories the noise hides, there are as many rows as the
@@ -404,12 +405,12 @@ func TestMicrodataOfSmallTables(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		verifies(t, result.Place, verify.Options{})
+		assertVerifies(t, result.Place, verify.Options{})
 		s, err := measured.Open(MeasuredFolder(optionsOf(o, "out").Out, "trips"), compiled.Read)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := drawn(t.Context(), s, 0)
+		m, err := drawMicrodata(t.Context(), s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,8 +26,8 @@ import (
 
 // This file holds releases of every statistic, from a spec to what verifies.
 
-// upper follows the name of a quantile in that of the largest value that is one too: where so many rows lie below
-// exactly, every value up to the next row's is.
+// upper is the suffix of the name of the largest value that is a quantile too: if exactly the given share of rows lies
+// below, every value up to the next row's is a quantile.
 const upper = " up to"
 
 // payTruth works out the figures of some rows from their definitions.
@@ -112,7 +112,7 @@ func TestNumbersAreThoseOfTheRows(t *testing.T) {
 			rows := releasetest.PayRows()
 			o := releasetest.With(t, releasetest.PayText(releasetest.PayBudget, weighted, ""), releasetest.PayPolicy,
 				releasetest.PayData(rows))
-			_, place := runs(t, o)
+			_, place := runRelease(t, o)
 			if !weighted {
 				for i := range rows {
 					rows[i].Weight = 1
@@ -138,7 +138,7 @@ func TestNumbersAreThoseOfTheRows(t *testing.T) {
 						most = slack
 					}
 					if got.value == nil || math.Abs(*got.value-want) > most {
-						t.Errorf("%s of %s: %v, want %v", name, region, shown(got.value), want)
+						t.Errorf("%s of %s: %v, want %v", name, region, valueOf(got.value), want)
 						continue
 					}
 					if got.low == nil {
@@ -150,7 +150,7 @@ func TestNumbersAreThoseOfTheRows(t *testing.T) {
 						value = (*got.low + *got.high) / 2 // the published one is whole
 					}
 					if want < value-3.5*(value-*got.low)-slack || want > value+3.5*(*got.high-value)+slack {
-						t.Errorf("%s of %s: interval %v … %v about %v is far from %v", name, region, shown(got.low), shown(got.high),
+						t.Errorf("%s of %s: interval %v … %v about %v is far from %v", name, region, valueOf(got.low), valueOf(got.high),
 							*got.value, want)
 					}
 				}
@@ -162,7 +162,8 @@ func TestNumbersAreThoseOfTheRows(t *testing.T) {
 						persons[r.Person] = true
 					}
 				}
-				if got := readFigure(t, filepath.Join(place, "tables", "persons.parquet"), int64(at), "units"); *got.value != float64(len(persons)) {
+				got := readFigure(t, filepath.Join(place, "tables", "persons.parquet"), int64(at), "units")
+				if *got.value != float64(len(persons)) {
 					t.Errorf("units of %s: %v, want %d", sex, *got.value, len(persons))
 				}
 			}
@@ -170,8 +171,8 @@ func TestNumbersAreThoseOfTheRows(t *testing.T) {
 	}
 }
 
-// shown is a number, or null.
-func shown(v *float64) any {
+// valueOf is a number, or null.
+func valueOf(v *float64) any {
 	if v == nil {
 		return "null"
 	}
@@ -186,7 +187,7 @@ func TestNoiseIsNotPublishedAsAFigure(t *testing.T) {
 	text := strings.NewReplacer("[count, {mean: wage}]", "[count, {sum: wage}, {median: wage}]").
 		Replace(releasetest.PayText("{rho: 1}", false, ""))
 	o := releasetest.With(t, text, releasetest.PayPolicy, releasetest.PayData(releasetest.PayRows()))
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	path := filepath.Join(place, "tables", "few.parquet")
 	flagged, open := 0, 0
 	for at := range int64(50) {
@@ -222,14 +223,14 @@ func TestNumbersAreWithheldBelowTheShownCount(t *testing.T) {
 	rows = slices.DeleteFunc(rows, func(r releasetest.PayRow) bool { return r.Region == "s" && r.Person > 20 })
 	o := releasetest.With(t, releasetest.PayText(releasetest.PayBudget, false, "show: {when_count_at_least: 100}"),
 		releasetest.PayPolicy, releasetest.PayData(rows))
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	path := filepath.Join(place, "tables", "all.parquet")
 	for _, name := range []string{"units", "pay_sum", "pay_mean", "pay_median", "women"} {
 		if got := readFigure(t, path, 0, name); got.value == nil || got.flag != "" {
-			t.Errorf("%s of n: %v, flag %q", name, shown(got.value), got.flag)
+			t.Errorf("%s of n: %v, flag %q", name, valueOf(got.value), got.flag)
 		}
 		if got := readFigure(t, path, 1, name); got.value != nil || got.low != nil || got.flag != string(synth.Withheld) {
-			t.Errorf("%s of s: %v, flag %q", name, shown(got.value), got.flag)
+			t.Errorf("%s of s: %v, flag %q", name, valueOf(got.value), got.flag)
 		}
 	}
 }
@@ -269,7 +270,7 @@ func TestNumbersAnswerQuestions(t *testing.T) {
 	rows := releasetest.PayRows()
 	o := releasetest.With(t, releasetest.PayText(releasetest.PayBudget, true, ""), releasetest.PayPolicy,
 		releasetest.PayData(rows))
-	opt, place := runs(t, o)
+	opt, place := runRelease(t, o)
 	a, err := query.Query(t.Context(), place, query.Question{})
 	if err != nil {
 		t.Fatal(err)
@@ -423,7 +424,7 @@ func TestNumbersAreRehearsed(t *testing.T) {
 func TestNumbersSayWhatTheyAre(t *testing.T) {
 	o := releasetest.With(t, releasetest.PayText("{rho: 1}", true, ""), releasetest.PayPolicy,
 		releasetest.PayData(releasetest.PayRows()))
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	b, err := os.Open(filepath.Join(place, "tables", "all.parquet"))
 	if err != nil {
 		t.Fatal(err)

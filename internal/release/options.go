@@ -15,61 +15,59 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// Garbage is how much of the memory that a release holds may be added to it before what is no longer held is given
-// back, in percent: counts are most of it, and are made anew at every step. Half of what Go does by itself costs a
-// tenth of the time.
+// Garbage is the percentage by which the heap of a release may grow before the garbage collector runs. Counts are most
+// of the heap, and every step makes new ones. Half of Go's default costs a tenth of the running time.
 const Garbage = 50
 
-// Ballast is how many bytes the program holds besides, and never touches: [Garbage] is a share of these too, so that a
-// release that holds little is not searched for garbage all the time. It takes a fifth less processor time for it, and
+// Ballast is the size of an allocation, in bytes, that the program keeps and never touches. [Garbage] is a share of it
+// too, so that a release with a small heap is not collected all the time. It saves a fifth of the processor time for
 // 32 MB more memory.
 const Ballast = 64 << 20
 
-// Options say where a step works.
+// Options configure a step: its folders, its ledger and its keys.
 type Options struct {
-	Out       string    // folder that every output is written below
-	Data      string    // folder that relative source paths start from
+	Out       string    // folder for all outputs
+	Data      string    // base folder of relative source paths
 	Ledger    string    // the ledger, a file or postgres://…; empty: a practice account in the state directory
 	State     string    // confidential state directory; empty: .dprelease below Out
-	Approvals string    // folder in which approvals of plans lie; empty: none
+	Approvals string    // folder with approvals of plans; empty: none
 	Office    *sign.Key // signs the ledger's entries and the manifest; nil: nothing is signed
 	Trust     string    // file of the public key that must sign the ledger; empty: anybody's is read
-	Today     string    // a day that a person vouches has come, for an entry long after the last one; empty: none
+	Today     string    // today's date as a person confirms it, for an entry long after the last one; empty: none
 	Revision  Revision  // which publication of the measurements Publish makes
-	Rows      []string  // N or TABLE=N: how many rows of microdata Publish draws, where not as many as the plan says
-	// METHOD or TABLE=METHOD: by which Publish makes the model of microdata, where not by that of the plan
+	Rows      []string  // N or TABLE=N: rows of microdata that Publish draws instead of the plan's number
+	// METHOD or TABLE=METHOD: how Publish fits the model of microdata instead of by the plan's method
 	Methods []string
-	Memory  int64 // bytes that counting may take; 0: half of what the machine has
+	Memory  int64 // bytes that counting may use; 0: half of the machine's memory
 	Log     *slog.Logger
 
-	// Progress, where not nil, is told how far reading is, and writing. That is confidential: it may be shown to who runs
-	// the release, and is written nowhere.
+	// Progress, if not nil, receives how far reading and writing have come. This is confidential: it may be shown to the
+	// person who runs the release, and must not be written anywhere.
 	Progress func(progress.Progress)
 
-	// Step, where not nil, is told when a step begins. What it is told is a function of the plan alone, so that it may be
-	// written anywhere; how long steps last may be confidential.
+	// Step, if not nil, is called when a step begins. The text depends on the plan alone, so it may be written anywhere;
+	// how long steps last may be confidential.
 	Step func(text string)
 }
 
-// step says that a step begins.
-func (o Options) step(format string, args ...any) {
+// startStep reports that a step begins.
+func (o Options) startStep(format string, args ...any) {
 	if o.Step != nil {
 		o.Step(fmt.Sprintf(format, args...))
 	}
 }
 
-// counting is what of the options is for counting.
-func (o Options) counting() scan.Options {
+// scanOptions returns the options of counting.
+func (o Options) scanOptions() scan.Options {
 	return scan.Options{MemoryLimit: o.Memory, Progress: o.Progress}
 }
 
-// checkMemory refuses a plan that cannot be measured in the memory that there is for it, before anything is read or
-// reserved.
+// checkMemory refuses a plan that cannot be measured in the available memory, before anything is read or reserved.
 func (o Options) checkMemory(p *compiled.Compiled) error {
 	return memory.Check(memory.Bytes(p.Plan()), memory.Available(o.Memory))
 }
 
-// Account is the configured ledger.
+// Account returns the configured ledger.
 func (o Options) Account() account.Ledger {
 	return account.Ledger{Path: o.Ledger, Trust: o.Trust, Office: o.Office, Today: o.Today, Approvals: o.Approvals}
 }
@@ -82,9 +80,8 @@ func (o Options) logger() *slog.Logger {
 	return cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 }
 
-// accepts refuses to take what was drawn on a practice account for what the
-// configured ledger should pay for.
-func (o Options) accepts(place string, status ledger.Status) error {
+// checkStatus refuses measurements drawn on a practice account if a ledger is configured, which should pay for them.
+func (o Options) checkStatus(place string, status ledger.Status) error {
 	if o.Ledger != "" && status == ledger.Practice {
 		return &Occupied{Place: place,
 			Why: "was drawn on a practice account, and a ledger is configured now: move it away to have the release drawn anew"}

@@ -16,18 +16,16 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// This file holds the account that pays: the configured ledger's, or a practice one.
+// This file opens the account that pays: one of the configured ledger, or a practice account.
 
-// practiceReleases is how many releases of the first spec's size a practice
-// account holds.
+// practiceReleases is the cap of a practice account, in releases of the first spec's cost.
 const practiceReleases = 3
 
-// practiceAccount is the account of a spec that names none. Amounts in ε and in ρ
-// cannot be added, so practice has an account for each.
+// practiceAccount names the account of a spec that names none. Amounts in ε and in ρ cannot be added, so there is a
+// practice account for each.
 const practiceAccount = "practice"
 
-// openLedger opens the configured ledger or, where there is none, a practice
-// ledger whose account is made on first use.
+// openLedger opens the configured ledger, or else a practice ledger, whose account is created on first use.
 func (o Options) openLedger(ctx context.Context, p *compiled.Compiled) (*ledger.Ledger, ledger.Charge, error) {
 	charge, err := o.charge(p)
 	if err != nil {
@@ -47,7 +45,7 @@ func (o Options) openLedger(ctx context.Context, p *compiled.Compiled) (*ledger.
 	if err := durable.Private(o.StateDir()); err != nil {
 		return nil, charge, fmt.Errorf("state directory: %w", err)
 	}
-	// Nobody keeps a practice account, so nobody is asked whether the clock is right.
+	// Nobody administers a practice account, so nobody is asked to confirm the clock.
 	l, err := ledger.Open(ctx, account.Practice(o.StateDir()),
 		ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
 	if err != nil {
@@ -61,21 +59,21 @@ func (o Options) openLedger(ctx context.Context, p *compiled.Compiled) (*ledger.
 	return l, charge, nil
 }
 
-// practiceCharge is a charge as a practice ledger takes it: there is one account for each definition of privacy loss,
-// and nothing to correct.
+// practiceCharge converts a charge to a practice ledger, which has one account for each definition of privacy loss and
+// nothing to correct.
 func practiceCharge(c ledger.Charge) ledger.Charge {
 	c.Account = cmp.Or(c.Account, practiceAccount) + "." + c.Terms.Definition
 	c.Also, c.Corrects = nil, ""
 	return c
 }
 
-// Payment is what a release costs, and what the accounts that pay for it have left.
+// Payment is what a release costs and what remains in the accounts that pay for it.
 type Payment struct {
-	Cost ledger.Amount    `json:"cost"`           // what the release is charged, whether or not it has been
-	Left []ledger.Balance `json:"left,omitempty"` // nothing where the ledger cannot be read, or there is none yet
+	Cost ledger.Amount    `json:"cost"`           // of the release, whether or not it has been charged
+	Left []ledger.Balance `json:"left,omitempty"` // empty if the ledger cannot be read or does not exist yet
 }
 
-// Payment returns what the plan costs and what its accounts have left now. It writes nothing.
+// Payment returns the cost of the plan and the remaining budget of its accounts. It writes nothing.
 func (o Options) Payment(ctx context.Context, p *compiled.Compiled) (Payment, error) {
 	charge, err := o.charge(p)
 	if err != nil {
@@ -97,7 +95,7 @@ func (o Options) Payment(ctx context.Context, p *compiled.Compiled) (Payment, er
 	return payment, err
 }
 
-// Affords returns nil if the accounts of a configured ledger have as much left as the plan costs, or have paid it
+// Affords returns nil if the accounts of a configured ledger have enough budget left for the plan or have paid for it
 // already. Errors: those of [ledger.Ledger.Affords].
 func (o Options) Affords(ctx context.Context, p *compiled.Compiled) error {
 	charge, err := o.charge(p)
@@ -107,9 +105,9 @@ func (o Options) Affords(ctx context.Context, p *compiled.Compiled) error {
 	return o.Account().With(ctx, func(l *ledger.Ledger) error { return l.Affords(ctx, charge) })
 }
 
-// initPractice opens the practice account of a charge, with room for a few like it. In
-// ρ that is a hundredth of one more: what an ε at a δ buys depends on what is measured,
-// so that a release with another split may cost some ten-thousandths more.
+// initPractice opens the practice account of a charge, with a cap of a few such charges. A cap in ρ has a hundredth of
+// one more: what an ε at a δ costs in ρ depends on what is measured, so a release with another split may cost some
+// ten-thousandths more.
 func initPractice(ctx context.Context, l *ledger.Ledger, c ledger.Charge) error {
 	limit := budget.Cost{}
 	for range practiceReleases {

@@ -21,25 +21,23 @@ import (
 	"github.com/dprelease/dprelease/plan/planner"
 )
 
-// Publish derives tables, report and manifest from a sealed folder and moves
-// them to out/NAME, or to out/NAME-rN for a later revision. It reads nothing else,
-// spends nothing, and gives the same bytes every time: where its place holds them
-// already, that is success. With an office key the manifest is signed, and with a
-// ledger it must have paid for the measurements.
+// Publish derives tables, report and manifest from a sealed folder and moves them to out/NAME, or to out/NAME-rN for a
+// later revision. It reads nothing else, spends nothing, and gives the same bytes every time: if the output folder
+// already holds them, Publish succeeds. With an office key it signs the manifest. A configured ledger must have paid
+// for the measurements.
 //
-// Errors: *[verdict.Unusable] where there is no such folder, or no publication that a
-// revision replaces; *[BrokenSeal] where it is not as it was sealed; *[Occupied]
-// where its place holds something else; *[published.Altered] where it holds this release,
-// changed.
+// Errors: *[verdict.Unusable] if there is no such folder, or no publication that a revision replaces; *[BrokenSeal] if
+// the folder is not as it was sealed; *[Occupied] if the output folder holds something else; *[published.Altered] if
+// it holds this release, changed.
 func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
-	if err := isSealed(sealedDir); err != nil {
+	if err := checkSealed(sealedDir); err != nil {
 		return Result{}, &verdict.Unusable{File: sealedDir, Err: err}
 	}
 	s, record, err := openSealed(sealedDir, o.Revision.Number > 1)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := o.paid(ctx, sealedDir, record); err != nil {
+	if err := o.checkPaid(ctx, sealedDir, record); err != nil {
 		return Result{}, err
 	}
 	rows, err := published.ParseRows(s.Plan, o.Rows)
@@ -50,7 +48,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	m, err := o.Revision.manifest(o.Out, s)
+	m, err := o.Revision.newManifest(o.Out, s)
 	if err != nil {
 		return Result{}, err
 	}
@@ -62,7 +60,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		return result, err
 	}
 	defer out.discard()
-	out.Progress, out.Step = o.Progress, o.step
+	out.Progress, out.Step = o.Progress, o.startStep
 	if err := derive.Release(ctx, out.Folder, s, record, m, derive.Modules()); err != nil {
 		return result, err
 	}
@@ -81,16 +79,16 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		there, _ = durable.Exists(result.Place) // another process was there first
 	}
 	if there {
-		err = compare(out.Dir, result.Place, s.Plan.Hash(), rows, methods)
+		err = comparePublished(out.Dir, result.Place, s.Plan.Hash(), rows, methods)
 	}
 	if there && err == nil {
-		result.Signature, err = out.lendSignature(result.Signature == SignedNow)
+		result.Signature, err = out.addSignature(result.Signature == SignedNow)
 	}
 	result.Already = err == nil
 	return result, err
 }
 
-// signManifest writes the signature of the manifest in a folder beside it.
+// signManifest writes the signature of the manifest of a folder next to it.
 func signManifest(dir string, office sign.Key) error {
 	text, err := published.ReadFile(filepath.Join(dir, published.ManifestFile))
 	if err != nil {
@@ -103,8 +101,8 @@ func signManifest(dir string, office sign.Key) error {
 	return durable.ReplaceFile(dir, published.SignatureFile, b)
 }
 
-// isSealed returns an error for what cannot be a folder of measurements, with what it is instead.
-func isSealed(dir string) error {
+// checkSealed returns an error that describes what dir is if it cannot be a folder of measurements.
+func checkSealed(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return err
@@ -126,9 +124,9 @@ func isSealed(dir string) error {
 	return fmt.Errorf("this is not a folder of measurements: %s", what)
 }
 
-// lendSignature signs the place, which is there already and as what is staged, by the staged signature where one was
-// made.
-func (s *staging) lendSignature(made bool) (Signature, error) {
+// addSignature moves the staged signature, if made says that there is one, into the output folder, which already
+// exists with the same files as the staging folder.
+func (s *staging) addSignature(made bool) (Signature, error) {
 	before, err := durable.Exists(filepath.Join(s.at.Place, published.SignatureFile))
 	switch {
 	case err != nil:
@@ -138,23 +136,22 @@ func (s *staging) lendSignature(made bool) (Signature, error) {
 	case !made:
 		return Unsigned, nil
 	case !before:
-		return SignatureAdded, s.lend(published.SignatureFile)
+		return SignatureAdded, s.moveIn(published.SignatureFile)
 	}
 	same, err := published.EqualFiles(filepath.Join(s.Dir, published.SignatureFile),
 		filepath.Join(s.at.Place, published.SignatureFile))
 	if err != nil || same {
 		return SignedBefore, err
 	}
-	return SignatureReplaced, s.lend(published.SignatureFile)
+	return SignatureReplaced, s.moveIn(published.SignatureFile)
 }
 
-// openSealed opens a folder of measurements whole: every file as it was sealed,
-// the plan what its spec leads to, the receipt that of the plan. With older, the
-// plan may be one that another version made, and that was held against its spec
-// before its debit: the receipt is for its hash. Errors: *[BrokenSeal].
-func openSealed(dir string, older bool) (*measured.Sealed, ledger.Record, error) {
+// openSealed opens a folder of measurements completely: every file must be as it was sealed, the plan must follow from
+// its spec, and the receipt must be for the plan. With otherVersion, the plan may be one that another version made; it
+// was checked against its spec before the debit, and the receipt is for its hash. Errors: *[BrokenSeal].
+func openSealed(dir string, otherVersion bool) (*measured.Sealed, ledger.Record, error) {
 	read := planner.Read
-	if older {
+	if otherVersion {
 		read = compiled.Read
 	}
 	s, err := measured.Open(dir, read)
@@ -173,13 +170,12 @@ func openSealed(dir string, older bool) (*measured.Sealed, ledger.Record, error)
 	return s, record, nil
 }
 
-// compare holds a folder that was published before against what its
-// measurements lead to now: equal, but for the signature of the manifest, is
-// success.
-func compare(staged, place, planHash string, rows published.RowsAsked, methods published.MethodsAsked) error {
+// comparePublished compares an existing published folder with what its measurements lead to now. It returns nil if
+// they are equal except for the signature of the manifest.
+func comparePublished(staged, place, planHash string, rows published.RowsAsked, methods published.MethodsAsked) error {
 	m, err := published.ReadManifest(place)
 	if err != nil || m.PlanHash != planHash {
-		return occupied(place, err)
+		return occupiedBy(place, err)
 	}
 	if m.Software != published.Software {
 		return &Occupied{Place: place,
@@ -217,8 +213,8 @@ func compare(staged, place, planHash string, rows published.RowsAsked, methods p
 	return m.Strangers(dir, func(name, _ string) error { return &published.Altered{Place: place, File: name} })
 }
 
-// occupied is the refusal to write over something else.
-func occupied(place string, err error) error {
+// occupiedBy returns the refusal to overwrite a folder whose manifest was read with err.
+func occupiedBy(place string, err error) error {
 	if verdict.Has[*fs.PathError](err) && !published.Missing(err) {
 		return err
 	}

@@ -36,7 +36,8 @@ const (
 // TestAdultRealisesWhatIsPredicted draws every one-way and two-way table of Adult, and compares.
 func TestAdultRealisesWhatIsPredicted(t *testing.T) {
 	data := testdata.Data(t, "adult14.csv")
-	p, err := planfile.Load(t.Context(), planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")})
+	p, err := planfile.Load(t.Context(),
+		planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +97,8 @@ func TestAdultRealisesWhatIsPredicted(t *testing.T) {
 	}
 }
 
-// holdAgainstEqualShares wants the error predicted to be well below that of every table measured by itself for the same
-// share, which the plan says too: of a ρ, d tables have noise of variance d/2ρ.
+// holdAgainstEqualShares checks that the predicted error is well below that of measuring every table separately with
+// an equal share of the budget, which the plan states too: with ρ in all, d tables have noise of variance d/2ρ.
 func holdAgainstEqualShares(t *testing.T, p *compiled.Compiled) {
 	t.Helper()
 	if len(p.Strategies) != 1 || p.Strategies[0].Kind != strategy.Residuals {

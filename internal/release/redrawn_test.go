@@ -46,7 +46,7 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 	if err != nil || rowsOfMicrodata(t, first.Place) != 41 {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	verifies(t, first.Place, verify.Options{})
+	assertVerifies(t, first.Place, verify.Options{})
 	m, err := published.ReadManifest(first.Place)
 	if err != nil || !maps.Equal(m.Rows, published.RowsAsked{"t": 41}) {
 		t.Errorf("the manifest says %v (%v)", m.Rows, err)
@@ -71,7 +71,7 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 	if err != nil || rowsOfMicrodata(t, second.Place) != 17 {
 		t.Fatalf("%+v, %v", second, err)
 	}
-	verifies(t, second.Place, verify.Options{})
+	assertVerifies(t, second.Place, verify.Options{})
 	opt.Rows, opt.Revision.Number = nil, 3
 	third, err := Publish(t.Context(), sealed, opt)
 	if err != nil || rowsOfMicrodata(t, third.Place) < 240 { // see TestMicrodataArePublished
@@ -123,7 +123,7 @@ func TestTamperedNumbersOfRowsAreFound(t *testing.T) {
 		{published.RowsAsked{"t": 41, "u": 5}, published.ManifestFile, "that the plan does not have"},
 	} {
 		rewriteManifest(t, path, whole, func(m *published.Manifest) { m.Rows = c.rows })
-		refused(t, r.Place, verify.Options{}, c.file, c.says)
+		assertRefused(t, r.Place, verify.Options{}, c.file, c.says)
 	}
 }
 

@@ -20,12 +20,11 @@ import (
 // rehearsalSuffix marks the folder of a rehearsal.
 const rehearsalSuffix = ".rehearsal"
 
-// Rehearse goes the whole way on made-up rows, drawn uniformly from the
-// declared domains: no data is read, no account is charged, and every file says
-// REHEARSAL. It replaces an earlier rehearsal in out/NAME.rehearsal.
+// Rehearse takes made-up rows, drawn uniformly from the declared domains, through all steps. It reads no data and
+// charges no account, and every file says REHEARSAL. It replaces an earlier rehearsal in out/NAME.rehearsal.
 func Rehearse(ctx context.Context, p *compiled.Compiled, rows int64, o Options) (string, error) {
 	place := filepath.Join(o.Out, p.Name+rehearsalSuffix)
-	if err := rehearsalPlace(place); err != nil {
+	if err := checkRehearsalPlace(place); err != nil {
 		return place, err
 	}
 	if err := o.checkMemory(p); err != nil {
@@ -38,7 +37,7 @@ func Rehearse(ctx context.Context, p *compiled.Compiled, rows int64, o Options) 
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
-	sealed, err := rehearsed(ctx, p, rows, streams, o.counting())
+	sealed, err := measureMadeUp(ctx, p, rows, streams, o.scanOptions())
 	if err != nil {
 		return place, err
 	}
@@ -60,8 +59,8 @@ func Rehearse(ctx context.Context, p *compiled.Compiled, rows int64, o Options) 
 	return place, out.commit()
 }
 
-// rehearsed measures made-up rows for the receipt of a rehearsal.
-func rehearsed(ctx context.Context, p *compiled.Compiled, rows int64, streams *noise.Streams,
+// measureMadeUp measures made-up rows with the receipt of a rehearsal.
+func measureMadeUp(ctx context.Context, p *compiled.Compiled, rows int64, streams *noise.Streams,
 	opt scan.Options) (*measured.Sealed, error) {
 	exact, err := histogram.Count(ctx, p, scan.MadeUp{Rows: rows, Options: opt}, streams)
 	if err != nil {
@@ -79,8 +78,8 @@ func rehearsed(ctx context.Context, p *compiled.Compiled, rows int64, streams *n
 	return drawAll(ctx, p, exact, receipt, streams, &journal{}, opt.Progress)
 }
 
-// rehearsalPlace refuses a place that holds anything but an earlier rehearsal.
-func rehearsalPlace(place string) error {
+// checkRehearsalPlace returns an error if place holds anything but an earlier rehearsal.
+func checkRehearsalPlace(place string) error {
 	there, err := durable.Exists(place)
 	if err != nil || !there {
 		return err
@@ -91,9 +90,9 @@ func rehearsalPlace(place string) error {
 	return nil
 }
 
-// removeRehearsal clears the place of an earlier rehearsal, and nothing else.
+// removeRehearsal removes an earlier rehearsal, and nothing else.
 func removeRehearsal(place string) error {
-	if err := rehearsalPlace(place); err != nil {
+	if err := checkRehearsalPlace(place); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(place); err != nil {

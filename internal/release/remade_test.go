@@ -34,8 +34,8 @@ func tablesInstead(text string) string {
 	return strings.Join(lines, "")
 }
 
-// Microdata of tables cost nothing beside these, have no rounds, and are published into as many files as the plan says;
-// a reader's verification makes all of them again, and finds one that was put into the place of another.
+// Microdata of tables cost nothing in addition to these, have no rounds, and are published in the plan's number of
+// files; a reader's verification makes all of them again, and finds one that was put into the place of another.
 func TestMicrodataOfTablesArePublished(t *testing.T) {
 	o := releasetest.With(t, tablesSpec, releasetest.WalkPolicy, releasetest.WalkRows())
 	opt := optionsOf(o, "out")
@@ -49,7 +49,7 @@ func TestMicrodataOfTablesArePublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifies(t, r.Place, verify.Options{})
+	assertVerifies(t, r.Place, verify.Options{})
 	if _, err := os.Stat(filepath.Join(r.Place, "rounds")); err == nil {
 		t.Error("there are rounds")
 	}
@@ -75,7 +75,7 @@ func TestMicrodataOfTablesArePublished(t *testing.T) {
 	if err := os.WriteFile(two, a, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, r.Place, verify.Options{}, "microdata/t-2.parquet", "SHA-256")
+	assertRefused(t, r.Place, verify.Options{}, "microdata/t-2.parquet", "SHA-256")
 }
 
 // What was measured by a method that chooses is fitted anew, with the tables, for nothing; the manifest says so, and a
@@ -92,7 +92,7 @@ func TestPublishByAnotherMethod(t *testing.T) {
 	if err != nil || o.Debits(t) != 1 {
 		t.Fatalf("%d debits, %v", o.Debits(t), err)
 	}
-	verifies(t, r.Place, verify.Options{})
+	assertVerifies(t, r.Place, verify.Options{})
 	report, err := os.ReadFile(filepath.Join(r.Place, "report.md"))
 	if err != nil || !strings.Contains(string(report),
 		"Whoever published them asked for this instead of the model of method mst") {
@@ -118,7 +118,7 @@ func TestPublishByAnotherMethod(t *testing.T) {
 		{published.MethodsAsked{"u": plan.Tables}, published.ManifestFile, "that the plan does not have"},
 	} {
 		rewriteManifest(t, path, whole, func(m *published.Manifest) { m.Methods = c.methods })
-		refused(t, r.Place, verify.Options{}, c.file, c.says)
+		assertRefused(t, r.Place, verify.Options{}, c.file, c.says)
 	}
 }
 

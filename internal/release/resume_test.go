@@ -32,8 +32,8 @@ func optionsOf(o releasetest.Office, out string) Options {
 	return Options{Out: filepath.Join(o.Dir, out), Data: o.Dir, Ledger: o.Ledger}
 }
 
-// runs makes the office's release.
-func runs(t *testing.T, o releasetest.Office) (Options, string) {
+// runRelease makes the office's release.
+func runRelease(t *testing.T, o releasetest.Office) (Options, string) {
 	t.Helper()
 	opt := optionsOf(o, "out")
 	r, err := Run(t.Context(), o.Plan, opt)
@@ -397,7 +397,8 @@ func TestDiagnosticsGoWithTheRelease(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(o.Dir, "release.yaml"), []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o.Plan, err = planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
+	if o.Plan, err = planfile.Load(context.Background(),
+		planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	plantedKey(t, o, opt)

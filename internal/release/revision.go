@@ -14,21 +14,22 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// Revision is a publication of the same measurements, by other software or in
-// other words: no new noise, no new cost. The zero Revision is the first.
+// Revision is a publication of the same measurements, by other software or in other words: no new noise, no new cost.
+// The zero Revision is the first publication.
 type Revision struct {
 	Number int    // 0 and 1: the first
-	Reason string // why there is another, one line
+	Reason string // for another publication, one line
 }
 
-// place is where the revision is published: NAME, NAME-r2, NAME-r3.
+// place returns the folder of the revision: NAME, NAME-r2, NAME-r3.
 func (r Revision) place(out, name string) string {
 	return filepath.Join(out, published.FolderName(name, r.Number))
 }
 
-// manifest begins the manifest of the revision. The one before it must be in the same folder, of the same measurements.
-// Errors: *[verdict.Unusable]; *[published.Altered] where the one before it was changed.
-func (r Revision) manifest(out string, s *measured.Sealed) (published.Manifest, error) {
+// newManifest returns the beginning of the revision's manifest. The previous publication must be in the same folder
+// and have the same measurements. Errors: *[verdict.Unusable]; *[published.Altered] if the previous publication was
+// changed.
+func (r Revision) newManifest(out string, s *measured.Sealed) (published.Manifest, error) {
 	if r.Number <= 1 {
 		if r.Number < 0 || r.Reason != "" {
 			return published.Manifest{},
@@ -54,7 +55,7 @@ func (r Revision) manifest(out string, s *measured.Sealed) (published.Manifest, 
 		return published.Manifest{}, fmt.Errorf("revision %d replaces what was published before it: %w", r.Number, err)
 	}
 	before := replaces.Manifest
-	draw, err := digestsOf(s)
+	draw, err := drawnDigests(s)
 	if err != nil {
 		return published.Manifest{}, err
 	}
@@ -70,8 +71,9 @@ func (r Revision) manifest(out string, s *measured.Sealed) (published.Manifest, 
 	}, nil
 }
 
-// digestsOf are the same of a sealed folder.
-func digestsOf(s *measured.Sealed) ([]string, error) {
+// drawnDigests returns the sorted digests of the drawn files of a sealed folder, in the form of
+// [published.Manifest.Drawn].
+func drawnDigests(s *measured.Sealed) ([]string, error) {
 	var all []string
 	err := s.Drawn(func(name string, b []byte) error {
 		hash := sha256.Sum256(b)

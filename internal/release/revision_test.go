@@ -109,7 +109,8 @@ func TestManifestsAreSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	unsigned.Ledger, unsigned.Office = "", &key
-	if _, err := Publish(t.Context(), MeasuredFolder(unsigned.Out, "trips"), unsigned); ending.Of(err).Exit != verdict.ExitName || !strings.Contains(err.Error(), "does not sign") {
+	_, err = Publish(t.Context(), MeasuredFolder(unsigned.Out, "trips"), unsigned)
+	if ending.Of(err).Exit != verdict.ExitName || !strings.Contains(err.Error(), "does not sign") {
 		t.Errorf("a release of an unsigned ledger: exit %d, %v", ending.Of(err).Exit, err)
 	}
 	o.Ledger = filepath.Join(o.Dir, "signed.db")
@@ -155,7 +156,8 @@ func TestNeverResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var err error
-	if o.Plan, err = planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
+	if o.Plan, err = planfile.Load(context.Background(),
+		planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	opt := optionsOf(o, "out")
@@ -169,7 +171,7 @@ func TestNeverResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &attempt{plan: o.Plan, options: opt, ledger: l, charge: charge}
-	if _, err := a.key(st, ""); err != nil {
+	if _, err := a.runKey(st, ""); err != nil {
 		t.Fatal(err)
 	}
 	if written, _ := filepath.Glob(filepath.Join(st.Dir, "*")); len(written) > 0 {

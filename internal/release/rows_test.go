@@ -11,7 +11,7 @@ import (
 func TestProgressOfPublishing(t *testing.T) {
 	m := releasetest.FlowMoney[0]
 	o := releasetest.Flows(t, m.Money, m.Policy, m.Above)
-	opt, _ := runs(t, o)
+	opt, _ := runRelease(t, o)
 	var seen []progress.Progress
 	opt.Out, opt.Progress = t.TempDir(), func(p progress.Progress) { seen = append(seen, p) }
 	if _, err := Publish(t.Context(), MeasuredFolder(optionsOf(o, "out").Out, "trips"), opt); err != nil {

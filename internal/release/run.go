@@ -13,15 +13,15 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// Result is what a run leaves.
+// Result describes what a run has left.
 type Result struct {
-	Place   string // the folder: of the sealed measurements, or the published one
+	Place   string // folder of the sealed measurements, or published folder
 	Status  string // of the release, in words
-	Already bool   // it was there before, from the same plan
-	// InputsChanged is the day on which the files of a release that was there before were counted, where they are others
-	// now; "" where they are the same or nothing is known of them.
+	Already bool   // the folder existed before, from the same plan
+	// InputsChanged is the day on which the files of an existing release were counted, if they have changed since; "" if
+	// they are the same or nothing is known about them.
 	InputsChanged string
-	// Signature says what came of the signature of a published folder; "" of measurements.
+	// Signature is the outcome for the signature of a published folder; "" for measurements.
 	Signature Signature
 }
 
@@ -32,19 +32,18 @@ const (
 	// Unsigned is a folder without a signature: no office key was given, or there are no measurements to compare the
 	// folder with.
 	Unsigned Signature = "none"
-	// SignedNow is a folder that was published and signed at once.
+	// SignedNow is a new folder that was signed when it was published.
 	SignedNow Signature = "made"
-	// SignatureAdded is a folder that was there without a signature, and has one now.
+	// SignatureAdded is an existing folder without a signature that was signed now.
 	SignatureAdded Signature = "added"
-	// SignatureReplaced is a folder that was there with a signature by another key, and has one by the office's now.
+	// SignatureReplaced is an existing folder whose signature by another key was replaced by one with the office's key.
 	SignatureReplaced Signature = "replaced"
-	// SignedBefore is a folder that was there with a signature, which was left as it is.
+	// SignedBefore is an existing folder whose signature was kept.
 	SignedBefore Signature = "there before"
 )
 
-// Run plans, measures and publishes a spec. A release that is already there
-// from the same plan is success; one from another plan is refused before
-// anything is read or spent.
+// Run plans, measures and publishes a spec. An existing release of the same plan is success; one of another plan is
+// refused before anything is read or spent.
 func Run(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	place := filepath.Join(o.Out, p.Name)
 	status, err := publishedFor(place, p, o)
@@ -60,7 +59,7 @@ func Run(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 		var changed string
 		err := published.Intact(place, p)
 		if err == nil {
-			err = o.alreadyPublished(ctx, p, place)
+			err = o.reconcilePublished(ctx, p, place)
 		}
 		if err == nil {
 			changed, err = o.inputsChanged(ctx, p)
@@ -76,7 +75,7 @@ func Run(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	}
 	measurement, err := Measure(ctx, p, o)
 	if err != nil {
-		return Result{}, toBeSigned(err, p, o.Out)
+		return Result{}, writeForApproval(err, p, o.Out)
 	}
 	if _, err := planfile.Write(p, o.Out); err != nil {
 		return Result{}, err
@@ -87,9 +86,9 @@ func Run(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	return result, err
 }
 
-// toBeSigned writes the plan where the account refuses it for want of approvals, so that there is a file to approve,
-// and names that file in the refusal. Other errors stay as they are.
-func toBeSigned(err error, p *compiled.Compiled, out string) error {
+// writeForApproval writes the plan if err is an account's refusal for lack of approvals, so that there is a file to
+// approve, and names that file in the refusal. It returns other errors unchanged.
+func writeForApproval(err error, p *compiled.Compiled, out string) error {
 	var unapproved *ledger.Unapproved
 	if !errors.As(err, &unapproved) {
 		return err
@@ -102,9 +101,8 @@ func toBeSigned(err error, p *compiled.Compiled, out string) error {
 	return err
 }
 
-// publishedFor is the status, in words, of the release of the plan that place
-// holds already, empty where there is nothing; another plan's release, or
-// anything else there, is an error.
+// publishedFor returns the status, in words, of the plan's release in place, and "" if place does not exist. It
+// returns an error if place holds another plan's release or anything else.
 func publishedFor(place string, p *compiled.Compiled, o Options) (string, error) {
 	there, err := durable.Exists(place)
 	if err != nil || !there {
@@ -112,10 +110,10 @@ func publishedFor(place string, p *compiled.Compiled, o Options) (string, error)
 	}
 	m, err := published.ReadManifest(place)
 	if err != nil || m.PlanHash != p.Hash() {
-		return "", occupied(place, err)
+		return "", occupiedBy(place, err)
 	}
 	if m.Status == published.PracticeStatus {
-		err = o.accepts(place, ledger.Practice)
+		err = o.checkStatus(place, ledger.Practice)
 	}
 	return m.Status, err
 }

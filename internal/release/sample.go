@@ -5,13 +5,13 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// This file holds what is charged for a release that measures a sample of its units.
+// This file holds the charge of a release that measures a sample of its units.
 
-// ofAllUnits lists the mechanisms whose loss is that of all units. Those that see a sample lose what they do for the
-// units that are drawn: none is listed.
-func ofAllUnits(p *compiled.Compiled) []ledger.Repeated {
+// unsampledMechanisms lists the mechanisms that see all units. A mechanism that sees a sample is not listed: its
+// nominal loss is that of the sampled units only.
+func unsampledMechanisms(p *compiled.Compiled) []ledger.Repeated {
 	if p.Sample.Partial() {
 		return nil
 	}
-	return repeated(p.Mechanisms())
+	return countMechanisms(p.Mechanisms())
 }

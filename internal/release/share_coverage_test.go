@@ -20,17 +20,17 @@ import (
 
 // The test of this file measures a known population, from the text of a spec to the published shares, and counts how
 // often the intervals hold the true shares. The population is there 12 500 times, by a column whose categories have
-// noise of their own, and is measured twice: of each class, the shares of one kind and sex in one copy, there are 25 000
-// intervals, which are independent but for what copies that are put together have in common, one part in 12 500.
+// noise of their own, and is measured twice: of each class, the shares of one kind and sex in one copy, there are
+// 25 000 intervals, which are independent but for what copies that are put together have in common, one part in 12 500.
 //
 // Failures by chance. The law of Fieller's set attains 95 % at every true share, and at most 95.35 % where the noise
 // spreads over ten integers and more (synth, TestSetsHoldTheTruthWithTheirProbability). A class fails where as few as
 // are held, or fewer, have a chance below 2e-12 at 95 %, and where as many have it at 95.7 %. There are fewer than 200
 // such checks.
 //
-// Power. Two mistakes are planted, whose chance to be missed is below 1e-9: noise that is 10 % larger than it is said to
-// be, of which the intervals hold 92.6 %, and a total whose noise is taken to be independent of its cell's, of which they
-// hold 99 % for the largest kind.
+// Power. Two mistakes are planted, whose chance to be missed is below 1e-9: noise that is 10 % larger than it is said
+// to be, of which the intervals hold 92.6 %, and a total whose noise is taken to be independent of its cell's, of which
+// they hold 99 % for the largest kind.
 
 // shareSetting is a release of shares.
 type shareSetting struct {
@@ -161,8 +161,8 @@ func claimingLess(sealed *measured.Sealed) *measured.Sealed {
 	return out
 }
 
-// alarm says why so many intervals do not hold as they should; "" where they may. Some may hold more often: those of a
-// share near the end of what it can be, where some sets are no intervals.
+// alarm returns why the number of intervals that hold is wrong, "" if it is not. Only with inside are too many an
+// alarm: of a share near the end of its range more may hold, as some of its confidence sets are no intervals.
 func (s shareTally) alarm(inside bool) string {
 	switch {
 	case releasetest.AtLeast(s.all-s.held, s.all, 0.05) < figureTail:
@@ -246,7 +246,8 @@ func independentTotals(t *testing.T, seen *shareTally, sealed *measured.Sealed) 
 	noise := synth.NoiseOf(at.Mechanism)
 	together := synth.NoiseOf(at.Mechanism)
 	together[0].Count = int64(len(shareKinds))
-	wrong := synth.NewRatio([]synth.Part{{Noise: noise, Over: 1}, {Noise: together, Under: 1}}, synth.Domain{High: 1}, 0.95)
+	wrong := synth.NewRatio([]synth.Part{{Noise: noise, Over: 1}, {Noise: together, Under: 1}}, synth.Domain{High: 1},
+		0.95)
 	tables, err := synth.Estimate(sealed)
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/show"
 )
 
-// sameValue tells that two texts are one, or write one number.
+// sameValue reports whether two texts are equal or write the same number.
 func sameValue(a, b string) bool {
 	x, err := strconv.ParseFloat(a, 64)
 	y, other := strconv.ParseFloat(b, 64)
@@ -25,7 +25,7 @@ func sameValue(a, b string) bool {
 func TestSheetsHoldTheFile(t *testing.T) {
 	o := releasetest.With(t, releasetest.PayText("{rho: 1}", true, ""), releasetest.PayPolicy,
 		releasetest.PayData(releasetest.PayRows()))
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	for _, table := range o.Plan.Tables {
 		s, err := show.Open(place, table.Path)
 		if err != nil {

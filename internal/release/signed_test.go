@@ -10,8 +10,8 @@ import (
 	"github.com/dprelease/dprelease/internal/verify"
 )
 
-// verifies asserts that a folder verifies, and returns what was found.
-func verifies(t *testing.T, place string, o verify.Options) *verify.Verification {
+// assertVerifies asserts that a folder verifies, and returns what was found.
+func assertVerifies(t *testing.T, place string, o verify.Options) *verify.Verification {
 	t.Helper()
 	v, err := verify.Folder(t.Context(), place, o)
 	if err != nil {
@@ -20,8 +20,8 @@ func verifies(t *testing.T, place string, o verify.Options) *verify.Verification
 	return v
 }
 
-// refused asserts that a folder does not verify, with that file named first.
-func refused(t *testing.T, place string, o verify.Options, file, says string) {
+// assertRefused asserts that a folder does not verify, with that file named first.
+func assertRefused(t *testing.T, place string, o verify.Options, file, says string) {
 	t.Helper()
 	_, err := verify.Folder(t.Context(), place, o)
 	var u *verify.Unverified

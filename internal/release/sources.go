@@ -28,16 +28,16 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds what keeps confidential sources from being published as public files. A plan carries the content of
-// its public files. Before anything is reserved it is known that none is a file that the confidential tables are read
-// from; before anything is paid, that none has the content of such a file, or of one that was ever counted for the
-// account.
+// This file keeps confidential sources from being published as public files. A plan carries the content of its public
+// files. None of them may be a file of a confidential table, which is checked before anything is reserved. None may
+// have the content of such a file, or of any file ever counted for the account, which is checked before anything is
+// paid.
 
-// PublicIsConfidential is a plan one of whose public files is a confidential source.
+// PublicIsConfidential reports a plan with a public file that is a confidential source.
 type PublicIsConfidential struct {
 	File  string // as the spec names it
-	Table string // that is read from it
-	// Release is the earlier release that counted it, "" for the one at hand.
+	Table string // the confidential table that is read from the file
+	// Release is the earlier release that counted the file, "" for this one.
 	Release string
 }
 
@@ -52,7 +52,7 @@ func (e *PublicIsConfidential) Error() string {
 		e.Table)
 }
 
-// Verdict says that the file cannot be public.
+// Verdict returns that the file cannot be public.
 func (*PublicIsConfidential) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.PublicIsInput, Retry: verdict.Never}
 }
@@ -62,12 +62,13 @@ type input struct {
 	table, path string
 	format      files.Format
 	info        os.FileInfo
-	required    bool // as the plan counts its table
+	required    bool // the plan counts the table
 }
 
-// inputsOf are the files of all tables of a plan that are there. Those of counted tables must be, each once.
+// inputsOf returns the existing files of all tables of a plan, each once. It returns an error if a file of a counted
+// table is missing.
 func inputsOf(p *compiled.Compiled, data string) ([]input, error) {
-	counted := tablesOf(p)
+	counted := countedTables(p)
 	var all []input
 	for _, t := range p.Release().Tables {
 		var paths []string
@@ -91,8 +92,8 @@ func inputsOf(p *compiled.Compiled, data string) ([]input, error) {
 	return all, nil
 }
 
-// keepApart refuses a plan one of whose public files is an input, whatever paths lead to it. It opens none.
-func keepApart(p *compiled.Compiled, data string, inputs []input) error {
+// refusePublicInputs returns an error if a public file of the plan is an input, under whatever path. It opens no file.
+func refusePublicInputs(p *compiled.Compiled, data string, inputs []input) error {
 	for name := range p.Source.Files {
 		path := filepath.FromSlash(name)
 		if !filepath.IsAbs(path) {
@@ -109,8 +110,8 @@ func keepApart(p *compiled.Compiled, data string, inputs []input) error {
 	return nil
 }
 
-// publicDigests are those of a plan's public files: of what they held when the plan was made, and of what the plan
-// holds of them.
+// publicDigests returns the digests of a plan's public files: of their contents when the plan was made, and of what
+// the plan holds of them.
 func publicDigests(p *compiled.Compiled) map[string][]files.Digest {
 	all := map[string][]files.Digest{}
 	for name, text := range p.Source.Files {
@@ -119,8 +120,8 @@ func publicDigests(p *compiled.Compiled) map[string][]files.Digest {
 	return all
 }
 
-// keepContentsApart refuses a plan one of whose public files has the content of an input.
-func keepContentsApart(p *compiled.Compiled, inputs []input, contents [][]files.Digest) error {
+// refusePublicContents returns an error if a public file of the plan has the content of an input.
+func refusePublicContents(p *compiled.Compiled, inputs []input, contents [][]files.Digest) error {
 	public := publicDigests(p)
 	for _, name := range slices.Sorted(maps.Keys(public)) {
 		for i, in := range inputs {
@@ -132,8 +133,8 @@ func keepContentsApart(p *compiled.Compiled, inputs []input, contents [][]files.
 	return nil
 }
 
-// digests are those of an input's bytes and, of a compressed CSV file, of its text if that has at most mostPrintedText
-// bytes. The file must be the one that was found.
+// digests returns the digest of an input's bytes and, for a compressed CSV file, that of its text if that has at most
+// mostPrintedText bytes. The file must not have changed since it was found.
 func (in input) digests(ctx context.Context) ([]files.Digest, error) {
 	raw, err := source.Digest(ctx, in.path)
 	if err != nil {
@@ -155,46 +156,46 @@ func (in input) digests(ctx context.Context) ([]files.Digest, error) {
 	return all, nil
 }
 
-// sourcesFile is the record, in the state directory, of all files that were ever counted.
+// sourcesFile records, in the state directory, all files that were ever counted.
 const sourcesFile = files.StateSources
 
-// mostPrintedText is the most bytes of a compressed file's text that it is known by, in addition to its own bytes.
+// mostPrintedText is the greatest size, in bytes, of a compressed file's text that gets a digest of its own.
 const mostPrintedText = 1 << 30
 
 // countedSources records which files were counted, by keyed fingerprints: without the key, which never leaves the
-// confidential state, nobody can ask it whether some file was counted.
+// confidential state, nobody can find out from the record whether a file was counted.
 type countedSources struct {
 	Key      []byte         `json:"key"`
 	Releases []countedFiles `json:"releases"`
 }
 
-// countedFiles are the files of one release on one account.
+// countedFiles are the files counted for one release on one account.
 type countedFiles struct {
-	Account string        `json:"account"` // with the identity of its ledger
+	Account string        `json:"account"` // prefixed with the identity of its ledger
 	Release string        `json:"release"`
-	Plan    string        `json:"plan"` // its hash
+	Plan    string        `json:"plan"` // hash
 	Date    time.Time     `json:"date"`
 	Files   []countedFile `json:"files"`
 }
 
-// countedFile is a file as it was when it was counted.
+// countedFile describes a file as it was when it was counted.
 type countedFile struct {
 	Table        string    `json:"table"`
 	Path         string    `json:"path"`
 	Size         int64     `json:"size"`
 	Modified     time.Time `json:"modified"`
-	Fingerprints []string  `json:"fingerprints"` // of its bytes and, where it is compressed, of its text
+	Fingerprints []string  `json:"fingerprints"` // of the bytes and, for a compressed file, of the text
 }
 
-// fingerprint is the keyed fingerprint of a content: HMAC-SHA-256 (RFC 2104).
+// fingerprint returns the keyed fingerprint of a content: HMAC-SHA-256 (RFC 2104).
 func (c *countedSources) fingerprint(d files.Digest) string {
 	h := hmac.New(sha256.New, c.Key)
 	fmt.Fprintf(h, "%d %s", d.Size, d.SHA256)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// payers are the accounts that a charge is paid from, each with its ledger's identity.
-func payers(identity string, c ledger.Charge) []string {
+// payingAccounts returns the accounts that a charge is paid from, each prefixed with the identity of its ledger.
+func payingAccounts(identity string, c ledger.Charge) []string {
 	var all []string
 	for _, account := range append([]string{c.Account}, c.Also...) {
 		all = append(all, identity+" "+account)
@@ -202,8 +203,8 @@ func payers(identity string, c ledger.Charge) []string {
 	return all
 }
 
-// keepFrom refuses a plan one of whose public files was counted for one of the accounts.
-func (c *countedSources) keepFrom(p *compiled.Compiled, accounts []string) error {
+// refuseCounted returns an error if a public file of the plan was counted for one of the accounts.
+func (c *countedSources) refuseCounted(p *compiled.Compiled, accounts []string) error {
 	public := publicDigests(p)
 	for _, name := range slices.Sorted(maps.Keys(public)) {
 		for _, d := range public[name] {
@@ -223,8 +224,8 @@ func (c *countedSources) keepFrom(p *compiled.Compiled, accounts []string) error
 	return nil
 }
 
-// fingerprinted are inputs whose contents are known.
-func (c *countedSources) fingerprinted(inputs []input, contents [][]files.Digest) []countedFile {
+// fingerprintAll returns the records of inputs with the given contents.
+func (c *countedSources) fingerprintAll(inputs []input, contents [][]files.Digest) []countedFile {
 	var files []countedFile
 	for i, in := range inputs {
 		f := countedFile{Table: in.table, Path: in.path, Size: in.info.Size(), Modified: in.info.ModTime()}
@@ -236,8 +237,8 @@ func (c *countedSources) fingerprinted(inputs []input, contents [][]files.Digest
 	return files
 }
 
-// of is what was last counted for a plan, and whether there is a record of it.
-func (c *countedSources) of(planHash string) (last countedFiles, found bool) {
+// lastCounted returns the files that were last counted for a plan, and whether there is a record of it.
+func (c *countedSources) lastCounted(planHash string) (last countedFiles, found bool) {
 	for _, r := range c.Releases {
 		if r.Plan == planHash {
 			last, found = r, true
@@ -246,9 +247,9 @@ func (c *countedSources) of(planHash string) (last countedFiles, found bool) {
 	return last, found
 }
 
-// same reports whether inputs are the files that were counted. Only one that looks otherwise than when it was counted
-// is read.
-func (c *countedSources) same(ctx context.Context, was countedFiles, inputs []input) (bool, error) {
+// isUnchanged reports whether the inputs are the files that were counted. It reads only files whose path, size or time
+// has changed.
+func (c *countedSources) isUnchanged(ctx context.Context, was countedFiles, inputs []input) (bool, error) {
 	left := slices.Clone(was.Files)
 	for _, in := range inputs {
 		var print string
@@ -274,14 +275,14 @@ func (c *countedSources) same(ctx context.Context, was countedFiles, inputs []in
 	return len(left) == 0, nil
 }
 
-// inputsChanged is the day on which a release that is there already was counted, where its files are others now; ""
-// where they are the same, are not there, or nothing is known of them.
+// inputsChanged returns the day on which an existing release was counted if its files have changed since, and "" if
+// they have not, are missing, or nothing is known about them.
 func (o Options) inputsChanged(ctx context.Context, p *compiled.Compiled) (string, error) {
 	c, err := readSources(o.StateDir())
 	if err != nil {
 		return "", nil //nolint:nilerr // a release that is done needs no record
 	}
-	was, found := c.of(p.Hash())
+	was, found := c.lastCounted(p.Hash())
 	if !found {
 		return "", nil
 	}
@@ -289,14 +290,14 @@ func (o Options) inputsChanged(ctx context.Context, p *compiled.Compiled) (strin
 	if err != nil {
 		return "", nil //nolint:nilerr // a release that is done needs its files no longer
 	}
-	same, err := c.same(ctx, was, inputs)
+	same, err := c.isUnchanged(ctx, was, inputs)
 	if err != nil || same {
 		return "", ctx.Err()
 	}
 	return was.Date.Format(time.DateOnly), nil
 }
 
-// readSources reads the record of a state directory. Where there is none it is empty, with a new key.
+// readSources reads the record in a state directory. A missing record is empty and has a new key.
 func readSources(root string) (*countedSources, error) {
 	c := &countedSources{}
 	b, err := regular.Read(filepath.Join(root, sourcesFile), planfile.Most)
@@ -331,13 +332,13 @@ func noteSources(ctx context.Context, root string, accounts []string, p *compile
 	if err != nil {
 		return err
 	}
-	files := c.fingerprinted(inputs, contents)
+	files := c.fingerprintAll(inputs, contents)
 	for _, account := range accounts {
 		one := countedFiles{Account: account, Release: p.Name, Plan: p.Hash(), Date: time.Now().UTC().Truncate(time.Second),
 			Files: files}
-		c.Releases = append(c.Releases, one) // no earlier record goes: what was counted once stays confidential
+		c.Releases = append(c.Releases, one) // earlier records stay: what was counted once stays confidential
 	}
-	if err := removeMaking(root); err != nil {
+	if err := removeUnfinished(root); err != nil {
 		return err
 	}
 	err = durable.WritePrivate(root, sourcesFile+".making-", sourcesFile,
@@ -348,8 +349,8 @@ func noteSources(ctx context.Context, root string, accounts []string, p *compile
 	return nil
 }
 
-// removeMaking removes what runs that were killed have left of records that they were writing.
-func removeMaking(root string) error {
+// removeUnfinished removes the unfinished records of runs that were killed.
+func removeUnfinished(root string) error {
 	left, err := files.Glob(root, sourcesFile+".making-*")
 	for _, path := range left {
 		err = errors.Join(err, os.Remove(path))
@@ -357,15 +358,15 @@ func removeMaking(root string) error {
 	return err
 }
 
-// reading is the reading of inputs for their contents while they are counted.
+// reading is the computation of the inputs' digests in the background, while the inputs are counted.
 type reading struct {
 	contents [][]files.Digest
 	err      error
 	done     chan struct{}
 }
 
-// read begins to read inputs for their contents.
-func read(ctx context.Context, inputs []input) *reading {
+// startReading begins to compute the digests of inputs.
+func startReading(ctx context.Context, inputs []input) *reading {
 	r := &reading{done: make(chan struct{})}
 	go func() {
 		defer close(r.done)
@@ -374,14 +375,14 @@ func read(ctx context.Context, inputs []input) *reading {
 			if digests, r.err = in.digests(ctx); r.err != nil && (in.required || ctx.Err() != nil) {
 				return
 			}
-			r.err = nil // one that is not counted need not be readable
+			r.err = nil // an input that is not counted need not be readable
 			r.contents = append(r.contents, digests)
 		}
 	}()
 	return r
 }
 
-// wait returns the contents once all inputs are read.
+// wait returns the digests once all inputs are read.
 func (r *reading) wait() ([][]files.Digest, error) {
 	<-r.done
 	return r.contents, r.err

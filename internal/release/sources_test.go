@@ -51,7 +51,7 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 		{"one", "ledger firms", false},
 	} {
 		later := &plan.Plan{Source: spec.Source{Files: map[string]string{"p.csv": want.text}}}
-		if err := c.keepFrom(compiled.Of(later), []string{want.account}); (err != nil) != want.refused {
+		if err := c.refuseCounted(compiled.Of(later), []string{want.account}); (err != nil) != want.refused {
 			t.Errorf("%s on %s: %v", want.text, want.account, err)
 		}
 	}

@@ -28,7 +28,7 @@ func TestASparseReleaseOfManyCells(t *testing.T) {
 	for _, m := range releasetest.FlowMoney {
 		t.Run(m.Money, func(t *testing.T) {
 			o := releasetest.Flows(t, m.Money, m.Policy, m.Above)
-			opt, place := runs(t, o)
+			opt, place := runRelease(t, o)
 			verified, err := verify.Folder(t.Context(), place, verify.Options{})
 			if err != nil {
 				t.Fatalf("%v\n%+v", err, verified)

@@ -12,15 +12,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// staging is an output folder in the making: built beside its place under a
-// hidden name, then synced and renamed once, so that the place holds all of it
-// or nothing.
+// staging is an output folder under construction. It is built next to its destination under a hidden name, synced, and
+// renamed once, so that the destination is complete or does not exist.
 type staging struct {
 	*derive.Folder
 	at *durable.Staging
 }
 
-// stage opens a staging folder for the output folder out/name, and clears those that crashed runs have left.
+// stage opens a staging folder for the output folder out/name and removes those that crashed runs left.
 func stage(out, name string) (*staging, error) {
 	at, err := durable.Stage(out, name)
 	if err != nil {
@@ -29,10 +28,10 @@ func stage(out, name string) (*staging, error) {
 	return &staging{Folder: derive.NewFolder(at.Dir), at: at}, nil
 }
 
-// syncedAtOnce is how many files are synced at the same time: a disk makes many durable in about the time of one.
+// syncedAtOnce is how many files are synced concurrently: a disk syncs many files in about the time of one.
 const syncedAtOnce = 16
 
-// commit syncs the staging folder, all of its files before their names, and renames it to its place.
+// commit syncs the staging folder, all of its files before their names, and renames it to its destination.
 func (s *staging) commit() error {
 	if err := s.Settle(); err != nil {
 		return err
@@ -64,18 +63,18 @@ func (s *staging) commit() error {
 	return durable.SyncDir(filepath.Dir(s.at.Place))
 }
 
-// lend moves one file of the staging folder into the place, which is there already.
-func (s *staging) lend(name string) error { return s.at.Lend(name, filepath.Join(s.at.Place, name)) }
+// moveIn moves one file of the staging folder into the destination, which already exists.
+func (s *staging) moveIn(name string) error { return s.at.Lend(name, filepath.Join(s.at.Place, name)) }
 
-// discard ends the staging: what was not committed is removed.
+// discard removes whatever was not committed.
 func (s *staging) discard() {
-	_ = s.Settle() // whoever committed it knows its error
+	_ = s.Settle() // commit has already returned this error
 	s.at.Discard()
 }
 
-// ballast checks that n bytes can be written into a folder, by writing and removing
-// them: a full disk is found before anything is spent.
-func ballast(dir string, n int64) error {
+// checkSpace checks that n bytes can be written into a folder by writing and removing them, so that a full disk is
+// found before anything is spent.
+func checkSpace(dir string, n int64) error {
 	path := filepath.Join(dir, "ballast")
 	f, err := os.Create(path)
 	if err != nil {

@@ -31,7 +31,8 @@ var hubs = [][4]float64{
 	{-87.7, 41.85, 0.08, 1.5},
 }
 
-// writeTrips makes up trips between hubs, some of them outside the box, and counts those of each hour.
+// writeTrips writes made-up trips between hubs, some of them outside the box, and returns the number of trips in each
+// hour.
 func writeTrips(t *testing.T, path string, rows int) (hours [24]int64) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -96,7 +97,7 @@ func TestTripsByPlace(t *testing.T) {
 	o := releasetest.With(t, string(text),
 		"account: taxi-trips\nprotects: trip\nneighbours: add-remove\ncap: {rho: 5, delta: 1e-6}\n", "")
 	hours := writeTrips(t, filepath.Join(o.Dir, "trips", "2026-03", "a.arrow"), rows)
-	_, place := runs(t, o)
+	_, place := runRelease(t, o)
 	if v, err := verify.Folder(t.Context(), place, verify.Options{}); err != nil {
 		t.Fatalf("%v\n%+v", err, v)
 	}
@@ -148,7 +149,8 @@ func checkMaps(t *testing.T, o releasetest.Office, place string) {
 	for _, m := range report.Maps {
 		got = append(got, m.Kind+" "+m.Table+" "+m.Figure)
 	}
-	if want := "flows od count, grid fares count, grid fares fare_mean, flows busy count"; strings.Join(got, ", ") != want {
+	want := "flows od count, grid fares count, grid fares fare_mean, flows busy count"
+	if strings.Join(got, ", ") != want {
 		t.Errorf("maps of %s, want %s", strings.Join(got, ", "), want)
 	}
 	page, err := os.ReadFile(filepath.Join(place, "report.html"))
@@ -164,7 +166,8 @@ func checkMaps(t *testing.T, o releasetest.Office, place string) {
 // busiest, and their counts and those of areas lie where the noise lets them.
 func TestTaxiExample(t *testing.T) {
 	data := testdata.Data(t, "taxi.csv")
-	p, err := planfile.Load(t.Context(), planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "taxi", "release.yaml")})
+	p, err := planfile.Load(t.Context(),
+		planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "taxi", "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,20 +23,20 @@ import (
 )
 
 const (
-	// templatesFolder, in the state directory, holds a file for each template, by its key.
+	// templatesFolder, in the state directory, has a file for each template, named by its key.
 	templatesFolder = "templates"
-	// mostTemplates is how many are kept: those that were measured last.
+	// mostTemplates is how many templates are kept: those that were measured last.
 	mostTemplates = 32
-	// mostTemplate bounds the bytes of one.
+	// mostTemplate is the greatest size of a template, in bytes.
 	mostTemplate = 64 << 20
 )
 
-// Load is [planfile.Load], and need not plan where a run in the same state directory has measured the spec before with
-// other values of its parameters: see [Options.template].
+// Load is [planfile.Load]. It need not plan if a run in the same state directory has measured the spec with other
+// values of its parameters: see [Options.earlierPlan].
 func (o Options) Load(ctx context.Context, s planfile.Spec) (*compiled.Compiled, error) {
 	var earlier *compiled.Compiled
 	p, refilled, err := planfile.LoadLike(ctx, s, func(key string) *compiled.Compiled {
-		earlier = o.template(ctx, s.Params, key)
+		earlier = o.earlierPlan(ctx, s.Params, key)
 		return earlier
 	})
 	if refilled {
@@ -45,14 +45,14 @@ func (o Options) Load(ctx context.Context, s planfile.Spec) (*compiled.Compiled,
 	return p, err
 }
 
-// template is a plan that this build of the program measured of the same spec with other values of its parameters, nil
-// where there is none that can be used.
+// earlierPlan returns a plan that this build of the program measured from the same spec with other values of its
+// parameters, nil if there is none that can be used.
 //
-// Guarantee: the account of the configured ledger was debited for this very plan. Nothing is debited before the trusted
-// core has verified the plan ([histogram.Count]), so its noise is what its spec leads to, whoever put the file into the
-// state directory: it may have come there in an archive. On a practice account every plan is made anew, as its ledger
-// lies in that directory too.
-func (o Options) template(ctx context.Context, params map[string]string, key string) *compiled.Compiled {
+// Guarantee: the account of the configured ledger was debited for exactly this plan. Nothing is debited before the
+// trusted core has verified the plan ([histogram.Count]), so its noise is what its spec leads to, whoever put the file
+// into the state directory: it may have come there in an archive. On a practice account every plan is made anew,
+// because its ledger is in that directory too.
+func (o Options) earlierPlan(ctx context.Context, params map[string]string, key string) *compiled.Compiled {
 	file := o.templateFile(params, key)
 	if file == "" || errors.Join(durable.Private(o.StateDir()), durable.Private(filepath.Dir(file))) != nil {
 		return nil
@@ -66,14 +66,14 @@ func (o Options) template(ctx context.Context, params map[string]string, key str
 		return nil
 	}
 	p, err := compiled.Read(text)
-	if err != nil || !o.debited(ctx, p) {
+	if err != nil || !o.isDebited(ctx, p) {
 		return nil
 	}
 	return p
 }
 
-// debited reports whether the configured ledger holds a debit for the plan.
-func (o Options) debited(ctx context.Context, p *compiled.Compiled) bool {
+// isDebited reports whether the configured ledger holds a debit for the plan.
+func (o Options) isDebited(ctx context.Context, p *compiled.Compiled) bool {
 	var day string
 	err := o.Account().With(ctx, func(l *ledger.Ledger) (err error) {
 		day, err = l.Debited(ctx, ledger.Charge{Account: p.Guarantee.Account, Release: p.Name, PlanHash: p.Hash()})
@@ -82,8 +82,8 @@ func (o Options) debited(ctx context.Context, p *compiled.Compiled) bool {
 	return err == nil && day != ""
 }
 
-// keepTemplate keeps a plan that was measured, where its spec has parameters, for runs with other values of these.
-// Where it cannot be kept they plan again, so no error is told.
+// keepTemplate stores a plan that was measured, if its spec has parameters, for runs with other values of them. It
+// reports no error: without the file those runs plan again.
 func (o Options) keepTemplate(p *compiled.Compiled) {
 	file := o.templateFile(p.Source.Params, template.Key(p.Release()))
 	text := p.Bytes()
@@ -101,24 +101,25 @@ func (o Options) keepTemplate(p *compiled.Compiled) {
 	}
 }
 
-// templateFile is where the template of a key is kept; "" where none is: on a practice account, where the spec has no
-// parameters, and where this build cannot be told from others.
+// templateFile returns the file for the template of a key. It returns "" on a practice account, for a spec without
+// parameters, and if this build cannot be distinguished from others.
 func (o Options) templateFile(params map[string]string, key string) string {
 	if o.Ledger == "" || len(params) == 0 {
 		return ""
 	}
-	build := build()
-	if build == "" {
+	program := programHash()
+	if program == "" {
 		return ""
 	}
-	name := sha256.Sum256([]byte(build + key))
+	name := sha256.Sum256([]byte(program + key))
 	return filepath.Join(o.StateDir(), templatesFolder, hex.EncodeToString(name[:])+".json")
 }
 
-// build is the SHA-256 of the program that runs, "" where it cannot be read: another build may plan otherwise.
-var build = sync.OnceValue(func() string {
+// programHash returns a hash that identifies the running program, "" if there is none: another build may plan
+// differently.
+var programHash = sync.OnceValue(func() string {
 	h := sha256.New()
-	if info, ok := debug.ReadBuildInfo(); ok && released(info) {
+	if info, ok := debug.ReadBuildInfo(); ok && isReproducible(info) {
 		h.Write([]byte(info.String()))
 		return hex.EncodeToString(h.Sum(nil))
 	}
@@ -137,9 +138,9 @@ var build = sync.OnceValue(func() string {
 	return hex.EncodeToString(h.Sum(nil))
 })
 
-// released reports whether what is known of a build says from which source it was made: a module with its checksum, or
-// a commit without changes, and dependencies with theirs.
-func released(info *debug.BuildInfo) bool {
+// isReproducible reports whether a build's information determines its source: a module with its checksum, or a commit
+// without changes; and every dependency with its checksum.
+func isReproducible(info *debug.BuildInfo) bool {
 	for _, d := range info.Deps {
 		if d.Sum == "" || d.Replace != nil {
 			return false
@@ -152,7 +153,7 @@ func released(info *debug.BuildInfo) bool {
 	return info.Main.Sum != "" || settings["vcs.revision"] != "" && settings["vcs.modified"] == "false"
 }
 
-// removeOldest removes the templates that were written first, until no more than most are left.
+// removeOldest removes the oldest templates until at most most are left.
 func removeOldest(dir string, most int) {
 	all, err := files.Glob(dir, "*.json")
 	if err != nil || len(all) <= most {

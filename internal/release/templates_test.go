@@ -108,12 +108,12 @@ func TestALaterRunHasTheTemplate(t *testing.T) {
 			t.Errorf("in a folder of mode %o a template is used: %v", mode, used)
 		}
 	}
-	own := build
-	build = func() string { return "another build" }
+	own := programHash
+	programHash = func() string { return "another build" }
 	if _, used := load(opt, "2026q3"); used {
 		t.Error("the template of another build is used")
 	}
-	build = own
+	programHash = own
 	if err := os.WriteFile(quarterOf(o, "").Path, []byte(strings.Replace(quarterSpec, "{epsilon: 1}", "{epsilon: 2}", 1)),
 		0o600); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,8 @@ func TestNoPlanIsTakenThatTheLedgerDoesNotHold(t *testing.T) {
 	}
 	path := opt.templateFile(o.Plan.Source.Params, template.Key(o.Plan.Release()))
 	put := func(p *compiled.Compiled) {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, withSum(p.Bytes()), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, withSum(p.Bytes()), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -211,7 +212,7 @@ func TestBuildsThatAreKnownByTheirSource(t *testing.T) {
 		"another dependency": {debug.BuildInfo{Settings: commit,
 			Deps: []*debug.Module{{Path: "example.org/d", Sum: "h1:x", Replace: dependency}}}, false},
 	} {
-		if got := released(&c.info); got != c.want {
+		if got := isReproducible(&c.info); got != c.want {
 			t.Errorf("%s: known by its source: %v", what, got)
 		}
 	}

@@ -31,7 +31,7 @@ func TestATopReleaseOfManyCells(t *testing.T) {
 			t.Run(m.Money+" "+neighbours, func(t *testing.T) {
 				releasetest.SkipLong(t, i%2 != j) // every budget in every run, and either relation
 				o := releasetest.Busy(t, m.Money, m.Policy, neighbours)
-				opt, place := runs(t, o)
+				opt, place := runRelease(t, o)
 				verified, err := verify.Folder(t.Context(), place, verify.Options{})
 				if err != nil {
 					t.Fatalf("%v\n%+v", err, verified)

@@ -51,9 +51,9 @@ diagnostics: {share: 2%}
 
 const carePolicy = "account: trips\nprotects: person\nneighbours: replace\ncap: {rho: 1000000000}\n"
 
-// care is an office with 400 persons. Each third one has no visit, each fifth one five, of which three are counted;
-// twenty visits are of nobody in persons, and ten of nobody at all.
-func care(t *testing.T, budget string) releasetest.Office {
+// careOffice returns an office with 400 persons. Every third one has no visit, every fifth one has five, of which
+// three are counted; twenty visits belong to nobody in persons, and ten have no person.
+func careOffice(t *testing.T, budget string) releasetest.Office {
 	t.Helper()
 	persons, visits := "person,sex,region\n", "day,person,ward,region,days\n"
 	for i := range 400 {
@@ -82,9 +82,9 @@ func care(t *testing.T, budget string) releasetest.Office {
 // TestTwoTablesShareTheirUnits runs a release of a table of persons and one of their visits: what its figures are, what
 // it says of the unit, and that everything that reads it does.
 func TestTwoTablesShareTheirUnits(t *testing.T) {
-	o := care(t, "4000")
-	opt, place := runs(t, o)
-	verifies(t, place, verify.Options{})
+	o := careOffice(t, "4000")
+	opt, place := runRelease(t, o)
+	assertVerifies(t, place, verify.Options{})
 	if got, want := fmt.Sprint(releasetest.Figures(t, place, "people", "sex", "region", "count")),
 		"[[f n 100] [f s 100] [m n 100] [m s 100]]"; got != want {
 		t.Errorf("persons %s, want %s", got, want)
@@ -163,7 +163,7 @@ func TestTwoTablesShareTheirUnits(t *testing.T) {
 // TestTwoTablesResume cuts a run off after its debit, and wants the same noise of both tables; with one of the tables
 // changed it is refused.
 func TestTwoTablesResume(t *testing.T) {
-	o := care(t, "1")
+	o := careOffice(t, "1")
 	opt := optionsOf(o, "out")
 	drawn := crashAfterDebit(t, o, opt)
 	path := filepath.Join(o.Dir, "visits.csv")
@@ -171,7 +171,8 @@ func TestTwoTablesResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(was), "0,1000,a,n,30\n", "0,1000,b,n,30\n", 1)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Replace(string(was), "0,1000,a,n,30\n", "0,1000,b,n,30\n", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Run(t.Context(), o.Plan, opt); err == nil {
@@ -197,7 +198,7 @@ func TestTwoTablesResume(t *testing.T) {
 
 // TestBreachesInTheSecondTableAreFoundBeforeTheDebit: the first table is read by then, and nothing is spent.
 func TestBreachesInTheSecondTableAreFoundBeforeTheDebit(t *testing.T) {
-	o := care(t, "1")
+	o := careOffice(t, "1")
 	f, err := os.OpenFile(filepath.Join(o.Dir, "visits.csv"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +220,7 @@ func TestBreachesInTheSecondTableAreFoundBeforeTheDebit(t *testing.T) {
 // TestLossOfTwoTablesIsAddedUp: the charge is that of all measurements of both, and an attribute's that of every table
 // that has it.
 func TestLossOfTwoTablesIsAddedUp(t *testing.T) {
-	p := care(t, "1").Plan
+	p := careOffice(t, "1").Plan
 	l, err := describe.StatedLoss(p)
 	if err != nil {
 		t.Fatal(err)

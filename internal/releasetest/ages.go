@@ -30,7 +30,7 @@ marginals:
   plain: {by: [side]}
 `
 
-// Ages plans a spec with a budget to fill in, as [CountsUpSpec], in a folder of its own with 600 rows.
+// Ages plans a spec, such as [CountsUpSpec], with a budget to fill in, in a folder of its own with 600 rows.
 func Ages(t *testing.T, spec, budget string) (dir string, p *compiled.Compiled) {
 	t.Helper()
 	dir = t.TempDir()
@@ -49,7 +49,7 @@ func Ages(t *testing.T, spec, budget string) (dir string, p *compiled.Compiled) 
 	return dir, Plan(t, path, nil)
 }
 
-// LastAge is the highest age of a band; the last band of the edges is open.
+// LastAge returns the highest age of a band; the last band of the edges is open.
 func LastAge(code string) int {
 	var from, to int
 	if n, _ := fmt.Sscanf(code, "%d–%d", &from, &to); n == 2 {

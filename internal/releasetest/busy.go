@@ -32,7 +32,7 @@ var BusyMoney = []struct{ Money, Policy string }{
 	{"epsilon: 8, delta: 1e-9", "cap: {rho: 50, delta: 1e-6}"},
 }
 
-// Busy is an office with the rows of [Flows], none of which is impossible.
+// Busy returns an office with the rows of [Flows], none of which is impossible.
 func Busy(t *testing.T, money, policy, neighbours string) Office {
 	t.Helper()
 	rows := &strings.Builder{}

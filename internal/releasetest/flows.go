@@ -39,7 +39,7 @@ var LargeFlows = map[[2]int]int{{1, 1}: 200, {7, 31622}: 300, {31622, 31622}: 25
 // SingleFlows is how many cells have one row.
 const SingleFlows = 3000
 
-// Flows is an office with those rows, and a row that cannot be.
+// Flows returns an office with those rows and one impossible row.
 func Flows(t *testing.T, money, policy, above string) Office {
 	t.Helper()
 	rows := &strings.Builder{}

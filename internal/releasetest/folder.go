@@ -22,7 +22,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Figures are columns of a published table, row by row, as texts.
+// Figures returns columns of a published table, row by row, as texts.
 func Figures(t *testing.T, place, path string, columns ...string) [][]string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(place, "tables", filepath.FromSlash(path)+".parquet"))
@@ -52,7 +52,7 @@ func Figures(t *testing.T, place, path string, columns ...string) [][]string {
 	return out
 }
 
-// Contents are the files below a folder.
+// Contents returns the contents of the files below a folder by their paths.
 func Contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	names, err := published.Files(dir)
@@ -70,7 +70,7 @@ func Contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// Relist lists a file in a manifest, which nobody has signed then, as it is now.
+// Relist updates the line of a file in a manifest to the file's content, and removes the manifest's signature.
 func Relist(t *testing.T, dir, name string, content []byte) {
 	t.Helper()
 	m, err := published.ReadManifest(dir)
@@ -87,8 +87,8 @@ func Relist(t *testing.T, dir, name string, content []byte) {
 	writeManifest(t, dir, m)
 }
 
-// Remanifest puts files into a published folder of a plan, and lists what it holds then in a manifest of its own,
-// unsigned; m says which publication it is.
+// Remanifest puts files into a published folder of a plan, and writes an unsigned manifest of what the folder then
+// holds; m says which publication it is.
 func Remanifest(t *testing.T, dir string, p *compiled.Compiled, record ledger.Record, m published.Manifest,
 	more map[string][]byte) {
 	t.Helper()
@@ -119,7 +119,7 @@ func Remanifest(t *testing.T, dir string, p *compiled.Compiled, record ledger.Re
 	writeManifest(t, dir, m)
 }
 
-// lineOf is the line of a file in a manifest.
+// lineOf returns the line of a file in a manifest.
 func lineOf(name string, content []byte) published.Line {
 	sum := sha256.Sum256(content)
 	return published.Line{Path: name, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
@@ -154,7 +154,7 @@ func SignManifest(t *testing.T, dir string, key sign.Key) {
 	}
 }
 
-// Altered is a Parquet file whose rows a function changes one by one.
+// Altered returns a Parquet file with its rows changed one by one by a function.
 func Altered(t *testing.T, file []byte, change func(row int, r parquet.Row)) []byte {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
@@ -179,7 +179,7 @@ func Altered(t *testing.T, file []byte, change func(row int, r parquet.Row)) []b
 	return b.Bytes()
 }
 
-// Row reads one row of a published table, with the places of its columns.
+// Row returns one row of a published table and the indices of its columns by name.
 func Row(path string, at int64) (parquet.Row, map[string]int, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -199,7 +199,7 @@ func Integers(values []int64) *array.Int64 {
 	return b.NewInt64Array()
 }
 
-// Record is the record that a release was published with.
+// Record returns the record that a release was published with.
 func Record(t *testing.T, place string) ledger.Record {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(place, published.ProofFile))
@@ -213,7 +213,7 @@ func Record(t *testing.T, place string) ledger.Record {
 	return r
 }
 
-// Rehashed gives the entry in a record the hash that it has, unsigned.
+// Rehashed sets the hash of the entry in a record to that of its content, and removes the signature.
 func Rehashed(t *testing.T, r *ledger.Record) {
 	t.Helper()
 	p := &r.Proof

@@ -18,8 +18,8 @@ synthetic: {persons: {budget: people, parent: households, size: members, method:
 
 const homesPolicy = "account: trips\nprotects: household\nneighbours: add-remove\ncap: {rho: 400}\n"
 
-// Homes are the files of 600 households, of which tenants are two women of an age of 0 or 1 and owners a man of 2 or 3,
-// and one person of no household.
+// Homes returns the files of 600 households, in which tenants are two women of an age of 0 or 1 and owners a man of 2
+// or 3, and of one person without a household.
 func Homes(parent, child string) map[string]string {
 	h, p := "hh,area,tenure\n", "hh,age,sex\nh999,0,m\n"
 	for i := range 600 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// ReadJSON reads a file of JSON.
+// ReadJSON reads a JSON file.
 func ReadJSON[T any](t *testing.T, path string) T {
 	t.Helper()
 	b, err := os.ReadFile(path)

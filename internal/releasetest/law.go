@@ -8,9 +8,8 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// AtLeast is P(X ≥ hits) of a binomial X, summed outward from hits on the side of
-// the smaller tail. The first term carries the error of three log-gammas, below
-// 1e-8 relative for 10⁶ trials; the rest is exact to rounding.
+// AtLeast returns P(X ≥ hits) of a binomial X, summed outward from hits on the side of the smaller tail. The first
+// term carries the error of three log-gammas, below 1e-8 relative for 10⁶ trials; the rest is exact to rounding.
 func AtLeast(hits, trials int, p float64) float64 {
 	switch {
 	case hits <= 0 || p >= 1:
@@ -36,14 +35,14 @@ func LogChoose(n, k int) float64 {
 	return a - b - c
 }
 
-// Law is a law on consecutive integers: p[i] is the probability of from+i.
+// Law is a law on consecutive integers: P[i] is the probability of From+i.
 type Law struct {
 	From int
 	P    []float64
 }
 
-// NoiseLaw is the law of the noise on one cell: P(x) ∝ e^−|x|/t, or ∝ e^−x²/2σ²,
-// cut where what is left out is below 1e-15.
+// NoiseLaw returns the law of the noise on one cell: P(x) ∝ e^−|x|/t, or ∝ e^−x²/2σ², cut where less than 1e-15 is
+// left out.
 func NoiseLaw(m budget.Mechanism) Law {
 	parameter, _ := m.Parameter.Float64()
 	weight := func(x float64) float64 { return math.Exp(-math.Abs(x) / parameter) }
@@ -63,10 +62,10 @@ func NoiseLaw(m budget.Mechanism) Law {
 	return l
 }
 
-// Shifted is the law of the value plus a number.
+// Shifted returns the law of the value plus a number.
 func (l Law) Shifted(by int) Law { return Law{l.From + by, l.P} }
 
-// Clamped is the law of the value clamped to [low, high].
+// Clamped returns the law of the value clamped to [low, high].
 func (l Law) Clamped(low, high int) Law {
 	out := Law{low, make([]float64, high-low+1)}
 	for i, p := range l.P {
@@ -75,7 +74,7 @@ func (l Law) Clamped(low, high int) Law {
 	return out
 }
 
-// Negated is the law of the value's negative.
+// Negated returns the law of the value's negative.
 func (l Law) Negated() Law {
 	out := Law{-(l.From + len(l.P) - 1), make([]float64, len(l.P))}
 	for i, p := range l.P {
@@ -84,7 +83,7 @@ func (l Law) Negated() Law {
 	return out
 }
 
-// Plus is the law of a sum of independent values.
+// Plus returns the law of a sum of independent values.
 func (l Law) Plus(other Law) Law {
 	out := Law{l.From + other.From, make([]float64, len(l.P)+len(other.P)-1)}
 	for i, p := range l.P {
@@ -95,7 +94,7 @@ func (l Law) Plus(other Law) Law {
 	return out
 }
 
-// At is the probability of a value.
+// At returns the probability of a value.
 func (l Law) At(x int) float64 {
 	if x < l.From || x >= l.From+len(l.P) {
 		return 0
@@ -103,7 +102,7 @@ func (l Law) At(x int) float64 {
 	return l.P[x-l.From]
 }
 
-// AtLeast is the probability of a value or more.
+// AtLeast returns the probability of a value or more.
 func (l Law) AtLeast(x int) float64 {
 	sum := 0.0
 	for i := len(l.P) - 1; i >= 0 && l.From+i >= x; i-- {
@@ -112,7 +111,7 @@ func (l Law) AtLeast(x int) float64 {
 	return sum
 }
 
-// Trimmed leaves out ends that have less than 1e-17 each, together less than 1e-12 of any law here.
+// Trimmed leaves out ends with a probability of less than 1e-17 each, together less than 1e-12 for any law here.
 func (l Law) Trimmed() Law {
 	from, to := 0, len(l.P)
 	for to-from > 1 && l.P[from] < 1e-17 {
@@ -124,7 +123,7 @@ func (l Law) Trimmed() Law {
 	return Law{l.From + from, l.P[from:to]}
 }
 
-// PlusMultiples is the law of the value plus a multiple of another, rounded.
+// PlusMultiples returns the law of the value plus a multiple of another, rounded.
 func (l Law) PlusMultiples(other Law, multiple float64) Law {
 	at := func(i int) int { return int(math.Round(multiple * float64(other.From+i))) }
 	first, last := at(0), at(len(other.P)-1)
@@ -138,7 +137,7 @@ func (l Law) PlusMultiples(other Law, multiple float64) Law {
 	return out
 }
 
-// SkipLong leaves out a setting that is a variant of others and takes long.
+// SkipLong skips a setting that is a variant of others and takes long.
 func SkipLong(t *testing.T, long bool) {
 	t.Helper()
 	if long && os.Getenv("DPRELEASE_LONG") == "" {

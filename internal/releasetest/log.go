@@ -5,12 +5,12 @@ import (
 	"log/slog"
 )
 
-// LogThat is a log that calls a function with every message.
+// LogThat returns a logger that calls a function with every message.
 func LogThat(hear func(message string)) *slog.Logger {
 	return slog.New(listener(hear))
 }
 
-// listener is a handler of logs.
+// listener is a log handler that passes on the messages.
 type listener func(message string)
 
 func (l listener) Enabled(context.Context, slog.Level) bool { return true }

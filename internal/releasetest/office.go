@@ -25,13 +25,13 @@ type Office struct {
 	Ledger string // a file
 }
 
-// With makes an office with its spec, its account's policy and its rows.
+// With makes an office with a spec, the policy of its account and rows.
 func With(t *testing.T, spec, policy, rows string) Office {
 	t.Helper()
 	return Of(t, map[string]string{"release.yaml": spec, "policy.yaml": policy, "t.csv": rows})
 }
 
-// Of makes an office with files, of which release.yaml is its spec and policy.yaml its account's policy.
+// Of makes an office with files, among them release.yaml, its spec, and policy.yaml, the policy of its account.
 func Of(t *testing.T, files map[string]string) Office {
 	t.Helper()
 	return WithParams(t, files, nil)
@@ -100,7 +100,7 @@ func (o Office) withLedger(t *testing.T, name string, options ledger.OpenOptions
 	return o
 }
 
-// AskLedger opens the ledger of the office for one piece of work.
+// AskLedger calls do with the open ledger of the office.
 func (o Office) AskLedger(t *testing.T, do func(ctx context.Context, l *ledger.Ledger) error) {
 	t.Helper()
 	l, err := ledger.OpenExisting(t.Context(), o.Ledger, ledger.OpenOptions{})
@@ -112,7 +112,7 @@ func (o Office) AskLedger(t *testing.T, do func(ctx context.Context, l *ledger.L
 	}
 }
 
-// Account returns an account as it stands in the ledger.
+// Account returns the statement of an account in the ledger.
 func (o Office) Account(t *testing.T, name string) (s ledger.Statement) {
 	t.Helper()
 	o.AskLedger(t, func(ctx context.Context, l *ledger.Ledger) (err error) {
@@ -122,7 +122,7 @@ func (o Office) Account(t *testing.T, name string) (s ledger.Statement) {
 	return s
 }
 
-// Debits is how often the account of trips was debited.
+// Debits returns how often the account of trips was debited.
 func (o Office) Debits(t *testing.T) int {
 	t.Helper()
 	n := 0
@@ -134,7 +134,7 @@ func (o Office) Debits(t *testing.T) int {
 	return n
 }
 
-// ExportTo exports the ledger as it is now.
+// ExportTo exports the ledger to a file.
 func (o Office) ExportTo(t *testing.T, path string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -144,7 +144,7 @@ func (o Office) ExportTo(t *testing.T, path string) {
 	}
 }
 
-// Copied is the whole office as it is now, in a folder of its own.
+// Copied returns a copy of the whole office in a folder of its own.
 func (o Office) Copied(t *testing.T) Office {
 	t.Helper()
 	to := Office{Dir: filepath.Join(t.TempDir(), "copy"), Plan: o.Plan}
@@ -165,7 +165,7 @@ func (o Office) Copied(t *testing.T) Office {
 	return to
 }
 
-// NewKey makes a key in a file, and its public half beside it in a file that ends in .pub.
+// NewKey makes a private key in a file, and its public key next to it in a file that ends in .pub.
 func NewKey(t *testing.T, path string) sign.Key {
 	t.Helper()
 	if _, err := sign.Generate(path); err != nil {

@@ -58,10 +58,10 @@ type PayRow struct {
 	Weight      float64
 }
 
-// Clamped is the pay as it is counted.
+// Clamped returns the pay as it is counted.
 func (r PayRow) Clamped() float64 { return math.Min(100, math.Max(0, math.Floor(2*r.Pay+0.5)/2)) }
 
-// PayRows are 600 jobs of 400 persons: every second has two.
+// PayRows returns 600 jobs of 400 persons: every second person has two.
 func PayRows() []PayRow {
 	var rows []PayRow
 	for i := range 600 {
@@ -73,7 +73,7 @@ func PayRows() []PayRow {
 	return rows
 }
 
-// PayData writes them.
+// PayData returns rows as CSV.
 func PayData(rows []PayRow) string {
 	var b strings.Builder
 	b.WriteString("wage,person,region,sex,pay,code,weight\n")
@@ -83,7 +83,7 @@ func PayData(rows []PayRow) string {
 	return b.String()
 }
 
-// PayText is the spec with or without weights.
+// PayText returns the spec with or without weights.
 func PayText(budget string, weighted bool, show string) string {
 	weight := ""
 	if weighted {

@@ -28,8 +28,8 @@ marginals:
 synthetic: {t: {METHOD, by: [side, hour]}}
 `
 
-// ShopRows are those of 900 customers, of whom 600 bought "tea" on the left in even hours, and 300 "ink" on the right
-// in odd ones, both at place 7; and of one more with a word that is nobody else's.
+// ShopRows returns the rows of 900 customers, of whom 600 bought "tea" on the left in even hours, and 300 "ink" on the
+// right in odd ones, both at place 7; and of one more customer with a word that nobody else has.
 func ShopRows() string {
 	b := &strings.Builder{}
 	b.WriteString("customer,word,side,hour,place\n")
@@ -46,14 +46,14 @@ func ShopRows() string {
 	return b.String()
 }
 
-// Shop is an office with these microdata.
+// Shop returns an office with these microdata.
 func Shop(t *testing.T, neighbours, method string) Office {
 	t.Helper()
 	text, policy := ShopText(neighbours, method)
 	return With(t, text, policy, ShopRows())
 }
 
-// ShopText is the spec of a shop with the policy of its account.
+// ShopText returns the spec of a shop and the policy of its account.
 func ShopText(neighbours, method string) (text, policy string) {
 	split, how := ", rows: 1/3", "budget: rows, method: "+method
 	if method == "tables" {

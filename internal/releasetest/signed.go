@@ -10,8 +10,8 @@ import (
 	"github.com/dprelease/dprelease/budget/sign"
 )
 
-// Signed is a signed and approved release, with what an auditor holds of it: the folder, the office's public key and an
-// export of its ledger. Approvals of its plan lie in the folder of the office.
+// Signed is a signed and approved release, with what an auditor has of it: the folder, the office's public key and an
+// export of its ledger. The approvals of its plan are in the folder of the office.
 type Signed struct {
 	Office
 	Key    sign.Key
@@ -20,8 +20,8 @@ type Signed struct {
 	Export string // file of the export
 }
 
-// Sign makes such a release on a signed ledger whose account wants an approval; run measures and publishes it, with its
-// key and its approvals, and returns the folder.
+// Sign makes such a release on a signed ledger whose account requires an approval. The function run measures and
+// publishes it, with its key and its approvals, and returns the folder.
 func Sign(t *testing.T, spec, policy, rows string, run func(o Signed) (place string)) Signed {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,13 +41,13 @@ func Sign(t *testing.T, spec, policy, rows string, run func(o Signed) (place str
 	return o
 }
 
-// TripsTogether are a spec and a policy of trips whose tables are put together from parts.
+// TripsTogether returns a spec and a policy of trips whose tables are combined from several measurements.
 func TripsTogether() (spec, policy string) {
 	return strings.NewReplacer("{epsilon: 1, split: {few: 1/2, many: 1/2}}", "{rho: 1/2}", ", budget: few", "",
 		", budget: many", "").Replace(TripSpec), strings.Replace(TripPolicy, "epsilon: 5", "rho: 5", 1)
 }
 
-// Copied is the folder of the release, in a place of its own.
+// CopiedPlace returns a copy of the release's folder.
 func (o Signed) CopiedPlace(t *testing.T) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "trips")

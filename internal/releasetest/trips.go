@@ -17,7 +17,7 @@ const TripPolicy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap:
 // TripRows are four trips.
 const TripRows = "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n"
 
-// Trips is an office that releases four trips.
+// Trips returns an office that releases four trips.
 func Trips(t *testing.T) Office {
 	t.Helper()
 	return With(t, TripSpec, TripPolicy, TripRows)

@@ -20,10 +20,10 @@ marginals: {modes: {by: [mode], budget: tables}}
 synthetic: {t: {budget: rows, method: mst}}
 `
 
-// WalkPolicy is of an account that pays for three such releases.
+// WalkPolicy is the policy of an account that pays for three such releases.
 const WalkPolicy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {rho: 6}\n"
 
-// WalkRows are 300 rows in which hours go with modes and days with ways.
+// WalkRows returns 300 rows in which hours depend on modes and days on ways.
 func WalkRows() string {
 	var b strings.Builder
 	b.WriteString("mode,hour,day,way\n")
@@ -35,12 +35,12 @@ func WalkRows() string {
 	return b.String()
 }
 
-// Walks is an office that makes microdata.
+// Walks returns an office that makes microdata.
 func Walks(t *testing.T) Office {
 	return With(t, WalkSpec, WalkPolicy, WalkRows())
 }
 
-// WalksByAIM is an office that makes them by the other method.
+// WalksByAIM returns an office that makes microdata with AIM.
 func WalksByAIM(t *testing.T) Office {
 	return With(t, AIMSpec, WalkPolicy, WalkRows())
 }

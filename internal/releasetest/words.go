@@ -25,7 +25,7 @@ marginals:
 
 const WordPolicy = "account: trips\nprotects: customer\nneighbours: NEIGHBOURS\ncap: {rho: 5, delta: 1e-6}\n"
 
-// LargeWords are groups of many customers; besides, a thousand customers have a word of their own.
+// LargeWords are groups of many customers. In addition a thousand customers have a word of their own.
 var LargeWords = map[string]int{"left|Ärger, groß": 700, "left|zebra": 900, "right|  spaces": 800, "right|zebra": 1000}
 
 func Words(t *testing.T, neighbours, groups string) Office {

@@ -1,6 +1,6 @@
-// Package screen lays text out for a terminal: how wide a text is, how it is folded and wrapped, tables whose columns
-// line up, and thin bars. It asks no machine for anything and knows nothing of releases: how wide the terminal is and
-// whether it shows colours is for the caller to say ([Look]).
+// Package screen lays text out for a terminal: the width of texts, folding and wrapping, tables with aligned columns,
+// and bars. It does not query the machine and knows nothing about releases: the caller states how wide the terminal is
+// and whether it shows colours ([Look]).
 //
 //	p := screen.NewPage(screen.Look{Columns: 80})
 //	p.Heading("Budget")

@@ -8,9 +8,9 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// This file holds how figures are printed for people.
+// This file formats figures for people.
 
-// Aligned sets rows in columns, the first ones to the left and the others to the right.
+// Aligned sets rows in columns: the first ones aligned left, the others right.
 func Aligned(rows [][]string, left int) string {
 	var widths []int
 	for _, row := range rows {
@@ -40,7 +40,8 @@ func Aligned(rows [][]string, left int) string {
 	return b.String()
 }
 
-// Decimals is how many a figure is printed with: none of a whole one, else so many that three digits of its error show.
+// Decimals returns with how many decimals a figure is printed: none for a whole one, otherwise so many that three
+// digits of its error show.
 func Decimals(deviation float64, whole bool) int {
 	if whole || !(deviation > 0) {
 		return 0
@@ -48,7 +49,7 @@ func Decimals(deviation float64, whole bool) int {
 	return max(0, min(9, 2-int(math.Floor(math.Log10(deviation)))))
 }
 
-// Figure prints a figure with a true minus sign and groups of digits.
+// Figure formats a figure with a true minus sign and groups of digits.
 func Figure(v float64, decimals int) string {
 	text := strconv.FormatFloat(math.Abs(v), 'f', decimals, 64)
 	whole, rest, point := strings.Cut(text, ".")
@@ -62,15 +63,15 @@ func Figure(v float64, decimals int) string {
 	return out
 }
 
-// Shortly prints seven digits of a figure.
+// Shortly formats seven digits of a figure.
 func Shortly(v float64) string { return Minus(strconv.FormatFloat(v, 'g', 7, 64)) }
 
-// Exactly prints all digits of a figure.
+// Exactly formats all digits of a figure.
 func Exactly(v float64) string { return Minus(strconv.FormatFloat(v, 'g', -1, 64)) }
 
 func Minus(text string) string { return strings.ReplaceAll(text, "-", "−") }
 
-// PercentDown is a probability in percent, rounded down.
+// PercentDown formats a probability in percent, rounded down.
 func PercentDown(p float64) string {
 	return strconv.FormatFloat(math.Floor(p*1e4)/1e2, 'f', 2, 64) + " %"
 }

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// This file holds the page: paragraphs, lists and tables, one below the other, as wide as the terminal.
+// This file lays out pages: paragraphs, lists and tables, one below the other, as wide as the terminal.
 
-// Look is how a page is to look.
+// Look describes the output of a page.
 type Look struct {
-	Columns int  // how wide the terminal is
-	Whole   bool // whether tables may be wider, with all that they have
-	Color   bool // whether it shows bold type and colours
+	Columns int  // width of the terminal
+	Whole   bool // tables may be wider than that, with nothing left out
+	Color   bool // the output shows bold type and colours
 }
 
-// least is the fewest columns that a page is laid out for: a narrower terminal wraps by itself.
-const least = 40
+// minColumns is the least width for which a page is laid out: a narrower terminal wraps by itself.
+const minColumns = 40
 
-// Style is how a text is set. Nothing is told by its style alone.
+// Style is the style of a text. No information is conveyed by style alone.
 type Style string
 
-// The styles, as the attributes of a terminal.
+// The styles, as attributes of a terminal.
 const (
 	Plain  Style = ""
 	Strong Style = "1"
@@ -32,7 +32,7 @@ const (
 	Alert  Style = "1;7"
 )
 
-// Page is a page in the making.
+// Page is a page under construction.
 type Page struct {
 	look Look
 	b    strings.Builder
@@ -40,49 +40,49 @@ type Page struct {
 
 // NewPage begins a page.
 func NewPage(look Look) *Page {
-	look.Columns = max(look.Columns, least)
+	look.Columns = max(look.Columns, minColumns)
 	return &Page{look: look}
 }
 
-// Bytes is the page so far.
+// Bytes returns the page so far.
 func (p *Page) Bytes() []byte { return []byte(p.b.String()) }
 
-// Columns is how wide the page is.
+// Columns returns the width of the page.
 func (p *Page) Columns() int { return p.look.Columns }
 
-// styled sets a text that is visible already.
-func (p *Page) styled(text string, style Style) string {
+// withStyle adds a style to a text that is escaped already.
+func (p *Page) withStyle(text string, style Style) string {
 	if !p.look.Color || style == Plain || text == "" {
 		return text
 	}
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// Blank leaves a line.
+// Blank adds an empty line.
 func (p *Page) Blank() { p.b.WriteString("\n") }
 
-// Heading begins a part of the page.
+// Heading begins a section of the page.
 func (p *Page) Heading(text string) {
 	p.Blank()
 	p.Paragraph(text, Strong)
 }
 
-// Paragraph sets a text in lines that fit.
+// Paragraph adds a text in lines that fit.
 func (p *Page) Paragraph(text string, style Style) {
 	for _, line := range Wrap(Visible(text, "\n\t"), p.look.Columns) {
-		p.b.WriteString(p.styled(line, style) + "\n")
+		p.b.WriteString(p.withStyle(line, style) + "\n")
 	}
 }
 
-// Line sets a text that may be copied: it is not wrapped, and only what it tells a terminal is made visible.
+// Line adds a text that may be copied: it is not wrapped, and only what would control a terminal is escaped.
 func (p *Page) Line(text string, style Style) {
-	p.b.WriteString(p.styled(Visible(text, ""), style) + "\n")
+	p.b.WriteString(p.withStyle(Visible(text, ""), style) + "\n")
 }
 
-// Verbatim sets a text in the lines that it has.
+// Verbatim adds a text with its own line breaks.
 func (p *Page) Verbatim(text string) { p.b.WriteString(Visible(text, "\n\t")) }
 
-// Item sets a text as one of a list: behind a mark, its lines below each other.
+// Item adds an item of a list: a text after a mark, with its further lines indented.
 func (p *Page) Item(mark, text string) {
 	mark = Visible(mark, "")
 	for i, line := range Wrap(Visible(text, "\n\t"), p.look.Columns-Width(mark)) {
@@ -93,25 +93,25 @@ func (p *Page) Item(mark, text string) {
 	}
 }
 
-// Column is one of a table.
+// Column is a column of a table.
 type Column struct {
 	Head  string
-	Right bool // numbers stand to the right
-	// Fold is the width to which its cells may be folded where the table is wider than the page; 0 for never.
+	Right bool // aligned right, as numbers are
+	// Fold is the width to which cells may be folded if the table is wider than the page; 0: never.
 	Fold int
-	// Wrap sets a text that is folded in several lines, with nothing left out of it: it is a sentence and no name.
+	// Wrap breaks a folded text into several lines without leaving anything out: it is a sentence and not a name.
 	Wrap bool
-	// Drop says how soon the column is left out where folding is not enough: the highest first, and none of 0.
+	// Drop is how early the column is left out if folding is not enough: the highest first, and 0 never.
 	Drop int
 }
 
-// Cell is one of a table.
+// Cell is a cell of a table.
 type Cell struct {
 	Text  string
 	Style Style
 }
 
-// Cells are plain ones.
+// Cells returns plain cells.
 func Cells(texts ...string) []Cell {
 	out := make([]Cell, len(texts))
 	for i, t := range texts {
@@ -120,11 +120,11 @@ func Cells(texts ...string) []Cell {
 	return out
 }
 
-// gap stands between two columns.
+// gap separates two columns.
 const gap = "  "
 
-// Table sets rows in columns that line up. Where the page is too narrow, long names are folded, columns that say so go
-// on in further lines, and then the columns left out that say so, which are returned by their heads.
+// Table adds rows in aligned columns. If the page is too narrow, it folds long names, wraps the columns that allow it,
+// and then leaves out the columns that allow it. It returns the heads of the columns that it left out.
 func (p *Page) Table(columns []Column, rows [][]Cell) (dropped []string) {
 	widths := make([]int, len(columns))
 	texts := make([][]string, len(rows))
@@ -142,7 +142,7 @@ func (p *Page) Table(columns []Column, rows [][]Cell) (dropped []string) {
 	if p.look.Whole {
 		most = math.MaxInt32
 	}
-	shown := fit(columns, widths, most)
+	shown := fitColumns(columns, widths, most)
 	line := func(cell func(i int) (string, Style)) {
 		parts, lines := make([][]string, len(columns)), 1
 		for _, i := range shown {
@@ -154,7 +154,7 @@ func (p *Page) Table(columns []Column, rows [][]Cell) (dropped []string) {
 			lines = max(lines, len(parts[i]))
 		}
 		for n := range lines {
-			text, blank := "", "" // blanks are written when something follows them
+			text, blank := "", "" // blanks are written only before a text
 			for k, i := range shown {
 				if k > 0 {
 					blank += gap
@@ -169,7 +169,7 @@ func (p *Page) Table(columns []Column, rows [][]Cell) (dropped []string) {
 					blank, space = blank+space, ""
 				}
 				if t != "" {
-					text, blank = text+blank+p.styled(t, style), ""
+					text, blank = text+blank+p.withStyle(t, style), ""
 				}
 				blank += space
 			}
@@ -190,8 +190,8 @@ func (p *Page) Table(columns []Column, rows [][]Cell) (dropped []string) {
 	return dropped
 }
 
-// fit narrows widths until a line fits, and says which columns are shown.
-func fit(columns []Column, widths []int, most int) []int {
+// fitColumns narrows widths until a line fits, and returns the indices of the columns that are shown.
+func fitColumns(columns []Column, widths []int, most int) []int {
 	var shown []int
 	for i := range columns {
 		shown = append(shown, i)

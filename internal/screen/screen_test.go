@@ -94,7 +94,8 @@ func TestTableFits(t *testing.T) {
 	}
 	wide := append(slices.Clone(columns), Column{Head: strings.Repeat("x", 30), Drop: 1})
 	p := NewPage(Look{Columns: 40})
-	if dropped := p.Table(wide, [][]Cell{append(rows[0], Cell{})}); !slices.Equal(dropped, []string{"note", wide[4].Head}) {
+	if dropped := p.Table(wide, [][]Cell{append(rows[0], Cell{})}); !slices.Equal(dropped,
+		[]string{"note", wide[4].Head}) {
 		t.Errorf("%q are left out", dropped)
 	}
 	p = NewPage(Look{Columns: 40, Whole: true})

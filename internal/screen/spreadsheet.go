@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// This file holds texts for spreadsheets, which take some for formulas.
+// This file protects texts from being taken for formulas by spreadsheets.
 
-// formulaStarts are the characters at which spreadsheets take a text for a formula, wide and small ones too.
+// formulaStarts are the characters that begin a formula for spreadsheets, including wide and small ones.
 const formulaStarts = "=+-@＝＋－＠﹦﹢﹣﹫"
 
-// NoFormula is a text that no spreadsheet takes for a formula and no terminal for a command, nor a part of it where a
-// spreadsheet parts cells at semicolons.
+// NoFormula returns a text that no spreadsheet takes for a formula and no terminal for a command, not even in parts if
+// a spreadsheet splits cells at semicolons.
 func NoFormula(text string) string {
 	parts := strings.Split(text, ";")
 	for i, part := range parts {
@@ -22,8 +22,8 @@ func NoFormula(text string) string {
 	return Visible(strings.Join(parts, ";"), "\n\t")
 }
 
-// startsFormula tells that a text starts a formula, or with white space that would have to be seen: spreadsheets strip
-// what they do not show, quotes of a cell included.
+// startsFormula reports whether a text begins with a formula, or with white space that would have to be seen:
+// spreadsheets strip what they do not show, including the quotes of a cell.
 func startsFormula(text string) bool {
 	first := strings.TrimLeftFunc(text, func(c rune) bool {
 		return unicode.IsSpace(c) || c == '"' ||
@@ -33,7 +33,7 @@ func startsFormula(text string) bool {
 		strings.ContainsRune(formulaStarts, []rune(first)[0])
 }
 
-// NoFormulas are texts that no spreadsheet takes for formulas.
+// NoFormulas applies [NoFormula] to texts.
 func NoFormulas(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, text := range texts {

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/text/width"
 )
 
-// This file holds texts of one line: what of them is seen, how wide they are, and how they are made to fit.
+// This file handles texts of one line: hidden characters, width, and fitting them into columns.
 
-// Visible writes what a terminal would obey or hide as its escape, so that no file can change what is seen: control
-// characters, and those that turn the direction of writing. Those in keep stay as they are.
+// Visible replaces what a terminal would obey or hide by escapes, so that no file can change what is seen: control
+// characters, and those that change the direction of writing. Characters in keep stay.
 func Visible(text, keep string) string {
 	var b strings.Builder
 	for _, c := range text {
@@ -26,8 +26,8 @@ func Visible(text, keep string) string {
 	return b.String()
 }
 
-// Quoted is the name of a file or folder as a message says it: with escapes as [Visible] writes them, and in quotes
-// where it could pass for words of the message, as it has white space or characters that are not seen.
+// Quoted returns the name of a file or folder for a message: escaped as by [Visible], and quoted if it could be taken
+// for words of the message because it has white space or invisible characters.
 func Quoted(name string) string {
 	if strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }) {
 		return `"` + Visible(name, "") + `"`
@@ -35,13 +35,13 @@ func Quoted(name string) string {
 	return name
 }
 
-// runeWidth is how many columns a character takes: none where it is set above or below the one before it, two where it
-// is East Asian and wide, else one.
+// runeWidth returns how many columns a character takes: none if it combines with the one before it, two if it is East
+// Asian and wide, otherwise one.
 func runeWidth(c rune) int {
 	switch {
 	case unicode.In(c, unicode.Mn, unicode.Me):
 		return 0
-	case c < 0x1100: // below are no wide ones
+	case c < 0x1100: // no wide characters below
 		return 1
 	}
 	switch width.LookupRune(c).Kind() {
@@ -51,7 +51,7 @@ func runeWidth(c rune) int {
 	return 1
 }
 
-// Width is how many columns a visible text takes.
+// Width returns how many columns an escaped text takes.
 func Width(text string) int {
 	n := 0
 	for _, c := range text {
@@ -60,11 +60,11 @@ func Width(text string) int {
 	return n
 }
 
-// ellipsis stands where a part of a text is left out.
+// ellipsis marks where a part of a text is left out.
 const ellipsis = "…"
 
-// Fold leaves out of the middle of a text what does not fit into so many columns: the names of a release differ at
-// their ends as often as at their beginnings.
+// Fold leaves out the middle of a text that does not fit into so many columns: the names of a release differ at their
+// ends as often as at their beginnings.
 func Fold(text string, columns int) string {
 	if Width(text) <= columns {
 		return text
@@ -84,14 +84,14 @@ func Fold(text string, columns int) string {
 		to--
 		tail += runeWidth(all[to])
 	}
-	for to < len(all) && runeWidth(all[to]) == 0 { // what was set above a character that is left out
+	for to < len(all) && runeWidth(all[to]) == 0 { // marks that combine with a character that is left out
 		to++
 	}
 	return string(all[:from]) + ellipsis + string(all[to:])
 }
 
-// Wrap sets a text in lines of at most so many columns, broken between words; a word that is longer is broken where the
-// line ends. There is one line at least.
+// Wrap breaks a text into lines of at most so many columns, between words; a word that is longer than a line is
+// broken. It returns at least one line.
 func Wrap(text string, columns int) []string {
 	columns = max(columns, 2)
 	lines, line, filled := []string{}, "", 0
@@ -104,7 +104,7 @@ func Wrap(text string, columns int) []string {
 			line, filled = line+" ", filled+1
 		}
 		for n > columns {
-			part := cut(word, columns)
+			part := cutAt(word, columns)
 			lines, word = append(lines, part), word[len(part):]
 			n = Width(word)
 		}
@@ -113,8 +113,8 @@ func Wrap(text string, columns int) []string {
 	return append(lines, line)
 }
 
-// cut is the beginning of a text that fits into so many columns, of one character at least.
-func cut(text string, columns int) string {
+// cutAt returns the beginning of a text that fits into so many columns, at least one character.
+func cutAt(text string, columns int) string {
 	n := 0
 	for i, c := range text {
 		if n += runeWidth(c); n > columns && i > 0 {
@@ -124,7 +124,8 @@ func cut(text string, columns int) string {
 	return text
 }
 
-// Bar is a part of a whole as a bar of so many columns, to an eighth of a column. What is more than nothing shows.
+// Bar returns a part of a whole as a bar of so many columns, in steps of an eighth of a column. Every part above zero
+// shows.
 func Bar(part float64, columns int) string {
 	if !(part > 0) || columns < 1 {
 		return ""

@@ -1,3 +1,3 @@
-// Package show prints a table of a published release as it is, for a terminal, a spreadsheet or a program that reads no
-// Parquet. It works nothing out: what it prints is in the file.
+// Package show prints a table of a published release for a terminal, a spreadsheet or a program that does not read
+// Parquet. It computes nothing: everything it prints is in the file.
 package show

@@ -13,34 +13,33 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds the sheet as people read it: keys with their labels, each figure with its interval, and what is to be
-// said of it.
+// This file prints a table for people: keys with their labels, each figure with its interval, and notes.
 
-// shownRows are printed where not all are asked for.
+// shownRows is how many rows are printed unless all are requested.
 const shownRows = 40
 
-// sheetView is the columns of a page, and the places in a row of what each shows.
-type sheetView struct {
+// pageView is the columns of a page with functions that return their texts for a row.
+type pageView struct {
 	columns []screen.Column
 	cells   []func(parquet.Row) string
 }
 
-// add adds a column.
-func (v *sheetView) add(c screen.Column, cell func(parquet.Row) string) {
+// addColumn adds a column.
+func (v *pageView) addColumn(c screen.Column, cell func(parquet.Row) string) {
 	v.columns, v.cells = append(v.columns, c), append(v.cells, cell)
 }
 
-// errEnough ends the reading of rows.
+// errEnough stops the reading of rows.
 var errEnough = errors.New("enough rows")
 
-// Write prints the first rows, or all of them, as wide as the terminal is.
+// Write prints the first rows, or all of them, in the width of the terminal.
 func (s *Sheet) Write(w io.Writer, look screen.Look, all bool) error {
 	p := screen.NewPage(look)
 	if s.Status != "RELEASE" {
 		p.Line(" "+s.Status+" ", screen.Alert)
 	}
 	p.Paragraph(s.Release+": table "+s.Table, screen.Strong)
-	view := s.view()
+	view := s.newView()
 	var rows [][]screen.Cell
 	err := published.EachRow(s.file, func(r parquet.Row) error {
 		if !all && len(rows) == shownRows {
@@ -71,9 +70,9 @@ func (s *Sheet) Write(w io.Writer, look screen.Look, all bool) error {
 	return err
 }
 
-// view says what a page shows of a row: each key, with its label; each figure, with its interval; and the flags.
-func (s *Sheet) view() *sheetView {
-	v := &sheetView{}
+// newView returns what a page shows of a row: each key with its label, each figure with its interval, and the flags.
+func (s *Sheet) newView() *pageView {
+	v := &pageView{}
 	places := map[string]int{}
 	for i, c := range s.Columns {
 		places[c.Name] = i
@@ -84,21 +83,22 @@ func (s *Sheet) view() *sheetView {
 		switch c.Statistic {
 		case "key":
 			label, labelled := places[c.Name+statistic.LabelSuffix]
-			v.add(screen.Column{Head: c.Name, Fold: 8, Right: !s.Columns[i].text && !labelled}, func(r parquet.Row) string {
-				if labelled {
-					return r[i].String() + " " + r[label].String()
-				}
-				return r[i].String()
-			})
+			v.addColumn(screen.Column{Head: c.Name, Fold: 8, Right: !s.Columns[i].text && !labelled},
+				func(r parquet.Row) string {
+					if labelled {
+						return r[i].String() + " " + r[label].String()
+					}
+					return r[i].String()
+				})
 		case "flag":
 			flags = append(flags, i)
 		case "label", "estimate", "standard error", "interval":
 		default:
-			s.viewFigure(v, i, places, figures)
+			s.addFigure(v, i, places, figures)
 			figures++
 		}
 	}
-	v.add(screen.Column{Head: "note", Fold: 20, Wrap: true, Drop: 1}, func(r parquet.Row) string {
+	v.addColumn(screen.Column{Head: "note", Fold: 20, Wrap: true, Drop: 1}, func(r parquet.Row) string {
 		var notes []string
 		for _, i := range flags {
 			if r[i].IsNull() {
@@ -115,8 +115,8 @@ func (s *Sheet) view() *sheetView {
 	return v
 }
 
-// viewFigure shows a figure and its interval. Of those that do not fit the later ones are left out first.
-func (s *Sheet) viewFigure(v *sheetView, i int, places map[string]int, before int) {
+// addFigure adds a figure and its interval to a page. If the figures do not fit, the later ones are left out first.
+func (s *Sheet) addFigure(v *pageView, i int, places map[string]int, earlier int) {
 	name := s.Columns[i].Name
 	low, below := places[name+statistic.Low]
 	high, above := places[name+statistic.High]
@@ -134,12 +134,12 @@ func (s *Sheet) viewFigure(v *sheetView, i int, places map[string]int, before in
 		return screen.Figure(published.Number(r[at]), screen.Decimals(width(r), r[at].Kind() == parquet.Int64))
 	}
 	drop := 0
-	if before > 0 {
-		drop = 1 + before
+	if earlier > 0 {
+		drop = 1 + earlier
 	}
-	v.add(screen.Column{Head: name, Right: true, Drop: drop}, func(r parquet.Row) string { return text(r, i) })
+	v.addColumn(screen.Column{Head: name, Right: true, Drop: drop}, func(r parquet.Row) string { return text(r, i) })
 	if bounded {
-		v.add(screen.Column{Head: intervalHead(s.Interval), Right: true, Drop: drop}, func(r parquet.Row) string {
+		v.addColumn(screen.Column{Head: intervalHead(s.Interval), Right: true, Drop: drop}, func(r parquet.Row) string {
 			if r[low].IsNull() || r[high].IsNull() {
 				return "–"
 			}
@@ -148,7 +148,7 @@ func (s *Sheet) viewFigure(v *sheetView, i int, places map[string]int, before in
 	}
 }
 
-// intervalHead is the head of a column of intervals: the level that the file says, "95% interval".
+// intervalHead returns the head of a column of intervals, with the level that the file states: "95% interval".
 func intervalHead(interval string) string {
 	level, _, _ := strings.Cut(interval, " ")
 	return level + " interval"

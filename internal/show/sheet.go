@@ -20,16 +20,15 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds the sheet: a published table as it is, for a terminal, a spreadsheet or a program that reads no
-// Parquet.
+// This file reads a published table and writes it as CSV and JSON.
 
-// Sheet is a published table that is being read. Its rows stay in the file.
+// Sheet is a published table that is open for reading. Its rows stay in the file.
 type Sheet struct {
 	Folder   string   `json:"folder"`
 	Release  string   `json:"release"`
 	Status   string   `json:"status"` // RELEASE, or what is printed on everything instead
 	Table    string   `json:"table"`
-	Interval string   `json:"interval"` // what the intervals hold
+	Interval string   `json:"interval"` // what the intervals include
 	Columns  []Column `json:"columns"`
 	Cells    int64    `json:"cells"`
 	file     *parquet.File
@@ -45,9 +44,9 @@ type Column struct {
 	text      bool
 }
 
-// Open opens a table of a published folder, which must be as its manifest says.
+// Open opens a table of a published folder, which must agree with its manifest.
 //
-// Errors: *[verdict.Unusable] for what is not a published folder, and for a table that is not there;
+// Errors: *[verdict.Unusable] for what is not a published folder, and for a table that does not exist;
 // *[published.Altered] for a folder that was changed.
 func Open(place, table string) (*Sheet, error) {
 	e, err := published.Open(place)
@@ -63,14 +62,14 @@ func Open(place, table string) (*Sheet, error) {
 	if s.file, err = e.Parquet(planned.File()); err != nil {
 		return nil, err
 	}
-	if err := s.describe(); err != nil {
+	if err := s.readColumns(); err != nil {
 		return nil, &verdict.Unusable{File: filepath.Join(place, planned.File()), Err: err}
 	}
 	return s, nil
 }
 
-// describe reads what the file says of its columns, which are those that it has.
-func (s *Sheet) describe() error {
+// readColumns reads the file's description of its columns, which must match the columns that it has.
+func (s *Sheet) readColumns() error {
 	described, _ := s.file.Lookup("dprelease.columns")
 	if err := json.Unmarshal([]byte(described), &s.Columns); err != nil {
 		return fmt.Errorf("the file does not say what its columns are: %w", err)
@@ -91,8 +90,8 @@ func (s *Sheet) describe() error {
 	return nil
 }
 
-// CSV writes the whole table for a spreadsheet: RFC 4180 with a header, a point in decimals, and nothing in a cell that
-// is not published. A text that a spreadsheet would take for a formula gets an apostrophe before it. mark is written
+// CSV writes the whole table for a spreadsheet: RFC 4180 with a header, a decimal point, and an empty cell for what is
+// not published. A text that a spreadsheet would take for a formula gets an apostrophe before it. The mark is written
 // first: a UTF-8 byte order mark, or nothing.
 func (s *Sheet) CSV(w io.Writer, mark string) error {
 	buffered := bufio.NewWriter(w)
@@ -108,7 +107,7 @@ func (s *Sheet) CSV(w io.Writer, mark string) error {
 	}
 	err := published.EachRow(s.file, func(r parquet.Row) error {
 		for i, v := range r {
-			line[i] = s.cell(i, v)
+			line[i] = s.csvValue(i, v)
 		}
 		return c.Write(line)
 	})
@@ -122,8 +121,8 @@ func (s *Sheet) CSV(w io.Writer, mark string) error {
 	return err
 }
 
-// cell is a value in a CSV file.
-func (s *Sheet) cell(column int, v parquet.Value) string {
+// csvValue returns a value as written in a CSV file.
+func (s *Sheet) csvValue(column int, v parquet.Value) string {
 	switch {
 	case v.IsNull():
 		return ""
@@ -133,7 +132,7 @@ func (s *Sheet) cell(column int, v parquet.Value) string {
 	return plainNumber(v)
 }
 
-// plainNumber is a number in digits, with a point, exactly as it was published.
+// plainNumber formats a number in decimal digits, exactly as it was published.
 func plainNumber(v parquet.Value) string {
 	if v.Kind() == parquet.Int64 {
 		return strconv.FormatInt(v.Int64(), 10)
@@ -141,8 +140,8 @@ func plainNumber(v parquet.Value) string {
 	return strconv.FormatFloat(v.Double(), 'f', -1, 64)
 }
 
-// JSON writes the whole table as one document: what it is, and a list of rows with their values in the order of the
-// columns, null where nothing is published.
+// JSON writes the whole table as one document: its description, and a list of rows with their values in the order of
+// the columns, null for what is not published.
 func (s *Sheet) JSON(w io.Writer) error {
 	type plain Sheet
 	head, err := canonical.Escaped((*plain)(s))
@@ -150,13 +149,13 @@ func (s *Sheet) JSON(w io.Writer) error {
 		return err
 	}
 	b := bufio.NewWriter(w)
-	b.WriteString(escaped(bytes.TrimSuffix(head, []byte("\n}\n"))))
+	b.WriteString(escapeHidden(bytes.TrimSuffix(head, []byte("\n}\n"))))
 	b.WriteString(",\n  \"rows\": [")
 	between := "\n    "
 	err = published.EachRow(s.file, func(r parquet.Row) error {
 		values := make([]json.RawMessage, len(r))
 		for i, v := range r {
-			if values[i], err = s.value(i, v); err != nil {
+			if values[i], err = s.jsonValue(i, v); err != nil {
 				return err
 			}
 		}
@@ -166,7 +165,7 @@ func (s *Sheet) JSON(w io.Writer) error {
 		}
 		b.WriteString(between)
 		between = ",\n    "
-		_, err = b.WriteString(escaped(line))
+		_, err = b.WriteString(escapeHidden(line))
 		return err
 	})
 	if err != nil {
@@ -176,15 +175,15 @@ func (s *Sheet) JSON(w io.Writer) error {
 	return b.Flush()
 }
 
-// MarshalJSON is that document.
+// MarshalJSON returns the document that JSON writes.
 func (s *Sheet) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	err := s.JSON(&b)
 	return b.Bytes(), err
 }
 
-// escaped is JSON without the characters that a terminal obeys or hides, which texts may hold: with their escapes.
-func escaped(document []byte) string {
+// escapeHidden escapes the characters of a JSON document that a terminal obeys or hides.
+func escapeHidden(document []byte) string {
 	var b strings.Builder
 	for _, c := range string(document) {
 		switch {
@@ -200,8 +199,8 @@ func escaped(document []byte) string {
 	return b.String()
 }
 
-// value is a value in a JSON document.
-func (s *Sheet) value(column int, v parquet.Value) (json.RawMessage, error) {
+// jsonValue returns a value as written in a JSON document.
+func (s *Sheet) jsonValue(column int, v parquet.Value) (json.RawMessage, error) {
 	switch {
 	case v.IsNull():
 		return json.RawMessage("null"), nil

@@ -19,38 +19,39 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds the cleaning of the state directory: what failed and ended attempts have left there, once it is old.
+// This file cleans the state directory of what failed and ended attempts have left there, once it is old.
 
-// Days is for how many days what an attempt has left is kept, where nobody says otherwise.
+// Days is for how many days the state of an attempt is kept by default.
 const Days = 30
 
-// Leftover is the confidential state that one plan's attempts have left on one account.
+// Leftover is the confidential state that the attempts of one plan have left on one account.
 type Leftover struct {
 	Folder  string   `json:"folder"`
 	Release string   `json:"release"`
 	Changed string   `json:"changed"`         // the day on which it was last written to, YYYY-MM-DD, UTC
-	Holds   []string `json:"holds,omitempty"` // key, journal and diagnostics, as far as they are there
+	Holds   []string `json:"holds,omitempty"` // of key, journal and diagnostics those that exist
 	Status  string   `json:"status"`          // removed, removable (with --dry-run), or kept
-	Why     string   `json:"why"`             // it is removed or kept
+	Why     string   `json:"why"`             // why it is removed or kept
 }
 
-// What becomes of a state.
+// The statuses of a state.
 const (
 	removed   = "removed"
 	removable = "removable"
 	kept      = "kept"
 )
 
-// Clean removes the states of a state directory that nobody has written to for so many days and that no release
-// needs, keys overwritten first, and returns all states in the order of their names; with dryRun it removes none.
-// Nothing else in the directory is touched.
+// Clean removes the states of a state directory that nobody has written to for so many days and that no release needs,
+// keys overwritten first, and returns all states in the order of their names; with dryRun it removes none. Nothing
+// else in the directory is touched.
 //
 // Guarantee: the state of a release that was debited and not finished is never removed, since without its key what was
-// paid for cannot be drawn. Whether it was is read in the ledgers, the configured one and that of practice, while the
-// state is held, so that no run can debit meanwhile. A key that neither ledger knows is kept, as another one may.
+// paid for cannot be drawn. Whether a release was is read from the ledgers, the configured one and the practice
+// ledger, while the state is locked, so that no run can debit meanwhile. A key that neither ledger knows is kept, as
+// another ledger may know it.
 //
-// Errors: those of a ledger that is configured and cannot be read; those of the system, behind what was removed until
-// then.
+// Errors: those of a configured ledger that cannot be read; those of the system, together with what was removed
+// before.
 func Clean(ctx context.Context, root string, configured account.Ledger, days int, dryRun bool) ([]Leftover, error) {
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +75,7 @@ func Clean(ctx context.Context, root string, configured account.Ledger, days int
 			continue
 		}
 		left := Leftover{Folder: filepath.Join(root, entry.Name()), Release: name[1]}
-		if err := left.clean(ctx, ledgers, before, dryRun); err != nil {
+		if err := left.cleanUp(ctx, ledgers, before, dryRun); err != nil {
 			return all, err
 		}
 		all = append(all, left)
@@ -82,8 +83,8 @@ func Clean(ctx context.Context, root string, configured account.Ledger, days int
 	return all, nil
 }
 
-// clean removes one state, unless it is to be kept, and says which.
-func (l *Leftover) clean(ctx context.Context, ledgers []account.Ledger, before time.Time, dryRun bool) error {
+// cleanUp removes one state unless it must be kept, and notes the decision.
+func (l *Leftover) cleanUp(ctx context.Context, ledgers []account.Ledger, before time.Time, dryRun bool) error {
 	l.Status = kept
 	held, err := durable.Hold(l.Folder)
 	inUse := errors.Is(err, durable.ErrHeld)
@@ -92,7 +93,7 @@ func (l *Leftover) clean(ctx context.Context, ledgers []account.Ledger, before t
 	}
 	st := &State{Dir: l.Folder, held: held}
 	defer st.Close()
-	changed, err := l.look()
+	changed, err := l.inspect()
 	switch {
 	case err != nil:
 		return fmt.Errorf("state directory: %w", err)
@@ -103,7 +104,7 @@ func (l *Leftover) clean(ctx context.Context, ledgers []account.Ledger, before t
 		l.Why = "it is not old enough"
 		return nil
 	}
-	why, needed, err := l.needed(ctx, ledgers)
+	why, needed, err := l.mustStay(ctx, ledgers)
 	if err != nil {
 		return err
 	}
@@ -117,8 +118,8 @@ func (l *Leftover) clean(ctx context.Context, ledgers []account.Ledger, before t
 	return st.Clear()
 }
 
-// look notes what a state holds, and returns when it was last written to.
-func (l *Leftover) look() (changed time.Time, err error) {
+// inspect notes what a state holds, and returns when it was last written to.
+func (l *Leftover) inspect() (changed time.Time, err error) {
 	err = filepath.WalkDir(l.Folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -141,12 +142,12 @@ func (l *Leftover) look() (changed time.Time, err error) {
 	return changed, err
 }
 
-// needed reports whether a state must stay, and why it does or does not.
-func (l *Leftover) needed(ctx context.Context, ledgers []account.Ledger) (why string, needed bool, err error) {
+// mustStay reports whether a state must stay, and why.
+func (l *Leftover) mustStay(ctx context.Context, ledgers []account.Ledger) (why string, needed bool, err error) {
 	if !slices.Contains(l.Holds, KeyFile) {
 		return "it has no key: nothing can resume from it", false, nil
 	}
-	found, payer, err := posting(ctx, ledgers, filepath.Base(l.Folder))
+	found, payer, err := releaseState(ctx, ledgers, filepath.Base(l.Folder))
 	switch {
 	case err != nil:
 		return "", false, err
@@ -162,9 +163,10 @@ func (l *Leftover) needed(ctx context.Context, ledgers []account.Ledger) (why st
 	return fmt.Sprintf("its release is %s (account %s)", found, payer), false, nil
 }
 
-// posting is where the release of a state stands in the account that pays for it: in the first of the ledgers that
-// knows of it, "" where none does. The last is that of practice, which need not be there.
-func posting(ctx context.Context, ledgers []account.Ledger, name string) (found ledger.State, payer string, err error) {
+// releaseState returns the status of a state's release in the account that pays for it, from the first of the ledgers
+// that knows the release, and "" if none does. The last ledger is the practice ledger, which need not exist.
+func releaseState(ctx context.Context, ledgers []account.Ledger, name string) (found ledger.State, payer string,
+	err error) {
 	for _, at := range ledgers {
 		err := at.With(ctx, func(open *ledger.Ledger) error {
 			identity, err := open.Identity(ctx)
@@ -194,7 +196,7 @@ func posting(ctx context.Context, ledgers []account.Ledger, name string) (found 
 	return "", "", nil
 }
 
-// InWords says what became of the states, and how many days they had.
+// InWords summarizes what was done with the states, after how many days.
 func InWords(all []Leftover, days int) string {
 	count := map[string]int64{}
 	for _, s := range all {

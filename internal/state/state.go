@@ -1,7 +1,7 @@
-// Package state is the confidential state that a run keeps beside its outputs: of each plan on each account the noise
-// key, the journal of its rounds and what was wrong with refused data, until its measurements are sealed. It makes keys
-// durable before they are used, erases them, and removes what no release needs. It knows no step, and no journal's
-// content.
+// Package state keeps the confidential state of a run: for each plan on each account the noise key, the journal of its
+// rounds and the details of refused data, until the measurements are sealed. It makes keys durable before they are
+// used, erases them, and removes what no release needs. It knows no step of a release, and not the content of a
+// journal.
 package state
 
 import (
@@ -21,35 +21,32 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// State is the confidential working state of one plan's measurement: its key,
-// from before the count until the measurements are durable, the journal of its
-// adaptive rounds, and what was wrong with refused data. It lives in a folder that only its owner can enter, and is
-// open in one process at a time.
+// State is the confidential working state of one plan's measurement: its key, from before the count until the
+// measurements are durable, the journal of its adaptive rounds, and the details of refused data. It is in a folder
+// that only its owner can enter, and is open in one process at a time.
 type State struct {
 	Dir  string
-	held *os.File // the lock; nil where the system has none
+	held *os.File // the lock; nil: the system has none
 }
 
 const (
 	KeyFile     = "key"
 	JournalFile = "journal"
-	// What may be left of keys that were being made or erased when a run was
-	// killed. Neither name is ever read as a key.
+	// Prefixes of files that may be left of keys that were being made or erased when
+	// a run was killed. Files with these names are never read as keys.
 	makingKey  = "key.making-"
 	erasingKey = "key.erasing-"
 )
 
-// Name is the folder, within the state directory, of one plan's state on one
-// account of one ledger: a release in practice, or on another ledger, shares no
-// key with it.
+// Name returns the folder, within the state directory, of one plan's state on one account of one ledger. A release in
+// practice, or on another ledger, shares no key with it.
 func Name(ledgerIdentity string, c ledger.Charge) string {
 	payer := sha256.Sum256([]byte(ledgerIdentity + "\x00" + c.Account))
 	return c.Release + "-" + c.PlanHash[:16] + "-" + hex.EncodeToString(payer[:8])
 }
 
-// Open opens a state below the state directory, waiting for another process
-// that has it open. It refuses a folder that others could have written to or can
-// read.
+// Open opens a state below the state directory, waiting for another process that has it open. It refuses a folder that
+// others can read or could have written to.
 func Open(ctx context.Context, root, name string) (*State, error) {
 	s := &State{Dir: filepath.Join(root, name)}
 	for {
@@ -63,17 +60,17 @@ func Open(ctx context.Context, root, name string) (*State, error) {
 		}
 		held, err := durable.HoldWaiting(ctx, s.Dir)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // it was cleared by another process just now
+		case errors.Is(err, fs.ErrNotExist): // another process has just removed it
 			continue
 		case err != nil && ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
 			return nil, fmt.Errorf("state directory: %w", err)
-		case held == nil || samePlace(held, s.Dir):
+		case held == nil || isSameFolder(held, s.Dir):
 			s.held = held
 			return s, nil
 		}
-		held.Close() // it was cleared by the process we waited for
+		held.Close() // the process that held it has removed it
 	}
 }
 
@@ -84,8 +81,8 @@ func (s *State) Close() {
 	}
 }
 
-// samePlace tells whether an open folder is still the one at a path.
-func samePlace(open *os.File, path string) bool {
+// isSameFolder reports whether an open folder is still the one at a path.
+func isSameFolder(open *os.File, path string) bool {
 	a, err := open.Stat()
 	if err != nil {
 		return false
@@ -94,9 +91,8 @@ func samePlace(open *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// NewKey draws a key and, if it is to be kept, makes it durable before it is used. A
-// key that an earlier run left is erased first, and a journal removed: nothing was
-// debited for them.
+// NewKey draws a key and, if keep is set, makes it durable before it is used. It first erases a key that an earlier
+// run left, and removes a journal: nothing was debited for them.
 func (s *State) NewKey(keep bool) (key noise.Key, err error) {
 	if err := s.Erase(); err != nil {
 		return key, err
@@ -117,9 +113,8 @@ func (s *State) NewKey(keep bool) (key noise.Key, err error) {
 	return key, nil
 }
 
-// OldKey is the key that a run which was cut off after its debit has left, and
-// whether there is one that could be: a key that is damaged or all zeros is none.
-// That it is the one debited for, the ledger tells.
+// OldKey returns the key of a run that was cut off after its debit, and whether there is a valid one: a damaged key or
+// one of zeros is not. Whether the release was debited for it is for the ledger to decide.
 func (s *State) OldKey() (key noise.Key, there bool, err error) {
 	b, err := os.ReadFile(filepath.Join(s.Dir, KeyFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,12 +131,11 @@ func (s *State) OldKey() (key noise.Key, there bool, err error) {
 	return key, key != noise.Key{}, nil
 }
 
-// Erase overwrites and removes every key of the state. A key first takes a name
-// under which it is never read, durably, so that no crash leaves zeros, or half
-// a key, to be taken for one. Its journal goes with it, and never without it: a key
-// that somebody puts back finds the rounds that it was used for.
+// Erase overwrites and removes every key of the state. A key is first renamed, durably, to a name that is never read,
+// so that no crash leaves zeros, or half a key, that could be taken for one. The journal is removed after the key, and
+// never without it: a key that somebody puts back finds the rounds that it was used for.
 func (s *State) Erase() error {
-	if err := s.eraseLeft(); err != nil {
+	if err := s.eraseLeftovers(); err != nil {
 		return err
 	}
 	err := os.Rename(filepath.Join(s.Dir, KeyFile), filepath.Join(s.Dir, erasingKey+"0"))
@@ -154,13 +148,13 @@ func (s *State) Erase() error {
 	if err != nil {
 		return fmt.Errorf("erasing the key: %w", err)
 	}
-	if err := s.eraseLeft(); err != nil {
+	if err := s.eraseLeftovers(); err != nil {
 		return err
 	}
 	return s.removeJournal()
 }
 
-// removeJournal removes the journal of the rounds, where there is one.
+// removeJournal removes the journal of the rounds, if there is one.
 func (s *State) removeJournal() error {
 	err := os.Remove(s.JournalPath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,11 +169,11 @@ func (s *State) removeJournal() error {
 	return nil
 }
 
-// JournalPath is where the journal of the rounds is kept.
+// JournalPath returns the path of the journal of the rounds.
 func (s *State) JournalPath() string { return filepath.Join(s.Dir, JournalFile) }
 
-// eraseLeft erases keys under the names that are never read.
-func (s *State) eraseLeft() error {
+// eraseLeftovers erases keys under the names that are never read.
+func (s *State) eraseLeftovers() error {
 	for _, pattern := range []string{makingKey + "*", erasingKey + "*"} {
 		left, err := files.Glob(s.Dir, pattern)
 		if err != nil {
@@ -194,7 +188,7 @@ func (s *State) eraseLeft() error {
 	return durable.SyncDir(s.Dir)
 }
 
-// Clear ends the state: the release is sealed, and nothing of it is needed again.
+// Clear removes the state: the release is sealed, and the state is not needed again.
 func (s *State) Clear() error {
 	if err := s.Erase(); err != nil {
 		return err
@@ -221,9 +215,8 @@ func eraseFile(path string) error {
 	return os.Remove(path)
 }
 
-// ClearSiblings removes what earlier plans of a sealed release have left in the
-// state directory: the diagnostics of refused data. A state with a key belongs to
-// a run that may resume, and one that is open to a run under way: they stay.
+// ClearSiblings removes what earlier plans of a sealed release have left in the state directory: the details of
+// refused data. A state with a key stays, as a run may resume from it, and so does one that a run has open.
 func ClearSiblings(root, release string) error {
 	all, err := os.ReadDir(root)
 	if err != nil {

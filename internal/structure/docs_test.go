@@ -15,12 +15,11 @@ import (
 	"unicode"
 )
 
-// This file holds the documents to themselves and to the program: that links lead somewhere, that tests that are named
-// exist, and that the refusals of a spec which tests print, and the errors which decide exit codes, are on the page of
-// errors, as they are printed.
+// This file checks the documents: links must lead somewhere, named tests must exist, and the page of errors must have
+// the refusals of a spec that tests print, and the errors that decide exit codes, as they are printed.
 
-// pages are all documents by their paths.
-func pages(t *testing.T) map[string]string {
+// readPages returns all documents by their paths.
+func readPages(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -50,13 +49,13 @@ var (
 	headed  = regexp.MustCompile(`(?m)^#{1,6} +(.*)$`)
 )
 
-// prose is a page without its examples.
-func prose(text string) string {
+// withoutExamples returns a page without its examples.
+func withoutExamples(text string) string {
 	return spanned.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
 }
 
-// anchors are those that a page's headings have.
-func anchors(text string) map[string]bool {
+// anchorsOf returns the anchors of a page's headings.
+func anchorsOf(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, heading := range headed.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
 		var b strings.Builder
@@ -78,9 +77,9 @@ func anchors(text string) map[string]bool {
 }
 
 func TestLinksLeadSomewhere(t *testing.T) {
-	all, links := pages(t), 0
+	all, links := readPages(t), 0
 	for page, text := range all {
-		for _, link := range linked.FindAllStringSubmatch(prose(text), -1) {
+		for _, link := range linked.FindAllStringSubmatch(withoutExamples(text), -1) {
 			target, anchor, _ := strings.Cut(link[1], "#")
 			if strings.Contains(target, "://") {
 				continue
@@ -92,7 +91,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			}
 			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s: %s leads nowhere", page, link[1])
-			} else if anchor != "" && !anchors(all[to])[anchor] {
+			} else if anchor != "" && !anchorsOf(all[to])[anchor] {
 				t.Errorf("%s: %s has no heading %q", page, to, anchor)
 			}
 		}
@@ -102,9 +101,9 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestEveryPageIsOnTheMap fails where docs/README.md does not lead to a page.
+// TestEveryPageIsOnTheMap fails if docs/README.md does not link to a page.
 func TestEveryPageIsOnTheMap(t *testing.T) {
-	all := pages(t)
+	all := readPages(t)
 	for page := range all {
 		name, below := strings.CutPrefix(page, "docs/")
 		if !below || name == "README.md" || strings.HasPrefix(name, "proofs/") || strings.HasPrefix(name, "pictures/") {
@@ -118,7 +117,7 @@ func TestEveryPageIsOnTheMap(t *testing.T) {
 
 var testName = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`)
 
-// TestTestsThatAreNamedExist holds every page that says by which test something is held.
+// TestTestsThatAreNamedExist fails if a page names a test that does not exist.
 func TestTestsThatAreNamedExist(t *testing.T) {
 	there := map[string]bool{}
 	eachFile(t, []string{"."}, true, func(path string, file *ast.File) {
@@ -129,7 +128,7 @@ func TestTestsThatAreNamedExist(t *testing.T) {
 		}
 	})
 	named := 0
-	for page, text := range pages(t) {
+	for page, text := range readPages(t) {
 		for _, name := range testName.FindAllString(text, -1) {
 			named++
 			if !there[name] {
@@ -165,8 +164,8 @@ func eachFile(t *testing.T, folders []string, tests bool, do func(path string, f
 	}
 }
 
-// explained is a message on the page of errors: its text with … for what varies, and its pattern.
-type explained struct {
+// explainedMessage is a message on the page of errors: its text with … for what varies, and its pattern.
+type explainedMessage struct {
 	text    string
 	pattern *regexp.Regexp
 	met     bool
@@ -174,10 +173,10 @@ type explained struct {
 
 var messageRow = regexp.MustCompile("(?m)^\\| (?:`` (.+?) ``|`([^`]+)`) \\| ([^|]+) \\| ([^|]+) \\|$")
 
-// explainedIn are the messages of the sections of docs/errors.md from one heading to another.
-func explainedIn(t *testing.T, from, to string) []*explained {
+// explainedIn returns the messages of the sections of docs/errors.md from one heading to another.
+func explainedIn(t *testing.T, from, to string) []*explainedMessage {
 	t.Helper()
-	text := pages(t)["docs/errors.md"]
+	text := readPages(t)["docs/errors.md"]
 	_, text, found := strings.Cut(text, "\n"+from+"\n")
 	if !found {
 		t.Fatalf("docs/errors.md has no heading %q", from)
@@ -188,9 +187,9 @@ func explainedIn(t *testing.T, from, to string) []*explained {
 			t.Fatalf("docs/errors.md has no heading %q", to)
 		}
 	}
-	var out []*explained
+	var out []*explainedMessage
 	for _, row := range messageRow.FindAllStringSubmatch(text, -1) {
-		e := &explained{text: row[1] + row[2]}
+		e := &explainedMessage{text: row[1] + row[2]}
 		var parts []string
 		for _, part := range strings.Split(e.text, "…") {
 			parts = append(parts, regexp.QuoteMeta(part))
@@ -206,8 +205,8 @@ func explainedIn(t *testing.T, from, to string) []*explained {
 
 var refusal = regexp.MustCompile(`(?m)^[a-z0-9_.-]+\.(?:yaml|csv|geojson|parquet|arrow|gz|zst):\d+:\d+: (.*)$`)
 
-// TestEveryRefusalOfASpecIsExplained holds docs/errors.md to the refusals that are kept in spec/testdata, both ways:
-// each has a row, and each row is of one.
+// TestEveryRefusalOfASpecIsExplained compares docs/errors.md with the refusals in spec/testdata: each refusal must
+// have a row, and each row a refusal.
 func TestEveryRefusalOfASpecIsExplained(t *testing.T) {
 	rows := explainedIn(t, "## The spec", "## The plan")
 	files, err := filepath.Glob(filepath.Join("spec", "testdata", "*.txt"))
@@ -248,15 +247,16 @@ func TestEveryRefusalOfASpecIsExplained(t *testing.T) {
 
 var verb = regexp.MustCompile(`%[-+# 0]*(?:\[\d\])?[0-9.]*[a-zA-Z]`)
 
-// literals are the texts of a file, put together where they are added up, with … for what is filled in.
-func literals(n ast.Node) []string {
+// stringLiterals returns the string literals of a file, concatenated where the source adds them up, with … for what is
+// filled in.
+func stringLiterals(n ast.Node) []string {
 	var out []string
 	ast.Inspect(n, func(n ast.Node) bool {
 		e, ok := n.(ast.Expr)
 		if !ok {
 			return true
 		}
-		s, isText := folded(e)
+		s, isText := foldLiteral(e)
 		if isText {
 			out = append(out, verb.ReplaceAllString(strings.ReplaceAll(s, "%%", "%"), "…"))
 		}
@@ -265,8 +265,8 @@ func literals(n ast.Node) []string {
 	return out
 }
 
-// folded is the text of a literal, or of a sum that has some.
-func folded(e ast.Expr) (string, bool) {
+// foldLiteral returns the text of a literal, or of a sum that contains some.
+func foldLiteral(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		if e.Kind == token.STRING {
@@ -275,8 +275,8 @@ func folded(e ast.Expr) (string, bool) {
 		}
 	case *ast.BinaryExpr:
 		if e.Op == token.ADD {
-			a, left := folded(e.X)
-			b, right := folded(e.Y)
+			a, left := foldLiteral(e.X)
+			b, right := foldLiteral(e.Y)
 			if !left {
 				a = "…"
 			}
@@ -289,36 +289,36 @@ func folded(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// errorPackages are where errors that reach a person are made.
+// errorPackages are the packages that make errors that reach a person.
 var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "histogram/evaluate",
 	"histogram/internal/encoding", "histogram/scan", "internal/account", "internal/derive", "internal/diff",
 	"internal/draft", "internal/durable", "internal/ending", "internal/evaluate", "internal/memory", "internal/parallel",
 	"internal/planfile", "internal/published", "internal/query", "internal/release", "budget/sign", "internal/state",
 	"internal/trace", "internal/verdict", "internal/verify", "plan"}
 
-// within are texts that stand within messages that have a row.
+// within are texts that occur within messages that have a row.
 var within = []string{
 	"The account admits no further release in ….",
 	"entry … …; nothing is spent from it any more",
 	"… is … in the release and … in the account",
 }
 
-// TestEveryErrorIsExplained holds the rest of docs/errors.md to the source: a row is of a text that is there, and what
-// the errors say by which exit codes are decided has a row.
+// TestEveryErrorIsExplained compares the rest of docs/errors.md with the source: every row must have a text in the
+// source, and the texts of errors that decide exit codes must have a row.
 func TestEveryErrorIsExplained(t *testing.T) {
 	rows := explainedIn(t, "## The plan", "")
 	eachFile(t, errorPackages, false, func(path string, file *ast.File) {
-		for _, s := range literals(file) {
+		for _, s := range stringLiterals(file) {
 			for _, row := range rows {
 				row.met = row.met || inSource(row, s)
 			}
 		}
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if !ok || f.Recv == nil || f.Name.Name != "Error" || f.Body == nil || !exported(f) {
+			if !ok || f.Recv == nil || f.Name.Name != "Error" || f.Body == nil || !isOfExportedType(f) {
 				continue
 			}
-			for _, s := range literals(f.Body) {
+			for _, s := range stringLiterals(f.Body) {
 				if words := strings.Fields(strings.ReplaceAll(s, "…", " ")); len(words) < 7 || strings.HasPrefix(s, " ") ||
 					slices.Contains(within, s) {
 					continue // a part of a message
@@ -340,8 +340,8 @@ func TestEveryErrorIsExplained(t *testing.T) {
 	}
 }
 
-// inSource tells whether the text in the source is the row's, or has it in it.
-func inSource(row *explained, source string) bool {
+// inSource reports whether a text in the source is that of the row, or contains it.
+func inSource(row *explainedMessage, source string) bool {
 	at := 0
 	for _, part := range strings.Split(row.text, "…") {
 		part = strings.Trim(part, " ")
@@ -354,8 +354,8 @@ func inSource(row *explained, source string) bool {
 	return true
 }
 
-// exported tells whether a method is of an exported type.
-func exported(f *ast.FuncDecl) bool {
+// isOfExportedType reports whether a method belongs to an exported type.
+func isOfExportedType(f *ast.FuncDecl) bool {
 	e := f.Recv.List[0].Type
 	if star, ok := e.(*ast.StarExpr); ok {
 		e = star.X

@@ -12,13 +12,13 @@ import (
 	"testing"
 )
 
-// exactPackages lie between confidential counts and what is chosen and published of them: counts, scores, choices and
-// noise are integers there, and nothing is a floating-point number. (Package tabulate estimates in floats how rows are
-// counted fastest.)
+// exactPackages handle data between confidential counts and what is chosen and published of them. Counts, scores,
+// choices and noise are integers there, and nothing is a floating-point number. (Package tabulate estimates in floats
+// how rows are counted fastest.)
 var exactPackages = []string{"histogram", "histogram/internal/answer", "histogram/internal/encoding",
 	"histogram/scan", "internal/noise"}
 
-// mayUseFloats lists the files of these packages that work before anything is counted, or from which nothing is
+// mayUseFloats lists the files of these packages that run before anything is counted, or from which nothing is
 // released.
 var mayUseFloats = []string{
 	// read columns of floats, as which a file may hold its numbers, before anything is counted
@@ -27,11 +27,11 @@ var mayUseFloats = []string{
 	"internal/noise/probability.go", // draws with the exact fraction that a float is, as a threshold says it
 }
 
-// inexact are the names by which Go reckons inexactly.
-var inexact = []string{"float32", "float64", "complex64", "complex128", "Float", "NewFloat", "Float32", "Float64",
+// inexactNames are the names of Go's inexact arithmetic.
+var inexactNames = []string{"float32", "float64", "complex64", "complex128", "Float", "NewFloat", "Float32", "Float64",
 	"SetFloat64", "Float64frombits"}
 
-// inexactIn lists what of a source is, or makes, a floating-point number.
+// inexactIn lists what in a source is, or makes, a floating-point number.
 func inexactIn(name string, source any) (found []string, err error) {
 	files := token.NewFileSet()
 	f, err := parser.ParseFile(files, name, source, parser.SkipObjectResolution)
@@ -42,7 +42,7 @@ func inexactIn(name string, source any) (found []string, err error) {
 		what := ""
 		switch n := n.(type) {
 		case *ast.Ident:
-			if slices.Contains(inexact, n.Name) {
+			if slices.Contains(inexactNames, n.Name) {
 				what = n.Name
 			}
 		case *ast.BasicLit:
@@ -89,7 +89,7 @@ func TestNothingOnTheWayFromCountsIsAFloat(t *testing.T) {
 	}
 }
 
-// A selection by floats, put in the place of the one there is, would be noticed, whatever it is made with.
+// TestFloatsAreNoticed plants a selection that computes in floats, in several ways.
 func TestFloatsAreNoticed(t *testing.T) {
 	path := filepath.Join("internal", "noise", "selection.go")
 	source, err := os.ReadFile(path)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// figured returns the packages in which the figures of plans and of published folders are worked out, by their folders.
-func figured(t *testing.T) []string {
+// figuredPackages returns the folders of the packages that compute the figures of plans and of published folders.
+func figuredPackages(t *testing.T) []string {
 	t.Helper()
 	none := map[string]string{ // and why
 		"plan/internal/plantest":  "test support",
@@ -33,11 +33,11 @@ func figured(t *testing.T) []string {
 
 // TestNothingFusesOnArm64 compiles these packages for arm64, where the compiler may join a product and a sum into one
 // instruction with one rounding, and fails if it did so anywhere: plans, reports and microdata would then differ
-// between architectures, and a run that resumes on another machine would ask other questions. What these packages import
-// is compiled once with what .ci/run builds for darwin.
+// between architectures, and a run that resumes on another machine would ask other questions. What these packages
+// import is compiled once with what .ci/run builds for darwin.
 func TestNothingFusesOnArm64(t *testing.T) {
 	arguments := []string{"build", "-gcflags=-S", "-o", os.DevNull}
-	for _, path := range figured(t) {
+	for _, path := range figuredPackages(t) {
 		arguments = append(arguments, "./"+path)
 	}
 	build := exec.Command("go", arguments...)
@@ -68,7 +68,7 @@ func TestMathIsTheSameEverywhere(t *testing.T) {
 	guess := "plan/planner/solve.go" // by logarithm and power of ten, and then by steps to the number that is wanted
 	used := regexp.MustCompile(`\bmath\.([A-Z]\w*)`)
 	found := map[string]int{}
-	for _, path := range figured(t) {
+	for _, path := range figuredPackages(t) {
 		files, err := filepath.Glob(filepath.Join(path, "*.go"))
 		if err != nil {
 			t.Fatal(err)

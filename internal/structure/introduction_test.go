@@ -14,16 +14,16 @@ import (
 	"testing"
 )
 
-// This file holds every public package to its introduction: a comment that says what the package owns and what it never
-// does, and an example of its main use that runs as a test.
+// This file checks that every public package has an introduction: a comment that says what the package owns and what it
+// never does, and an example of its main use that runs as a test.
 
-// public are the folders whose packages others may import, but for those below an internal one.
+// public are the folders whose packages others may import, except those below an internal one.
 var public = []string{"budget", "histogram", "plan", "report", "spec", "synth"}
 
-// packageFiles are the Go files of a package, with those of its tests.
+// packageFiles are the Go files of a package and of its tests.
 type packageFiles struct{ sources, tests []*ast.File }
 
-// publicPackages parses all public packages, by their paths.
+// publicPackages parses all public packages and returns them by their paths.
 func publicPackages(t *testing.T) map[string]*packageFiles {
 	t.Helper()
 	all := map[string]*packageFiles{}
@@ -51,8 +51,8 @@ var (
 	saysNever = regexp.MustCompile(`\b[Nn]ever\b`)
 )
 
-// missing lists what the introduction of a package lacks.
-func (p *packageFiles) missing() []string {
+// missingParts lists what the introduction of a package lacks.
+func (p *packageFiles) missingParts() []string {
 	var comment string
 	for _, file := range p.sources {
 		comment += file.Doc.Text()
@@ -67,28 +67,28 @@ func (p *packageFiles) missing() []string {
 	if !saysNever.MatchString(comment) {
 		lacks = append(lacks, "its comment does not say what it never does")
 	}
-	if !p.shown() {
+	if !p.hasExample() {
 		lacks = append(lacks, "no func Example with an output, from outside of the package")
 	}
 	return lacks
 }
 
-// shown reports whether the package has an example that runs as a test and shows only what others can reach.
-func (p *packageFiles) shown() bool {
+// hasExample reports whether the package has an example that runs as a test and shows only what others can reach.
+func (p *packageFiles) hasExample() bool {
 	return slices.ContainsFunc(p.tests, func(file *ast.File) bool {
 		return strings.HasSuffix(file.Name.Name, "_test") && slices.ContainsFunc(doc.Examples(file), showsPackage)
 	})
 }
 
-// showsPackage reports whether an example is that of its package, and is held to an output.
+// showsPackage reports whether an example is that of its package and has a checked output.
 func showsPackage(e *doc.Example) bool { return e.Name == "" && e.Output != "" }
 
-// TestPublicPackagesIntroduceThemselves fails where the comment of a public package does not say what it owns or what
-// it never does, and where nothing that runs shows its main use.
+// TestPublicPackagesIntroduceThemselves fails if the comment of a public package does not say what it owns or what it
+// never does, or if no running example shows its main use.
 func TestPublicPackagesIntroduceThemselves(t *testing.T) {
 	all := publicPackages(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		for _, lack := range all[name].missing() {
+		for _, lack := range all[name].missingParts() {
 			t.Errorf("package %s: %s", name, lack)
 		}
 	}
@@ -126,17 +126,17 @@ func TestMissingIntroductionsAreNoticed(t *testing.T) {
 			"no func Example with an output, from outside of the package"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := &packageFiles{sources: []*ast.File{parsed(t, c.comment+"package trees\n")},
-				tests: []*ast.File{parsed(t, "package "+c.tests+"\n\nimport \"fmt\"\n\n"+c.example)}}
-			if got := strings.Join(p.missing(), "; "); got != c.want {
+			p := &packageFiles{sources: []*ast.File{parseText(t, c.comment+"package trees\n")},
+				tests: []*ast.File{parseText(t, "package "+c.tests+"\n\nimport \"fmt\"\n\n"+c.example)}}
+			if got := strings.Join(p.missingParts(), "; "); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}
 }
 
-// parsed parses the text of a Go file.
-func parsed(t *testing.T, text string) *ast.File {
+// parseText parses the text of a Go file.
+func parseText(t *testing.T, text string) *ast.File {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "trees.go", text, parser.ParseComments)
 	if err != nil {

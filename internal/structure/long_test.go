@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestLongRunsWhatThereIs fails where .ci/long asks for tests that no package has which it names: `go test` passes where a
+// TestLongRunsWhatThereIs fails if .ci/long names tests that do not exist in the named packages: `go test` passes if a
 // pattern matches nothing, so a test that moved would never run again.
 func TestLongRunsWhatThereIs(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(".ci", "long"))
@@ -44,7 +44,7 @@ func TestLongRunsWhatThereIs(t *testing.T) {
 			if flag[2] == "^$" {
 				continue
 			}
-			for _, one := range alternatives(flag[2]) {
+			for _, one := range patternParts(flag[2]) {
 				asked++
 				prefix := map[string]string{"run": "Test", "bench": "Benchmark"}[flag[1]]
 				wanted := regexp.MustCompile(one)
@@ -59,8 +59,8 @@ func TestLongRunsWhatThereIs(t *testing.T) {
 	}
 }
 
-// alternatives are the parts of a pattern, which may stand between brackets after what they have in common.
-func alternatives(pattern string) []string {
+// patternParts returns the parts of a pattern, which may be in parentheses after a common prefix.
+func patternParts(pattern string) []string {
 	if strings.ContainsAny(pattern, "()") {
 		return []string{pattern}
 	}

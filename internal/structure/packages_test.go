@@ -13,20 +13,21 @@ import (
 
 const module = "github.com/dprelease/dprelease/"
 
-// may lists, for every package, the packages of ours that it may import.
-var may = map[string][]string{
+// allowedImports lists, for every package, the packages of this module that it may import.
+var allowedImports = map[string][]string{
 	"spec": {"spec/expression", "spec/document", "spec/files", "spec/meaning", "spec/shape",
 		"spec/domain"},
-	"spec/domain":        {"spec/calendar", "spec/document", "spec/expression", "spec/files"},
-	"spec/meaning":       {"spec/shape"},
-	"spec/files":         {"internal/regular", "spec/document"},
-	"spec/document":      {},
-	"spec/shape":         {"internal/canonical", "spec/document"},
-	"spec/calendar":      {},
-	"spec/expression":    {"spec/calendar"},
-	"budget":             {},
-	"budget/contour":     {"budget"},
-	"budget/ledger":      {"internal/canonical", "budget", "internal/regular", "budget/sign", "spec/document", "spec/shape"},
+	"spec/domain":     {"spec/calendar", "spec/document", "spec/expression", "spec/files"},
+	"spec/meaning":    {"spec/shape"},
+	"spec/files":      {"internal/regular", "spec/document"},
+	"spec/document":   {},
+	"spec/shape":      {"internal/canonical", "spec/document"},
+	"spec/calendar":   {},
+	"spec/expression": {"spec/calendar"},
+	"budget":          {},
+	"budget/contour":  {"budget"},
+	"budget/ledger": {"internal/canonical", "budget", "internal/regular", "budget/sign", "spec/document",
+		"spec/shape"},
 	"internal/noise":     {},
 	"internal/screen":    {"budget"},
 	"internal/parallel":  {},
@@ -39,11 +40,13 @@ var may = map[string][]string{
 	"internal/durable":   {},
 	"internal/draft": {"spec/files", "budget", "histogram/source", "internal/regular", "internal/verdict",
 		"spec/domain"},
-	"internal/show": {"internal/canonical", "budget", "internal/published", "internal/screen", "internal/verdict", "plan/statistic"},
+	"internal/show": {"internal/canonical", "budget", "internal/published", "internal/screen", "internal/verdict",
+		"plan/statistic"},
 	"internal/published": {"internal/canonical", "spec", "spec/domain", "spec/document", "budget", "budget/ledger",
 		"internal/measured", "internal/regular", "internal/screen", "budget/sign", "internal/verdict", "plan",
 		"report", "synth", "plan/compiled", "plan/statistic"},
-	"plan": {"plan/counted", "plan/selection", "internal/canonical", "spec", "spec/domain", "budget", "plan/residual", "plan/attributes",
+	"plan": {"plan/counted", "plan/selection", "internal/canonical", "spec", "spec/domain", "budget", "plan/residual",
+		"plan/attributes",
 		"plan/limit", "plan/strategy", "plan/usefulness"},
 	"plan/attributes": {"spec", "spec/domain"},
 	"plan/adaptive":   {"plan/counted", "plan/selection", "budget", "plan", "plan/limit"},
@@ -56,75 +59,94 @@ var may = map[string][]string{
 	"plan/tabulation": {"plan", "plan/attributes", "plan/limit", "spec"},
 	"plan/template":   {"budget", "plan", "plan/strategy", "spec"},
 	"plan/usefulness": {},
-	"plan/workload": {"plan/counted", "plan/selection", "budget", "plan", "plan/residual", "spec", "spec/domain", "spec/document", "plan/attributes",
+	"plan/workload": {"plan/counted", "plan/selection", "budget", "plan", "plan/residual", "spec", "spec/domain",
+		"spec/document", "plan/attributes",
 		"plan/impossible", "plan/limit", "plan/statistic", "plan/strategy"},
 	"plan/fitting": {"budget", "plan", "plan/residual", "plan/workload", "spec", "spec/domain", "plan/attributes",
 		"plan/impossible", "plan/limit", "plan/tabulation"},
-	"plan/compiled": {"plan/counted", "plan/selection", "plan/statistic", "budget", "plan", "plan/fitting", "plan/residual", "plan/workload", "spec", "spec/domain",
+	"plan/compiled": {"plan/counted", "plan/selection", "plan/statistic", "budget", "plan", "plan/fitting",
+		"plan/residual", "plan/workload", "spec", "spec/domain",
 		"plan/adaptive", "plan/limit", "plan/strategy", "plan/usefulness"},
-	"plan/optimise": {"plan/counted", "plan/selection", "budget", "plan", "plan/residual", "plan/workload", "spec", "spec/document", "plan/attributes",
+	"plan/optimise": {"plan/counted", "plan/selection", "budget", "plan", "plan/residual", "plan/workload", "spec",
+		"spec/document", "plan/attributes",
 		"plan/adaptive", "plan/limit", "plan/statistic", "plan/strategy", "plan/tabulation"},
-	"plan/describe": {"plan/counted", "plan/selection", "spec/files", "budget", "plan", "plan/compiled", "plan/optimise", "plan/residual",
+	"plan/describe": {"plan/counted", "plan/selection", "spec/files", "budget", "plan", "plan/compiled", "plan/optimise",
+		"plan/residual",
 		"plan/workload", "spec", "spec/domain", "plan/attributes", "plan/adaptive", "plan/statistic", "plan/strategy",
 		"plan/tabulation", "plan/template", "plan/usefulness"},
-	"plan/planner": {"plan/counted", "plan/selection", "budget", "budget/contour", "internal/parallel", "plan", "plan/compiled",
+	"plan/planner": {"plan/counted", "plan/selection", "budget", "budget/contour", "internal/parallel", "plan",
+		"plan/compiled",
 		"plan/describe", "plan/fitting", "plan/optimise", "plan/residual", "plan/workload", "spec", "spec/document",
 		"plan/attributes", "plan/adaptive", "plan/impossible", "plan/statistic", "plan/strategy", "plan/tabulation",
 		"plan/template", "plan/usefulness"},
 	"plan/internal/plantest": {"budget", "plan", "plan/compiled", "plan/describe", "plan/fitting", "plan/planner",
 		"plan/residual",
 		"plan/workload", "spec", "plan/adaptive"},
-	"plan/ranges":       {},
-	"plan/residual":     {"plan/ranges"},
-	"internal/measured": {"plan/selection", "internal/canonical", "plan", "internal/regular", "plan/compiled", "plan/adaptive"},
-	"histogram": {"plan/counted", "plan/selection", "budget", "budget/ledger", "histogram/internal/answer", "internal/measured", "internal/noise",
+	"plan/ranges":   {},
+	"plan/residual": {"plan/ranges"},
+	"internal/measured": {"plan/selection", "internal/canonical", "plan", "internal/regular", "plan/compiled",
+		"plan/adaptive"},
+	"histogram": {"plan/counted", "plan/selection", "budget", "budget/ledger", "histogram/internal/answer",
+		"internal/measured", "internal/noise",
 		"internal/parallel", "plan", "plan/adaptive", "plan/compiled", "plan/impossible", "plan/planner", "spec",
 		"spec/domain"},
-	"histogram/scan": {"plan/counted", "plan/selection", "histogram", "histogram/internal/answer", "histogram/internal/bounding",
+	"histogram/scan": {"plan/counted", "plan/selection", "histogram", "histogram/internal/answer",
+		"histogram/internal/bounding",
 		"histogram/internal/encoding", "histogram/source", "internal/memory", "internal/noise", "internal/parallel",
 		"internal/progress", "internal/tabulate", "plan", "plan/attributes", "plan/impossible", "plan/residual", "spec",
 		"spec/domain"},
 	"internal/memory":             {"plan/selection", "histogram/source", "plan", "plan/adaptive", "plan/compiled"},
 	"histogram/internal/bounding": {"internal/noise", "internal/parallel"},
 	"histogram/internal/encoding": {"histogram/source", "spec", "spec/domain", "spec/expression"},
-	"histogram/internal/histogramtest": {"plan/selection", "budget", "internal/measured", "internal/noise", "plan", "plan/compiled",
+	"histogram/internal/histogramtest": {"plan/selection", "budget", "internal/measured", "internal/noise", "plan",
+		"plan/compiled",
 		"plan/planner", "spec", "spec/domain", "synth"},
 	"histogram/internal/answer": {"internal/tabulate", "internal/parallel", "spec/domain"},
-	"histogram/evaluate": {"plan/counted", "plan/selection", "spec", "spec/domain", "budget/ledger", "internal/noise", "plan", "plan/compiled",
+	"histogram/evaluate": {"plan/counted", "plan/selection", "spec", "spec/domain", "budget/ledger", "internal/noise",
+		"plan", "plan/compiled",
 		"plan/describe", "plan/planner", "histogram", "histogram/internal/answer", "histogram/internal/encoding",
 		"histogram/scan",
 		"internal/memory", "internal/parallel", "plan/attributes", "plan/impossible", "plan/statistic"},
 	"internal/progress": {},
 	"histogram/source":  {"spec/files", "spec", "spec/domain", "spec/document", "internal/regular"},
-	"synth": {"plan/counted", "plan/selection", "plan/statistic", "spec", "spec/domain", "budget", "plan", "plan/residual", "internal/measured", "synth/graphical",
+	"synth": {"plan/counted", "plan/selection", "plan/statistic", "spec", "spec/domain", "budget", "plan",
+		"plan/residual", "internal/measured", "synth/graphical",
 		"plan/compiled", "plan/describe", "plan/fitting", "plan/adaptive", "plan/impossible", "plan/tabulation",
 		"internal/parallel"},
 	"synth/graphical": {"budget", "internal/parallel"},
-	"report": {"plan/selection", "internal/canonical", "budget", "plan", "synth", "plan/compiled", "plan/describe", "report/internal/words",
+	"report": {"plan/selection", "internal/canonical", "budget", "plan", "synth", "plan/compiled", "plan/describe",
+		"report/internal/words",
 		"plan/usefulness"},
 	"report/internal/words":   {"budget", "plan/describe", "spec/domain"},
 	"report/internal/shading": {"report/internal/words"},
-	"report/notes": {"plan/selection", "plan/statistic", "spec", "budget", "plan", "plan/describe", "report", "report/internal/words",
+	"report/notes": {"plan/selection", "plan/statistic", "spec", "budget", "plan", "plan/describe", "report",
+		"report/internal/words",
 		"plan/usefulness"},
-	"report/maker": {"plan/counted", "plan/selection", "plan/statistic", "spec", "spec/domain", "budget", "plan", "synth", "plan/compiled", "plan/describe", "report",
+	"report/maker": {"plan/counted", "plan/selection", "plan/statistic", "spec", "spec/domain", "budget", "plan", "synth",
+		"plan/compiled", "plan/describe", "report",
 		"report/internal/shading", "report/internal/words", "report/notes", "plan/attributes", "plan/strategy",
 		"plan/tabulation", "plan/usefulness"},
 	"report/page": {"plan/statistic", "spec", "budget", "plan", "synth", "internal/screen", "plan/compiled",
 		"plan/describe", "report", "report/internal/shading", "report/internal/words", "report/notes", "plan/usefulness"},
-	"internal/derive": {"plan/selection", "internal/canonical", "budget", "budget/ledger", "internal/measured", "internal/memory",
+	"internal/derive": {"plan/selection", "internal/canonical", "budget", "budget/ledger", "internal/measured",
+		"internal/memory",
 		"internal/parallel", "internal/progress", "internal/published", "internal/screen", "plan", "plan/compiled",
 		"plan/describe", "report", "report/maker", "report/page", "spec", "spec/domain", "synth", "plan/statistic"},
 	"internal/verify": {"plan/selection", "budget", "budget/contour", "budget/ledger", "internal/derive",
-		"internal/durable", "internal/measured", "internal/memory", "internal/published", "internal/regular", "internal/screen",
+		"internal/durable", "internal/measured", "internal/memory", "internal/published", "internal/regular",
+		"internal/screen",
 		"budget/sign", "internal/verdict", "plan", "plan/compiled", "plan/describe", "plan/planner", "report", "spec",
 		"plan/adaptive", "plan/template"},
-	"internal/diff": {"plan/selection", "plan/statistic", "budget", "internal/published", "internal/screen", "internal/verdict", "plan",
+	"internal/diff": {"plan/selection", "plan/statistic", "budget", "internal/published", "internal/screen",
+		"internal/verdict", "plan",
 		"plan/compiled", "plan/describe", "spec/domain"},
 	"internal/interval": {"budget", "internal/screen", "plan", "plan/compiled", "synth"},
-	"internal/query": {"plan/selection", "budget", "internal/interval", "internal/measured", "internal/published", "internal/screen",
+	"internal/query": {"plan/selection", "budget", "internal/interval", "internal/measured", "internal/published",
+		"internal/screen",
 		"internal/verdict", "plan", "plan/attributes", "plan/compiled", "spec", "spec/domain", "synth",
 		"plan/statistic"},
-	"internal/trace": {"plan/selection", "budget", "internal/interval", "internal/measured", "internal/published", "internal/screen",
+	"internal/trace": {"plan/selection", "budget", "internal/interval", "internal/measured", "internal/published",
+		"internal/screen",
 		"internal/verdict", "plan", "plan/compiled", "plan/describe", "spec", "spec/domain", "spec/document", "synth",
 		"plan/statistic"},
 	"internal/publishedtest": {"internal/release", "internal/releasetest"},
@@ -133,8 +155,10 @@ var may = map[string][]string{
 	"internal/account": {"budget/ledger", "internal/durable", "budget/sign", "internal/verdict", "spec/files",
 		"internal/published", "internal/regular", "internal/screen", "plan/compiled", "plan/template"},
 	"internal/diagnostics": {"histogram/scan", "histogram/source", "internal/durable", "spec/files"},
-	"internal/evaluate": {"plan/selection", "internal/canonical", "budget", "budget/ledger", "histogram/evaluate", "histogram/scan",
-		"histogram/source", "internal/account", "internal/diagnostics", "internal/durable", "internal/memory", "internal/noise", "internal/published",
+	"internal/evaluate": {"plan/selection", "internal/canonical", "budget", "budget/ledger", "histogram/evaluate",
+		"histogram/scan",
+		"histogram/source", "internal/account", "internal/diagnostics", "internal/durable", "internal/memory",
+		"internal/noise", "internal/published",
 		"internal/verdict", "plan", "plan/compiled", "plan/statistic", "spec", "spec/domain"},
 	"internal/ending": {"budget/ledger", "histogram/scan", "histogram/source", "internal/memory", "internal/verdict",
 		"spec/document"},
@@ -147,13 +171,15 @@ var may = map[string][]string{
 		"internal/noise", "internal/progress", "internal/published", "internal/regular", "internal/screen",
 		"budget/sign", "internal/verdict", "plan", "plan/compiled", "plan/planner", "spec", "spec/files", "synth",
 		"plan/adaptive", "plan/template", "internal/planfile", "internal/state"},
-	"cmd/dprelease": {".", "plan/selection", "internal/canonical", "spec", "spec/document", "budget", "budget/ledger", "internal/screen",
+	"cmd/dprelease": {".", "plan/selection", "internal/canonical", "spec", "spec/document", "budget", "budget/ledger",
+		"internal/screen",
 		"budget/sign", "plan", "internal/progress", "report", "report/page", "internal/published", "internal/diff",
 		"internal/diagnostics", "internal/draft", "internal/evaluate", "internal/query", "internal/verify",
 		"internal/show", "internal/trace", "internal/release", "internal/verdict", "plan/describe", "plan/planner",
 		"plan/compiled", "plan/strategy", "internal/account", "internal/ending", "internal/planfile",
 		"internal/state"},
-	".": {"internal/ending", "internal/planfile", "internal/progress", "internal/release", "budget/sign", "internal/verify",
+	".": {"internal/ending", "internal/planfile", "internal/progress", "internal/release", "budget/sign",
+		"internal/verify",
 		"plan/compiled", "spec"},
 	"internal/structure":         {},
 	"internal/structure/figures": {},
@@ -167,9 +193,9 @@ var may = map[string][]string{
 	"examples/households/generate": {},
 }
 
-// forbidden lists imports: a path, with those below it, that a package (and those below it; "" is every package)
-// may not import, and why. Below histogram are whoever reads rows (scan, evaluate, source and internal/bounding,
-// internal/encoding) and exact answers (internal/answer).
+// forbidden lists imports: a path that a package may not import, together with the paths below it, and why. It applies
+// also to the packages below pkg; "" is every package. Below histogram are the packages that read rows (scan,
+// evaluate, source and internal/bounding, internal/encoding) and exact answers (internal/answer).
 var forbidden = []struct{ pkg, path, why string }{
 	{"", "github.com/apache/arrow/go/v17/parquet", "parquet-go reads and writes Parquet"},
 	{"internal/tabulate", "math/rand", "tables are exact"},
@@ -188,7 +214,8 @@ var forbidden = []struct{ pkg, path, why string }{
 // they reach open files by name and compute dates, so "os" and "time" are
 // forbidden to the pure packages themselves only, above.)
 var (
-	pure = []string{"plan", "plan/adaptive", "plan/attributes", "plan/compiled", "plan/counted", "plan/selection", "plan/describe", "plan/fitting",
+	pure = []string{"plan", "plan/adaptive", "plan/attributes", "plan/compiled", "plan/counted", "plan/selection",
+		"plan/describe", "plan/fitting",
 		"plan/impossible", "plan/limit", "plan/optimise", "plan/planner", "plan/statistic", "plan/strategy",
 		"plan/tabulation", "plan/template", "plan/usefulness", "plan/workload", "synth", "report", "report/notes",
 		"report/maker", "report/page"}
@@ -207,13 +234,13 @@ var (
 		"histogram/internal/bounding", "histogram/internal/encoding", "histogram/scan", "histogram/source"}
 )
 
-// imports lists what each package imports, without its tests.
-type imports map[string][]string
+// importGraph lists what each package imports, without its tests.
+type importGraph map[string][]string
 
 // readImports reads the imports of all packages.
-func readImports(t *testing.T) imports {
+func readImports(t *testing.T) importGraph {
 	t.Helper()
-	all := imports{}
+	all := importGraph{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -243,8 +270,8 @@ func readImports(t *testing.T) imports {
 	return all
 }
 
-// reach returns a package and all packages of ours that it imports, directly or not.
-func (all imports) reach(pkg string) []string {
+// reach returns a package and all packages of this module that it imports, directly or not.
+func (all importGraph) reach(pkg string) []string {
 	reached := []string{pkg}
 	for i := 0; i < len(reached); i++ {
 		for _, imported := range all[reached[i]] {
@@ -257,10 +284,10 @@ func (all imports) reach(pkg string) []string {
 }
 
 // breaks returns the imports that the lists above do not allow, sorted.
-func (all imports) breaks() []string {
+func (all importGraph) breaks() []string {
 	var out []string
 	for pkg, paths := range all {
-		allowed, ok := may[pkg]
+		allowed, ok := allowedImports[pkg]
 		if !ok {
 			out = append(out, "there is no package "+pkg)
 		}
@@ -269,7 +296,7 @@ func (all imports) breaks() []string {
 				out = append(out, pkg+" may not import "+other)
 			}
 			for _, f := range forbidden {
-				if (f.pkg == "" || below(pkg, f.pkg)) && below(imported, f.path) {
+				if (f.pkg == "" || isBelow(pkg, f.pkg)) && isBelow(imported, f.path) {
 					out = append(out, pkg+" may not import "+imported+": "+f.why)
 				}
 			}
@@ -278,7 +305,7 @@ func (all imports) breaks() []string {
 	for _, pkg := range core {
 		for _, imported := range all[pkg] {
 			if slices.ContainsFunc(outside, func(path string) bool {
-				return below(strings.TrimPrefix(imported, module), path)
+				return isBelow(strings.TrimPrefix(imported, module), path)
 			}) {
 				out = append(out, pkg+" may not import "+imported+": it is the trusted core")
 			}
@@ -293,7 +320,7 @@ func (all imports) breaks() []string {
 				if reached == "internal/regular" && imported == "syscall" {
 					continue // the flag with which it opens files, and nothing of the machine
 				}
-				if slices.ContainsFunc(machine, func(path string) bool { return below(imported, path) }) {
+				if slices.ContainsFunc(machine, func(path string) bool { return isBelow(imported, path) }) {
 					out = append(out, pkg+" may not reach "+imported+" (by "+reached+"): it depends on its input alone")
 				}
 			}
@@ -303,8 +330,8 @@ func (all imports) breaks() []string {
 	return slices.Compact(out)
 }
 
-// below reports whether an import path is a given one or one under it.
-func below(imported, path string) bool {
+// isBelow reports whether an import path is a given one or one under it.
+func isBelow(imported, path string) bool {
 	return imported == path || strings.HasPrefix(imported, path+"/")
 }
 
@@ -313,7 +340,7 @@ func TestPackages(t *testing.T) {
 	for _, b := range all.breaks() {
 		t.Error(b)
 	}
-	for pkg := range may {
+	for pkg := range allowedImports {
 		if _, ok := all[pkg]; !ok {
 			t.Errorf("package %s is empty", pkg)
 		}
@@ -350,8 +377,7 @@ func TestBreaksAreNoticed(t *testing.T) {
 	}
 }
 
-// TestDependencies holds docs/dependencies.md and go.mod together: every direct
-// requirement has its line there.
+// TestDependencies checks that docs/dependencies.md has a line for each direct requirement of go.mod.
 func TestDependencies(t *testing.T) {
 	mod, err := os.ReadFile("go.mod")
 	if err != nil {

@@ -19,12 +19,11 @@ import (
 var update = flag.Bool("update", false,
 	"write the hashes of today's functions into the proof pages, after reading them again")
 
-// reading is a line of a proof page: which function it was read against.
+// reading matches a line of a proof page that names a function and the hash against which the page was read.
 var reading = regexp.MustCompile("(?m)^- `([^`]+)` `([^`]+)` sha256:([^ \n]*)$")
 
-// TestProofsWereReadAgainstTheseFunctions fails when a function that a page of
-// docs/proofs speaks of, or its contract comment, has changed since the page was
-// read against it.
+// TestProofsWereReadAgainstTheseFunctions fails if a function that a page of docs/proofs names, or its contract
+// comment, has changed since the page was read against it.
 func TestProofsWereReadAgainstTheseFunctions(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join("docs", "proofs", "*.md"))
 	if err != nil || len(pages) == 0 {

@@ -27,7 +27,8 @@ the language in brief, [spec.md](spec.md) what a reader does not guess, [errors.
 
 `
 
-// TestReferenceIsMadeFromTheSchema fails where docs/reference.md is not what the schema says: then run it with -update.
+// TestReferenceIsMadeFromTheSchema fails if docs/reference.md differs from what the schema says: then run it with
+// -update.
 func TestReferenceIsMadeFromTheSchema(t *testing.T) {
 	var root node
 	if err := json.Unmarshal(spec.Schema(), &root); err != nil {
@@ -105,13 +106,13 @@ type referenceWriter struct {
 	lines   []example
 }
 
-// example is a line of the page and the value that it is of.
+// example is a line of the page with the value that it shows.
 type example struct {
 	line  string
 	value any
 }
 
-// order is that of a spec as people write it; other keys follow by their names.
+// order is the usual order of a spec's keys; other keys follow by name.
 var order = []string{
 	"version", "release", "corrects", "params", "about", "fit", "privacy", "budget", "tables", "impossible", "marginals",
 	"synthetic", "diagnostics",
@@ -191,7 +192,7 @@ func (w *referenceWriter) key(key string, n node, required bool, needs any) {
 	}
 	fmt.Fprintf(&w.page, "- **Type:** %s\n", strings.Join(w.types(n), ", or "))
 	if takes != "" {
-		fmt.Fprintf(&w.page, "- **Takes:** %s\n", escaped(takes))
+		fmt.Fprintf(&w.page, "- **Takes:** %s\n", escapeMarkdown(takes))
 	}
 	if limits := w.limits(n); limits != "" {
 		fmt.Fprintf(&w.page, "- **Allowed:** %s\n", limits)
@@ -200,7 +201,7 @@ func (w *referenceWriter) key(key string, n node, required bool, needs any) {
 	case required:
 		w.page.WriteString("- **Default:** none, the key must be there\n")
 	case parts[2] != "":
-		fmt.Fprintf(&w.page, "- **Default:** without it, %s\n", escaped(parts[2]))
+		fmt.Fprintf(&w.page, "- **Default:** without it, %s\n", escapeMarkdown(parts[2]))
 	}
 	if m, ok := needs.(map[string]any); ok {
 		if others := node(m).texts(path.Ext("." + key)[1:]); others != nil {
@@ -209,8 +210,8 @@ func (w *referenceWriter) key(key string, n node, required bool, needs any) {
 	}
 	name := key[strings.LastIndex(key, ".")+1:]
 	if examples, _ := n["examples"].([]any); len(examples) > 0 {
-		w.lines = append(w.lines, example{name + ": " + flow(examples[0]), examples[0]})
-		fmt.Fprintf(&w.page, "- **Example:** `%s: %s`\n", name, flow(examples[0]))
+		w.lines = append(w.lines, example{name + ": " + flowYAML(examples[0]), examples[0]})
+		fmt.Fprintf(&w.page, "- **Example:** `%s: %s`\n", name, flowYAML(examples[0]))
 	}
 	if page := parts[3]; page != "" {
 		link := "../" + page
@@ -222,7 +223,7 @@ func (w *referenceWriter) key(key string, n node, required bool, needs any) {
 	w.page.WriteString("\n")
 }
 
-// types are what kinds of values a schema takes, in words.
+// types returns the kinds of values that a schema accepts, in words.
 func (w *referenceWriter) types(n node) []string {
 	if ref := n.text("$ref"); ref != "" {
 		n = w.defs.object(path.Base(ref))
@@ -264,7 +265,7 @@ func (w *referenceWriter) types(n node) []string {
 	return out
 }
 
-// limits are the values that a schema allows beyond its type: its choices and its ends.
+// limits returns the values that a schema allows beyond its type: its choices and its bounds.
 func (w *referenceWriter) limits(n node) string {
 	var out []string
 	if all := n.texts("enum"); all != nil {
@@ -299,13 +300,13 @@ func (w *referenceWriter) contents() string {
 	return strings.Join(out, " · ") + "\n\n"
 }
 
-// escaped keeps signs of Markdown from meaning anything.
-func escaped(s string) string {
+// escapeMarkdown escapes the markup characters of Markdown.
+func escapeMarkdown(s string) string {
 	return strings.NewReplacer("*", "\\*", "<", "&lt;", "[", "\\[", "]", "\\]", "_", "\\_").Replace(s)
 }
 
-// flow writes a JSON value as YAML on one line.
-func flow(value any) string {
+// flowYAML writes a JSON value as YAML on one line.
+func flowYAML(value any) string {
 	switch v := value.(type) {
 	case map[string]any:
 		var keys, out []string
@@ -314,13 +315,13 @@ func flow(value any) string {
 		}
 		slices.Sort(keys)
 		for _, k := range keys {
-			out = append(out, k+": "+flow(v[k]))
+			out = append(out, k+": "+flowYAML(v[k]))
 		}
 		return "{" + strings.Join(out, ", ") + "}"
 	case []any:
 		var out []string
 		for _, one := range v {
-			out = append(out, flow(one))
+			out = append(out, flowYAML(one))
 		}
 		return "[" + strings.Join(out, ", ") + "]"
 	case string:

@@ -16,20 +16,20 @@ import (
 	"testing"
 )
 
-// This file decides whether a function that a proof page speaks of differs from what the page was read against by its
-// names and comments alone, so that the page need not be read again.
+// This file decides whether a function that a proof page names differs only in names and comments from the version that
+// the page was read against, so that the page need not be read again.
 
 var since = flag.String("since", "",
 	"write the new hashes and names of functions that differ from those of this commit by names and comments alone")
 
 // version is a package as it is in a folder, or was at a commit: the functions of its files, and every name that is
-// declared in it other than within a function.
+// declared in it outside functions.
 type version struct {
 	files map[string]*ast.File // by name
 	names map[string]bool
 }
 
-// versionOf parses the files of a package, tests left out. read returns the text of a file.
+// versionOf parses the files of a package, without its tests. The function read returns the text of a file.
 func versionOf(names []string, read func(name string) ([]byte, error)) (*version, error) {
 	v := &version{files: map[string]*ast.File{}, names: map[string]bool{}}
 	for _, name := range names {
@@ -55,7 +55,7 @@ func versionOf(names []string, read func(name string) ([]byte, error)) (*version
 	return v, nil
 }
 
-// isLocal reports whether a name is declared within one of some functions: a variable, a parameter, a label.
+// isLocal reports whether a name is declared within one of the functions: a variable, a parameter, a label.
 func isLocal(name *ast.Ident, functions ...ast.Decl) bool {
 	if name.Obj == nil {
 		return false
@@ -85,9 +85,9 @@ type renaming struct {
 	why                 string
 }
 
-// sameButForNames returns "" where two functions are the same but for names and comments: a name within a function may
-// be any other, one to one; another name may be one that nothing in the package had, in place of one that it has no
-// more.
+// sameButForNames returns "" if two functions differ only in names and comments, and else what differs. Names within a
+// function may be replaced one to one. Any other name may only be replaced by one that the package did not have, and
+// must no longer exist in it.
 func sameButForNames(old, now *ast.FuncDecl, before, after *version) string {
 	r := &renaming{from: old, to: now, before: before, after: after, local: map[string]string{},
 		global: map[string]string{}, back: map[string]string{}}
@@ -102,7 +102,7 @@ func (r *renaming) fail(format string, of ...any) {
 	}
 }
 
-// compare walks two trees side by side; places in files, comments and objects do not count.
+// compare walks two trees in parallel, ignoring positions, comments and objects.
 func (r *renaming) compare(a, b reflect.Value) {
 	if r.why != "" {
 		return
@@ -119,10 +119,12 @@ func (r *renaming) compare(a, b reflect.Value) {
 	}
 	switch x := a.Interface().(type) {
 	case *ast.Ident:
-		if to, is := b.Interface().(*ast.Ident); !is || (x == nil) != (to == nil) {
+		y, is := b.Interface().(*ast.Ident)
+		switch {
+		case !is || (x == nil) != (y == nil):
 			r.fail("a name more or less")
-		} else if x != nil {
-			r.rename(x, to)
+		case x != nil:
+			r.renameIdent(x, y)
 		}
 		return
 	case token.Pos, *ast.Object, *ast.CommentGroup, *ast.Scope:
@@ -154,7 +156,7 @@ func (r *renaming) compare(a, b reflect.Value) {
 	}
 }
 
-func (r *renaming) rename(from, to *ast.Ident) {
+func (r *renaming) renameIdent(from, to *ast.Ident) {
 	local := isLocal(from, r.from)
 	if local != isLocal(to, r.to) {
 		r.fail("%s is of the function, and %s is not, or the other way round", from.Name, to.Name)
@@ -175,8 +177,8 @@ func (r *renaming) rename(from, to *ast.Ident) {
 	names[from.Name], r.back[key] = to.Name, from.Name
 }
 
-// TestProofsOutliveNames rewrites, with -since, the lines of proof pages whose functions have other names and comments
-// and are else what they were; it fails for the others, whose pages are to be read again.
+// TestProofsOutliveNames, with -since, updates the lines of proof pages whose functions differ only in names and
+// comments. It fails for the other changed functions, whose pages must be read again.
 func TestProofsOutliveNames(t *testing.T) {
 	if *since == "" {
 		t.Skip("give -since COMMIT, at which the pages were right")
@@ -216,8 +218,7 @@ func TestProofsOutliveNames(t *testing.T) {
 	}
 }
 
-// nameNow returns what a function of a file is called that was the same but for names and comments, or why there is
-// none.
+// nameNow returns the present name of a function that has changed only in names and comments, or why there is none.
 func nameNow(t *testing.T, file, name string) (now, why string) {
 	t.Helper()
 	folder := path.Dir(file)
@@ -286,6 +287,7 @@ func TestRenamingsAreToldFromChanges(t *testing.T) {
 			"func f(ceil, b int) int { c := ceil - b; return floor(c) + bound }", true},
 		{"a call in place of a variable", "func f(a, b int) int { c := a - b; return floor(floor(c)) + bound }", false},
 		{"another operator", "func f(a, b int) int { c := a + b; return floor(c) + bound }", false},
+		{"another type", "func f(a, b []int) int { c := a - b; return floor(c) + bound }", false},
 		{"another number", "func f(a, b int) int { c := a - b; return floor(c) + bound + 1 }", false},
 	} {
 		old := parse(before)

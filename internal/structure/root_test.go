@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMain runs the tests at the module's root, from which they name files.
+// TestMain runs the tests in the module's root, as they name files relative to it.
 func TestMain(m *testing.M) {
 	if err := os.Chdir(filepath.Join("..", "..")); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// This file holds the rule that what other programs can call names nothing that they cannot import.
+// This file checks that what other programs can call names nothing that they cannot import.
 
-// TestPublicSignaturesNameNothingInternal fails where an exported function, method, field, variable or constant of the
-// front door or of the packages spec, budget and plan has a type of an internal package.
+// TestPublicSignaturesNameNothingInternal fails if an exported function, method, field, variable or constant of the
+// root package or of the packages spec, budget and plan has a type of an internal package.
 func TestPublicSignaturesNameNothingInternal(t *testing.T) {
 	seen := 0
 	for _, folder := range []string{".", "spec", "budget", "plan"} {
@@ -49,7 +49,7 @@ func TestPublicSignaturesNameNothingInternal(t *testing.T) {
 	}
 }
 
-// internalNames are the names of internal packages in the exported signatures of a file.
+// internalNames returns the names of internal packages in the exported signatures of a file.
 func internalNames(file *ast.File) (all []*ast.SelectorExpr) {
 	internal := map[string]bool{}
 	for _, i := range file.Imports {

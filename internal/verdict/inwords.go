@@ -1,6 +1,6 @@
 package verdict
 
-// This file holds what the system says of files, in words that a person can act on.
+// This file rephrases the operating system's errors about files so that a person can act on them.
 
 import (
 	"errors"
@@ -13,23 +13,23 @@ import (
 	"github.com/dprelease/dprelease/internal/regular"
 )
 
-// InWords is the text of an error in which the system's own words for a file are replaced by what is wrong with it and
-// what to do.
+// InWords returns the text of an error with the system's words about a file replaced by what is wrong with the file
+// and what to do.
 func InWords(err error) string {
 	text := err.Error()
 	for _, e := range systemErrors(err) {
 		said := e.Error()
-		path, words := explained(e)
+		path, words := explain(e)
 		if words == "" {
 			continue
 		}
-		text = strings.ReplaceAll(text, path+": "+said, said) // the path is told once
+		text = strings.ReplaceAll(text, path+": "+said, said) // the path is named once
 		text = strings.ReplaceAll(text, said, path+": "+words)
 	}
 	return text
 }
 
-// systemErrors are the errors of the system in the tree of an error.
+// systemErrors returns the errors of the system in the tree of an error.
 func systemErrors(err error) (all []error) {
 	switch e := err.(type) {
 	case *fs.PathError, *os.LinkError:
@@ -46,9 +46,9 @@ func systemErrors(err error) (all []error) {
 
 const aFolder = "this is a folder, and a file is needed here; give the path of a file"
 
-// explained is the file that an error of the system is about, and what is wrong with it; "" where the system says it
-// best.
-func explained(err error) (path, words string) {
+// explain returns the file that an error of the system is about, and what is wrong with it; "" if the system's words
+// are best.
+func explain(err error) (path, words string) {
 	var onPath *fs.PathError
 	var onLink *os.LinkError
 	switch {
@@ -81,7 +81,7 @@ func explained(err error) (path, words string) {
 	return path, words
 }
 
-// fileWithin is the first part of a path that is there and no folder; the path itself where that cannot be told.
+// fileWithin returns the first part of a path that exists and is not a folder, or the path itself if there is none.
 func fileWithin(path string) string {
 	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil && !info.IsDir() {

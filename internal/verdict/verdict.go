@@ -1,5 +1,6 @@
-// Package verdict says how a command ended, for programs and for people: the exit code, a stable reason, whether to run
-// it again, and the words. It knows no step: an error that a step returns says its own verdict ([Classified]).
+// Package verdict describes how a command ended, for programs and for people: the exit code, a stable reason, whether
+// to run it again, and the words. It knows no step of a release: an error that a step returns carries its own verdict
+// ([Classified]).
 package verdict
 
 import "errors"
@@ -19,13 +20,13 @@ const (
 	ExitTerminated  = 143 // by SIGTERM
 )
 
-// Retry says what becomes of the same command if it is run again.
+// Retry is what to expect if the same command is run again.
 type Retry string
 
 // The advice to a scheduled job.
 const (
 	Safe Retry = "safe" // run again at once: it resumes, or finds the work done
-	// run again after a while: what it waits for comes with time, and waiting leaves no trace in the account
+	// run again after a while: what it waits for may appear, and waiting leaves no trace in the account
 	Later Retry = "later"
 	Never Retry = "never" // it fails again until a person has changed something
 )
@@ -89,17 +90,17 @@ const (
 // Verdict is how a command ended.
 type Verdict struct {
 	Exit   int
-	Reason Reason // "" where the command succeeded
+	Reason Reason // "" if the command succeeded
 	Retry  Retry
 }
 
-// Classified is an error that knows how a command ends by it.
+// Classified is an error that carries its own verdict.
 type Classified interface {
 	error
 	Verdict() Verdict
 }
 
-// Has reports whether the tree of an error holds one of type T.
+// Has reports whether the tree of an error contains an error of type T.
 func Has[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok

@@ -1,7 +1,7 @@
 package verify
 
-// This file holds the checks of who paid and who approved: the ledger's entry as
-// it was published, the signatures under the plan, and an export of the ledger.
+// This file checks who paid and who approved: the published ledger entry, the
+// signatures under the plan, and an export of the ledger.
 
 import (
 	"context"
@@ -19,13 +19,12 @@ import (
 	"github.com/dprelease/dprelease/plan/template"
 )
 
-// checkDebit holds the published record of the debit against its own proof and
-// against the plan.
+// checkDebit checks the published record of the debit against its own proof and against the plan.
 func (v *verifier) checkDebit(context.Context) (string, error) {
 	if v.sealed == nil {
 		return "", &notDone{"needs a plan and measurements that can be read"}
 	}
-	text, err := v.read(published.ProofFile)
+	text, err := v.readListed(published.ProofFile)
 	if err != nil {
 		return "", err
 	}
@@ -50,20 +49,20 @@ func (v *verifier) checkDebit(context.Context) (string, error) {
 		return "", published.Faultf(published.ProofFile, "is of other accounts than the plan names")
 	case r.Corrects != p.Corrects && r.Status != ledger.Rehearsal:
 		return "", published.Faultf(published.ProofFile, "corrects another release than the plan")
-	case v.text != nil && v.manifest.Head != r.Proof.Hash:
+	case v.manifestText != nil && v.manifest.Head != r.Proof.Hash:
 		return "", published.Faultf(published.ManifestFile, "names another entry of the ledger than %s", published.ProofFile)
 	}
-	if err := v.signedByOffice(r); err != nil {
+	if err := v.checkEntrySigner(r); err != nil {
 		return "", err
 	}
 	v.record = &r
 	return fmt.Sprintf("%s from account %s on %s, entry %s", r.Cost, r.Account, r.Date, r.Proof.Hash[:16]), nil
 }
 
-// signedByOffice notes whose signature the ledger's entry carries: that of whoever
-// signed the manifest. An official debit is signed by the key that is trusted:
-// anybody can begin another ledger, and what is debited there costs nothing here.
-func (v *verifier) signedByOffice(r ledger.Record) error {
+// checkEntrySigner checks that the ledger's entry of the debit is signed by the key that signed the manifest, and
+// notes the signature. If a key is trusted, an official debit must be signed by that key: anybody can begin another
+// ledger, and a debit in it costs nothing here.
+func (v *verifier) checkEntrySigner(r ledger.Record) error {
 	office := r.Proof.Office
 	if office.IsZero() {
 		if r.Status == ledger.Official && !v.trust.IsZero() {
@@ -77,13 +76,13 @@ func (v *verifier) signedByOffice(r ledger.Record) error {
 			"is signed by the key with the fingerprint %s, not by the one in %s (%s)", office.Fingerprint(), v.options.Trust,
 			v.trust.Fingerprint())
 	}
-	if !v.signer.IsZero() && office != v.signer {
+	if !v.manifestSigner.IsZero() && office != v.manifestSigner {
 		return published.Faultf(published.SignatureFile,
-			"is by the key with the fingerprint %s, the ledger's entry of the debit by another, %s: an office signs both with one", v.signer.Fingerprint(), office.Fingerprint())
+			"is by the key with the fingerprint %s, the ledger's entry of the debit by another, %s: an office signs both with one", v.manifestSigner.Fingerprint(), office.Fingerprint())
 	}
 	v.out.Signed = append(v.out.Signed,
 		fmt.Sprintf("the ledger's entry of the debit: by the key with the fingerprint %s, %s", office.Fingerprint(),
-			v.compare()))
+			v.keyAdvice()))
 	return nil
 }
 
@@ -123,8 +122,8 @@ func (v *verifier) checkExport(context.Context) (string, error) {
 		return "", &notDone{"needs --ledger-export, an export of the office's ledger"}
 	}
 	switch x := v.export; {
-	case v.altered != nil:
-		return "", published.Faultf(v.options.Export, "%s", v.altered)
+	case v.exportFault != nil:
+		return "", published.Faultf(v.options.Export, "%s", v.exportFault)
 	case v.record == nil:
 		return "", &notDone{"needs the record of a debit"}
 	case !v.trust.IsZero() && !x.Office.IsZero() && x.Office != v.trust:
@@ -136,13 +135,13 @@ func (v *verifier) checkExport(context.Context) (string, error) {
 		if r.Status != ledger.Official {
 			return "", &notDone{"practice and rehearsals are debited in ledgers of their own, and this export is of another"}
 		}
-		return "", published.Faultf(v.options.Export, "%s", lacks(v.export, r))
+		return "", published.Faultf(v.options.Export, "%s", explainMissingDebit(v.export, r))
 	}
-	return v.sealedIn(v.export, r)
+	return v.checkSeal(v.export, r)
 }
 
-// lacks says why an export does not hold the debit of a release. What an innocent export explains is said first.
-func lacks(x *ledger.Export, r ledger.Record) string {
+// explainMissingDebit returns why an export may lack the debit of a release. Innocent explanations come first.
+func explainMissingDebit(x *ledger.Export, r ledger.Record) string {
 	without := fmt.Sprintf("does not hold the debit of this release (%s, entry %s)", r.Date, r.Proof.Hash[:16])
 	switch {
 	case x.Office != r.Proof.Office:
@@ -154,14 +153,13 @@ func lacks(x *ledger.Export, r ledger.Record) string {
 		without, budget.Group(x.Entries), x.Day)
 }
 
-// sealedIn holds the measurements against the seal that the ledger closed the
-// release with.
-func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
+// checkSeal compares the measurements with the seal under which the ledger closed the release.
+func (v *verifier) checkSeal(x *ledger.Export, r ledger.Record) (string, error) {
 	seal, err := measured.HashOf(v.sealed)
 	if err != nil {
 		return "", err
 	}
-	posted, err := postedIn(x, r)
+	posted, err := postingOf(x, r)
 	if err != nil {
 		return "", err
 	}
@@ -171,12 +169,12 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 	switch x.Seal(r.Account, r.Release) {
 	case seal:
 	case "":
-		return "", published.Faultf(v.options.Export, "%s", unfinished(x, posted))
+		return "", published.Faultf(v.options.Export, "%s", explainMissingSeal(x, posted))
 	default:
 		return "", published.Faultf(v.options.Export,
 			"says that other measurements were drawn for this release than those published here")
 	}
-	asked, err := asked(x, r)
+	asked, err := approvalsAsked(x, r)
 	if err != nil {
 		return "", err
 	}
@@ -192,13 +190,13 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 		v.out.Unchecked = append(v.out.Unchecked, "that the export is the office's: its entries are not signed")
 	} else {
 		v.out.Signed = append(v.out.Signed, fmt.Sprintf("every entry of %s: by the key with the fingerprint %s, %s",
-			v.options.Export, x.Office.Fingerprint(), v.compare()))
+			v.options.Export, x.Office.Fingerprint(), v.keyAdvice()))
 	}
 	return says, nil
 }
 
-// postedIn is a release as its account in an export lists it. The export holds its debit.
-func postedIn(x *ledger.Export, r ledger.Record) (ledger.Posting, error) {
+// postingOf returns the posting of a release in its account. The export holds the debit of the release.
+func postingOf(x *ledger.Export, r ledger.Record) (ledger.Posting, error) {
 	s, err := x.Statement(r.Account)
 	if err != nil {
 		return ledger.Posting{}, err
@@ -211,8 +209,8 @@ func postedIn(x *ledger.Export, r ledger.Record) (ledger.Posting, error) {
 	return ledger.Posting{}, fmt.Errorf("account %s does not list release %s", r.Account, r.Release)
 }
 
-// unfinished says why an export that holds the debit of a release does not have the seal of its measurements.
-func unfinished(x *ledger.Export, p ledger.Posting) string {
+// explainMissingSeal returns why an export that holds the debit of a release lacks the seal of its measurements.
+func explainMissingSeal(x *ledger.Export, p ledger.Posting) string {
 	if p.State == ledger.Abandoned {
 		return fmt.Sprintf("says that the release was abandoned on %s (%s) before it was finished: no measurements of it are known to the ledger", p.Date, screen.Visible(p.Reason, ""))
 	}
@@ -220,10 +218,9 @@ func unfinished(x *ledger.Export, p ledger.Posting) string {
 		budget.Group(x.Entries), x.Day)
 }
 
-// asked says whose approval of a debit was asked for, by the policies of the
-// accounts that it hit and of those above them. An export without what these ask for
-// is not read.
-func asked(x *ledger.Export, r ledger.Record) (string, error) {
+// approvalsAsked returns, in words, whose approval the policies of the debited accounts and of the accounts above them
+// require. An export that lacks a required approval cannot be read in the first place.
+func approvalsAsked(x *ledger.Export, r ledger.Record) (string, error) {
 	roles := map[string]bool{}
 	for _, account := range append([]string{r.Account}, r.Also...) {
 		for account != "" {

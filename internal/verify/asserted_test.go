@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// verifies asserts that a folder verifies, and returns what was found.
-func verifies(t *testing.T, place string, o Options) *Verification {
+// assertVerifies asserts that a folder verifies, and returns the verification.
+func assertVerifies(t *testing.T, place string, o Options) *Verification {
 	t.Helper()
 	v, err := Folder(t.Context(), place, o)
 	if err != nil {
@@ -19,8 +19,8 @@ func verifies(t *testing.T, place string, o Options) *Verification {
 	return v
 }
 
-// refused asserts that a folder does not verify, with that file named first.
-func refused(t *testing.T, place string, o Options, file, says string) {
+// assertRefused asserts that a folder does not verify and that the named file is reported first.
+func assertRefused(t *testing.T, place string, o Options, file, says string) {
 	t.Helper()
 	_, err := Folder(t.Context(), place, o)
 	var u *Unverified
@@ -32,8 +32,8 @@ func refused(t *testing.T, place string, o Options, file, says string) {
 	}
 }
 
-// told asserts that a list has an item that says something.
-func told(t *testing.T, list []string, says string) {
+// assertListed asserts that an item of a list says something.
+func assertListed(t *testing.T, list []string, says string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(list, "\n"), says) {
 		t.Errorf("nothing says %q: %q", says, list)

@@ -1,7 +1,7 @@
 package verify
 
-// This file holds the first checks of a published folder: it has the files that
-// its manifest lists, and the manifest is the office's.
+// This file holds the first checks of a published folder: that it has the files
+// that its manifest lists, and that the manifest is the office's.
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 )
 
-// checkManifest reads the manifest, and only in the form in which it is written.
+// checkManifest reads the manifest, which must be in the form in which it is written.
 func (v *verifier) checkManifest(context.Context) (string, error) {
 	text, err := v.readFile(published.ManifestFile, "is missing: this is not the folder of a release, or not all of it")
 	if err != nil {
@@ -26,16 +26,15 @@ func (v *verifier) checkManifest(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v.manifest, v.text = m, text
+	v.manifest, v.manifestText = m, text
 	v.out.Release, v.out.Marked, v.out.Revision = m.Release, m.Status, m.Revision
 	return fmt.Sprintf("lists %s of release %s, published by %s", budget.Plural(int64(len(m.Files)), "file"), m.Release,
 		m.Software), nil
 }
 
-// checkFiles holds every file against its line of the manifest and looks for
-// others.
+// checkFiles compares every file with its line in the manifest and looks for files that are not listed.
 func (v *verifier) checkFiles(ctx context.Context) (string, error) {
-	if v.text == nil {
+	if v.manifestText == nil {
 		return "", &notDone{"needs a manifest"}
 	}
 	var first error
@@ -70,7 +69,7 @@ func (v *verifier) checkFiles(ctx context.Context) (string, error) {
 	return "each as listed, and no other", first
 }
 
-// checkSignature checks who signed the manifest, where anybody did.
+// checkSignature checks the signature of the manifest, if there is one.
 func (v *verifier) checkSignature(context.Context) (string, error) {
 	text, err := published.ReadFile(v.path(published.SignatureFile))
 	if errors.Is(err, published.ErrMissing) {
@@ -87,10 +86,10 @@ func (v *verifier) checkSignature(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if v.text == nil {
+	if v.manifestText == nil {
 		return "", &notDone{"needs a manifest"}
 	}
-	s, err := published.ParseSignature(text, v.text)
+	s, err := published.ParseSignature(text, v.manifestText)
 	if !v.trust.IsZero() && !s.Signer.IsZero() && s.Signer != v.trust {
 		return "", published.Faultf(published.SignatureFile,
 			"is by the key with the fingerprint %s, not by the one in %s (%s)", s.Signer.Fingerprint(), v.options.Trust,
@@ -99,15 +98,15 @@ func (v *verifier) checkSignature(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v.signer = s.Signer
+	v.manifestSigner = s.Signer
 	v.out.Signed = append(v.out.Signed,
 		fmt.Sprintf("manifest.json, and with it every file: by the key with the fingerprint %s, %s", s.Signer.Fingerprint(),
-			v.compare()))
+			v.keyAdvice()))
 	return "of the manifest, by the key with the fingerprint " + s.Signer.Fingerprint(), nil
 }
 
-// compare says what a reader does with the office's fingerprint.
-func (v *verifier) compare() string {
+// keyAdvice returns what a reader should do with the fingerprint of a key.
+func (v *verifier) keyAdvice() string {
 	if v.trust.IsZero() {
 		return "which this folder itself names: compare it with the office's"
 	}

@@ -1,7 +1,7 @@
 package verify
 
-// This file holds the verification of many published folders, and of an export of the ledger against them: whether each
-// of its debits has a folder.
+// This file verifies many published folders, and compares an export of the ledger with them: each of its debits must
+// have a folder.
 
 import (
 	"context"
@@ -20,26 +20,26 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// Audit is what came of verifying many published folders.
+// Audit is the result of verifying many published folders.
 type Audit struct {
 	Folders []*Verification `json:"folders"`           // in the order in which they were verified
-	Skipped []string        `json:"skipped,omitempty"` // folders beside releases that are none, with why
-	Export  *AuditedExport  `json:"export,omitempty"`  // the export of the ledger, where one was given and is whole
+	Skipped []string        `json:"skipped,omitempty"` // folders that are no releases, with the reason
+	Export  *AuditedExport  `json:"export,omitempty"`  // the export of the ledger, if one was given and is intact
 }
 
-// AuditedExport is an export of the ledger, held against folders.
+// AuditedExport is an export of the ledger, compared with folders.
 type AuditedExport struct {
 	Entries int64  `json:"entries"` // in the whole ledger
 	Head    string `json:"head"`    // hash of the last entry
 	Day     string `json:"day"`     // YYYY-MM-DD, UTC, of the last entry
-	Debits  int    `json:"debits"`  // how many it holds
-	// Without are the debits that no folder is of, but for those of releases that were abandoned.
+	Debits  int    `json:"debits"`  // in the export
+	// Without are the debits without a folder, except those of abandoned releases.
 	Without []ledger.DebitEntry `json:"without_folder"`
-	// debits without a folder of releases that were given up before they were finished
+	// debits without a folder whose releases were abandoned before they were finished
 	Abandoned []ledger.DebitEntry `json:"abandoned,omitempty"`
 }
 
-// FoldersFail says that some of many folders do not verify.
+// FoldersFail reports that some of many folders do not verify.
 type FoldersFail struct {
 	Failed []string
 	Of     int
@@ -53,12 +53,12 @@ func (e *FoldersFail) Error() string {
 		quotedList(e.Failed))
 }
 
-// Verdict says that the folders are not to be used.
+// Verdict returns that the folders must not be used.
 func (*FoldersFail) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.NotVerified, Retry: verdict.Never}
 }
 
-// DebitsAlone says that an export of the ledger holds debits that no folder is of.
+// DebitsAlone reports that an export of the ledger holds debits without a folder.
 type DebitsAlone struct {
 	Releases []string
 	Of       int // debits
@@ -69,11 +69,12 @@ func (e *DebitsAlone) Error() string {
 	if len(e.Releases) == 1 {
 		has = "has"
 	}
-	return fmt.Sprintf("%d of %s in the export %s no folder here: %s; ask the office for what was published, or for why nothing was",
+	return fmt.Sprintf(
+		"%d of %s in the export %s no folder here: %s; ask the office for what was published, or for why nothing was",
 		len(e.Releases), budget.Plural(int64(e.Of), "debit"), has, quotedList(e.Releases))
 }
 
-// Verdict says that the office has to be asked.
+// Verdict returns that the office has to be asked.
 func (*DebitsAlone) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.DebitAlone, Retry: verdict.Never}
 }
@@ -81,7 +82,7 @@ func (*DebitsAlone) Verdict() verdict.Verdict {
 // namedAtOnce is how many names a message lists.
 const namedAtOnce = 8
 
-// quotedList lists names in a message, the first of them where they are many.
+// quotedList returns the first names of a list for a message, and how many more there are.
 func quotedList(names []string) string {
 	var all []string
 	for _, name := range names[:min(len(names), namedAtOnce)] {
@@ -94,37 +95,37 @@ func quotedList(names []string) string {
 	return text
 }
 
-// IsRelease reports whether a folder is one of a release, with a manifest, or something else than a folder that
-// releases lie in.
+// IsRelease reports whether place is the folder of a release, which has a manifest, or anything else than a folder
+// that holds releases.
 func IsRelease(place string) bool {
 	folders, _, err := releasesIn(place)
 	return err != nil || len(folders) == 0
 }
 
-// Folders verifies published folders: those that are named and, of a folder that is none itself, those in it. Each is
-// verified as by [Verify], and handed to done; none ends the others. With an export of the ledger it looks for every
-// debit among them.
+// Folders verifies published folders: the named ones and, for a folder that is no release itself, the folders in it.
+// Each is verified as by [Folder] and passed to done; a failure does not stop the others. With an export of the
+// ledger, every debit in it must belong to one of the folders.
 //
-// Contract: where it returns no error every folder verifies, or is consistent in itself, and the export, where one was
-// given, holds no debit that none of them is of, but for those of releases that were abandoned.
+// Contract: where it returns no error every folder verifies, or is consistent in itself, and the export, if one was
+// given, holds no debit without a folder, except those of abandoned releases.
 //
-// Errors: *[FoldersFail], *[DebitsAlone] or both; *[Withdrawn] where the office has withdrawn some and nothing else is
-// wrong; *[verdict.Unusable] where there is no such folder, or a key or export cannot be read.
+// Errors: *[FoldersFail], *[DebitsAlone] or both; *[Withdrawn] if the office has withdrawn some and nothing else is
+// wrong; *[verdict.Unusable] if there is no such folder, or a key or export cannot be read.
 func Folders(ctx context.Context, places []string, o Options, done func(*Verification)) (*Audit, error) {
-	held, err := o.read()
+	known, err := o.readEvidence()
 	if err != nil {
 		return nil, err
 	}
 	a := &Audit{Folders: []*Verification{}}
-	folders, err := a.find(places)
+	folders, err := a.findFolders(places)
 	if err != nil {
 		return nil, err
 	}
-	failing := &FoldersFail{Of: len(folders)}
+	failed := &FoldersFail{Of: len(folders)}
 	withdrawn := &Withdrawn{}
-	paid := map[string]bool{} // entries of the ledger that a folder is of
+	paid := map[string]bool{} // entries of the ledger that have a folder
 	for _, folder := range folders {
-		v, err := held.verify(ctx, folder)
+		v, err := known.verify(ctx, folder)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -134,7 +135,7 @@ func Folders(ctx context.Context, places []string, o Options, done func(*Verific
 		}
 		switch v.out.Outcome {
 		case DoesNotVerify:
-			failing.Failed = append(failing.Failed, folder)
+			failed.Failed = append(failed.Failed, folder)
 		case WithdrawnByIt:
 			withdrawn.Folders = append(withdrawn.Folders, folder)
 		}
@@ -144,21 +145,22 @@ func Folders(ctx context.Context, places []string, o Options, done func(*Verific
 		a.Folders = append(a.Folders, v.out)
 		done(v.out)
 	}
-	var found []error
-	if len(failing.Failed) > 0 {
-		found = append(found, failing)
+	var failures []error
+	if len(failed.Failed) > 0 {
+		failures = append(failures, failed)
 	}
-	if alone := a.compare(held.export, paid); alone != nil {
-		found = append(found, alone)
+	if alone := a.compareDebits(known.export, paid); alone != nil {
+		failures = append(failures, alone)
 	}
-	if len(found) == 0 && len(withdrawn.Folders) > 0 {
+	if len(failures) == 0 && len(withdrawn.Folders) > 0 {
 		return a, withdrawn
 	}
-	return a, errors.Join(found...)
+	return a, errors.Join(failures...)
 }
 
-// compare looks for the debits of an export, nil for none, among those that folders are of. Errors: *DebitsAlone.
-func (a *Audit) compare(x *ledger.Export, paid map[string]bool) error {
+// compareDebits looks for the debits of an export, if there is one, among the entries that have a folder. Errors:
+// *DebitsAlone.
+func (a *Audit) compareDebits(x *ledger.Export, paid map[string]bool) error {
 	if x == nil {
 		return nil
 	}
@@ -182,9 +184,9 @@ func (a *Audit) compare(x *ledger.Export, paid map[string]bool) error {
 	return nil
 }
 
-// find lists the folders of releases that are named, or lie in a folder that is, each once. Errors:
+// findFolders lists the folders of releases that are named, or are in a named folder, each once. Errors:
 // *[verdict.Unusable].
-func (a *Audit) find(places []string) (all []string, err error) {
+func (a *Audit) findFolders(places []string) (all []string, err error) {
 	seen := map[string]bool{}
 	for _, place := range places {
 		folders, others, err := releasesIn(place)
@@ -212,8 +214,8 @@ func (a *Audit) find(places []string) (all []string, err error) {
 	return all, nil
 }
 
-// releasesIn are the folders of releases in a folder that has no manifest itself, and the other folders there; hidden
-// ones are not looked at. Errors: *[verdict.Unusable].
+// releasesIn returns the folders of releases in a folder that has no manifest itself, and its other folders. Hidden
+// folders are ignored. Errors: *[verdict.Unusable].
 func releasesIn(place string) (folders, others []string, err error) {
 	if there, err := durable.Exists(filepath.Join(place, published.ManifestFile)); err != nil || there {
 		return nil, nil, nil
@@ -236,8 +238,8 @@ func releasesIn(place string) (folders, others []string, err error) {
 	return folders, others, nil
 }
 
-// sayOthers notes of one folder which other debits the export holds.
-func (v *verifier) sayOthers() {
+// listOtherDebits notes which other debits the export holds when a single folder is verified.
+func (v *verifier) listOtherDebits() {
 	if v.export == nil || v.record == nil {
 		return
 	}

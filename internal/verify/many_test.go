@@ -158,8 +158,8 @@ func TestEveryDebitHasItsFolder(t *testing.T) {
 	}
 }
 
-// TestManyFoldersAndWhatIsNone verifies folders beside others that hold no release, of which one is withdrawn and none
-// missing.
+// TestManyFoldersAndWhatIsNone verifies folders together with others that hold no release, of which one is withdrawn
+// and none missing.
 func TestManyFoldersAndWhatIsNone(t *testing.T) {
 	s := publishSeries(t, "w1", "w2")
 	l, err := ledger.OpenExisting(t.Context(), s.Ledger, ledger.OpenOptions{})
@@ -197,9 +197,9 @@ func TestManyFoldersAndWhatIsNone(t *testing.T) {
 	if ending.Of(err).Exit != verdict.ExitWithdrawn || outcomes[filepath.Base(rehearsal)] != Verifies {
 		t.Errorf("%v: %v", err, outcomes)
 	}
-	// Of one folder alone, what the export holds beside it is named, and nothing is missing.
-	v := verifies(t, filepath.Join(s.out, "w2"), Options{Export: s.export})
-	told(t, v.Unchecked, "the other releases that the export holds debits of, w1: give their folders too")
+	// For a single folder, the other debits of the export are named, and nothing is missing.
+	v := assertVerifies(t, filepath.Join(s.out, "w2"), Options{Export: s.export})
+	assertListed(t, v.Unchecked, "the other releases that the export holds debits of, w1: give their folders too")
 	// A folder without its manifest is none of a release: its debit is alone.
 	if err := os.Remove(filepath.Join(s.out, "w2", published.ManifestFile)); err != nil {
 		t.Fatal(err)

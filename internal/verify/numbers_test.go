@@ -24,7 +24,7 @@ func publishPay(t *testing.T) releasetest.Signed {
 // then, and wants the table named. Publishing again gives the same bytes.
 func TestNumbersVerifyAndAreFoundAltered(t *testing.T) {
 	o := publishPay(t)
-	verifies(t, o.Place, Options{Trust: o.Public})
+	assertVerifies(t, o.Place, Options{Trust: o.Public})
 	again, err := release.Publish(t.Context(), o.Place+".measured", publishedtest.SignedOptions(o))
 	if err != nil || !again.Already {
 		t.Fatalf("published again: %+v, %v", again, err)
@@ -64,7 +64,7 @@ func TestNumbersVerifyAndAreFoundAltered(t *testing.T) {
 			t.Fatal(err)
 		}
 		releasetest.Relist(t, dir, name, b)
-		refused(t, dir, Options{}, name, "")
+		assertRefused(t, dir, Options{}, name, "")
 	}
 	t.Run("flipped", func(t *testing.T) { flippedBytesAreFound(t, o, flips(t)/20) })
 }

@@ -19,51 +19,51 @@ import (
 	"github.com/dprelease/dprelease/plan/planner"
 )
 
-// checkPlan plans the spec inside the plan again.
+// checkPlan plans the spec in the plan file again and compares.
 func (v *verifier) checkPlan(context.Context) (string, error) {
-	text, err := v.read(measured.PlanFile)
+	text, err := v.readListed(measured.PlanFile)
 	if err != nil {
 		return "", err
 	}
 	p, planning := planner.Read(text)
 	if planning != nil {
 		if p, err = compiled.Read(text); err != nil {
-			return "", v.notRecomputed(err)
+			return "", v.planFault(err)
 		}
 	}
-	if v.text != nil && (v.manifest.PlanHash != p.Hash() || v.manifest.Release != p.Name) {
+	if v.manifestText != nil && (v.manifest.PlanHash != p.Hash() || v.manifest.Release != p.Name) {
 		return "", published.Faultf(measured.PlanFile, "is not the plan that manifest.json names")
 	}
 	v.plan = p
 	if planning != nil {
-		return "", v.notRecomputed(planning)
+		return "", v.planFault(planning)
 	}
-	v.planned = true
+	v.planFollows = true
 	return fmt.Sprintf("%s, hash %s, made again from its spec", budget.Plural(int64(len(p.Measurements)), "measurement"),
 		p.Hash()[:16]), nil
 }
 
-// notRecomputed says that the plan is not what this version makes of its spec.
-func (v *verifier) notRecomputed(err error) error {
+// planFault returns the fault that the plan is not what this version makes of its spec.
+func (v *verifier) planFault(err error) error {
 	why := err.Error()
 	if errors.Is(err, plan.ErrEdited) {
 		why = "it is not, byte for byte, what its own spec leads to: it was edited, or made by another version"
 	}
 	return published.Faultf(measured.PlanFile, "cannot be recomputed by this version (%s): %s%s", published.Software, why,
-		v.otherVersion())
+		v.versionHint())
 }
 
-// otherVersion says that other software published the release, or nothing.
-func (v *verifier) otherVersion() string {
-	if v.text == nil || v.manifest.Software == published.Software {
+// versionHint names the software that published the release if it is another version, and is "" otherwise.
+func (v *verifier) versionHint() string {
+	if v.manifestText == nil || v.manifest.Software == published.Software {
 		return ""
 	}
 	return fmt.Sprintf(" (the release was published by %s: verify it with that version)", v.manifest.Software)
 }
 
-// checkMeasurements reads the answer to every question of the plan, and the rounds of
-// its adaptive methods. Each file must be the only one that this measurement, these
-// integers, this plan and this status can be written as, or these choices.
+// checkMeasurements reads the answer to every question of the plan and the rounds of its adaptive methods. Each file
+// must be in the only form in which this measurement, or these choices, can be written with its integers, plan and
+// status.
 func (v *verifier) checkMeasurements(context.Context) (string, error) {
 	if v.plan == nil {
 		return "", &notDone{"needs a plan that can be read"}
@@ -101,11 +101,11 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 	return fmt.Sprintf("%s, %s", budget.Plural(cells, "integer"), says), nil
 }
 
-// readMeasured reads the answer to a question; s gets the status of its file.
+// readMeasured reads the answer to a question and stores the status of its file in s.
 func (v *verifier) readMeasured(s *measured.Sealed, m plan.Measurement, planHash string) (one measured.Measured,
 	err error) {
 	name := measured.Path(m.ID)
-	b, err := v.read(name)
+	b, err := v.readListed(name)
 	if err != nil {
 		return one, err
 	}
@@ -120,18 +120,18 @@ func (v *verifier) readMeasured(s *measured.Sealed, m plan.Measurement, planHash
 	switch {
 	case !bytes.Equal(again, b):
 		return one, published.Faultf(name, "is not in the form in which measurements are written")
-	case v.text != nil && status != v.manifest.Status:
+	case v.manifestText != nil && status != v.manifest.Status:
 		return one, published.Faultf(name, "is marked %q, the manifest %q", status, v.manifest.Status)
 	}
 	s.Status = status
 	return one, nil
 }
 
-// readRounds reads what an adaptive method has asked, which must be what it may ask, and the
-// answer to each choice.
+// readRounds reads the rounds of an adaptive method, which must be ones that the plan allows, and the answer to each
+// choice.
 func (v *verifier) readRounds(s *measured.Sealed, method plan.Synthetic, planHash string) (measured.Rounds, error) {
 	name := measured.RoundsPath(method.Table)
-	b, err := v.read(name)
+	b, err := v.readListed(name)
 	if err != nil {
 		return measured.Rounds{}, err
 	}
@@ -148,11 +148,11 @@ func (v *verifier) readRounds(s *measured.Sealed, method plan.Synthetic, planHas
 }
 
 const (
-	// decisive is how far above δ, relatively, the second accountant's figure and its
-	// error may end together if it is to count as a judgement: the plan's δ is met
-	// with some room, but an ε that is said in seven digits with none.
+	// decisive bounds the relative excess over δ up to which the second accountant's
+	// figure plus its error counts as a judgement: the plan meets its δ with some
+	// room, but an ε that is stated in seven digits leaves none.
 	decisive = 1e-3
-	// rounding is what the second accountant's own arithmetic is good for.
+	// rounding bounds the relative error of the second accountant's own arithmetic.
 	rounding = 1e-9
 )
 
@@ -172,13 +172,13 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 	return v.lossCheck()(v.plan.Mechanisms())
 }
 
-// checkLossOfAll is checkLoss for mechanisms that see all units.
-func (v *verifier) checkLossOfAll(steps []budget.Mechanism) (string, error) {
+// checkUnsampledLoss is checkLoss for mechanisms that see all units.
+func (v *verifier) checkUnsampledLoss(steps []budget.Mechanism) (string, error) {
 	g := v.plan.Guarantee
-	if err := withinBlocks(v.plan); err != nil {
+	if err := checkBlocks(v.plan); err != nil {
 		return "", err
 	}
-	epsilon, rho, err := sums(steps)
+	epsilon, rho, err := sumLosses(steps)
 	if err != nil {
 		return "", published.Faultf(measured.PlanFile, "%v", err)
 	}
@@ -201,7 +201,7 @@ func (v *verifier) checkLossOfAll(steps []budget.Mechanism) (string, error) {
 		}
 		says := fmt.Sprintf("ρ adds up to %s, promised %s", budget.DecimalUp(rho, 6), g.Rho)
 		for _, e := range g.Equivalents {
-			judged, err := judge(steps, e.Epsilon, e.Delta)
+			judged, err := judgeLoss(steps, e.Epsilon, e.Delta)
 			if err != nil {
 				return "", err
 			}
@@ -217,20 +217,20 @@ func (v *verifier) checkLossOfAll(steps []budget.Mechanism) (string, error) {
 			return "", published.Faultf(measured.PlanFile, "it promises no ε")
 		}
 		e, _ := limit.Float64()
-		left, selected, err := besidesSelections(v.plan)
+		left, selected, err := deltaForNoise(v.plan)
 		if err != nil {
 			return "", err
 		}
-		judged, err := judge(steps, e, left)
+		judged, err := judgeLoss(steps, e, left)
 		judged += selected
 		return fmt.Sprintf("%s %s", describe.Budget(g), judged), err
 	}
 	return "", published.Faultf(measured.PlanFile, "its guarantee is of definition %q", g.Definition)
 }
 
-// judge holds mechanisms against an ε at a δ by the second accountant, and where
-// that cannot tell, by the first.
-func judge(steps []budget.Mechanism, epsilon float64, delta string) (string, error) {
+// judgeLoss checks mechanisms against an ε at a δ with the second accountant and, if that one cannot decide, with the
+// planner's.
+func judgeLoss(steps []budget.Mechanism, epsilon float64, delta string) (string, error) {
 	exact := amountOf(delta)
 	if exact == nil {
 		return "", published.Faultf(measured.PlanFile, "its δ %q is no number", delta)
@@ -263,12 +263,11 @@ func judge(steps []budget.Mechanism, epsilon float64, delta string) (string, err
 	return "holds by the planner's own accountant; the second one cannot judge these mechanisms", nil
 }
 
-// withinBlocks fails unless the block of every adaptive method, for which the plan's
-// loss counts it, holds its rounds: of MST all of them, which the plan fixes; of AIM the
-// first, as those that were made are held against it where they are read
-// ([measured.Allowed]). ρ adds over them although each is chosen after
-// the answers before it (Bun & Steinke 2016, lemma 2.3).
-func withinBlocks(p *compiled.Compiled) error {
+// checkBlocks returns an error unless the block of every adaptive method, which the plan's loss counts, covers its
+// rounds: for MST all of them, which the plan fixes; for AIM the first one, as the rounds that were made are checked
+// against the block when they are read ([measured.Allowed]). ρ adds up over them although each is chosen after the
+// answers before it (Bun & Steinke 2016, lemma 2.3).
+func checkBlocks(p *compiled.Compiled) error {
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {
 			continue
@@ -294,8 +293,8 @@ func withinBlocks(p *compiled.Compiled) error {
 	return nil
 }
 
-// sums adds up ε, nil where a mechanism has none, and ρ, both exactly.
-func sums(steps []budget.Mechanism) (epsilon, rho *big.Rat, err error) {
+// sumLosses adds up ε, nil if a mechanism has none, and ρ, both exactly.
+func sumLosses(steps []budget.Mechanism) (epsilon, rho *big.Rat, err error) {
 	epsilon, rho = new(big.Rat), new(big.Rat)
 	for _, m := range steps {
 		if err := m.Validate(); err != nil {
@@ -313,7 +312,7 @@ func sums(steps []budget.Mechanism) (epsilon, rho *big.Rat, err error) {
 	return epsilon, rho, nil
 }
 
-// amountOf reads an exact number of a plan; nil is none.
+// amountOf parses an exact number of a plan. It returns nil for anything else.
 func amountOf(text string) *big.Rat {
 	r, err := budget.ParseRat(text)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// checkReport holds the guarantee in the report against the plan's.
+// checkReport compares the guarantee in the report with the plan's.
 func (v *verifier) checkReport(context.Context) (string, error) {
-	text, err := v.read(published.ReportFile)
+	text, err := v.readListed(published.ReportFile)
 	if err != nil {
 		return "", err
 	}
@@ -47,13 +47,13 @@ func (v *verifier) checkReport(context.Context) (string, error) {
 	return "promises " + describe.Budget(g), nil
 }
 
-// checkRepublished derives everything again, in a folder of its own, from plan,
-// measurements and the record of the debit, and compares.
+// checkRepublished derives everything again from the plan, the measurements and the record of the debit, in a
+// temporary folder, and compares.
 func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
-	if !v.planned || v.sealed == nil || v.record == nil || v.text == nil {
+	if !v.planFollows || v.sealed == nil || v.record == nil || v.manifestText == nil {
 		return "", &notDone{"needs a manifest, a plan that its spec leads to, measurements and the record of a debit"}
 	}
-	text, err := v.read(published.BillFile)
+	text, err := v.readListed(published.BillFile)
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +81,7 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		if verdict.Has[*memory.Error](err) {
 			return "", &notDone{err.Error()}
 		}
-		return "", published.Faultf(published.ReportFile, "cannot be made again: %v%s", err, v.otherVersion())
+		return "", published.Faultf(published.ReportFile, "cannot be made again: %v%s", err, v.versionHint())
 	}
 	names, err := published.Files(dir)
 	if err != nil {
@@ -101,7 +101,7 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if !same {
-			return "", published.Faultf(name, "is not what the plan and the measurements lead to%s", v.otherVersion())
+			return "", published.Faultf(name, "is not what the plan and the measurements lead to%s", v.versionHint())
 		}
 	}
 	if !slices.Equal(built, derive.Modules()) {
@@ -111,8 +111,8 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s made again", budget.Plural(int64(len(names)), "file")), nil
 }
 
-// unchecked is what nobody can tell from the folder, whatever its checks say.
-func (v *verifier) unchecked() []string {
+// uncheckable lists what nobody can find out from the folder, whatever its checks say.
+func (v *verifier) uncheckable() []string {
 	var all []string
 	add := func(holds bool, text string) {
 		if holds {
@@ -142,26 +142,26 @@ func (v *verifier) unchecked() []string {
 		}
 	}
 	if before := v.manifest.Replaces; before != nil {
-		add(v.text != nil, fmt.Sprintf(
+		add(v.manifestText != nil, fmt.Sprintf(
 			"why revision %d was made (%q), and that what it replaces, %s by %s, was of the same measurements",
 			v.manifest.Revision, v.manifest.Reason, before.Folder, before.Software))
 	}
 	return all
 }
 
-// conclude fills in what a reader must know beside the checks.
-func (v *verifier) conclude() {
+// summarize fills in what a reader must know in addition to the checks.
+func (v *verifier) summarize() {
 	out := v.out
 	if len(out.Signed) == 0 {
 		out.Signed = append(out.Signed,
 			"nothing. Whoever can write in this folder may have made all of it: that it is the office's rests on where it was taken from")
-	} else if v.text != nil {
+	} else if v.manifestText != nil {
 		if _, err := os.Stat(v.path(published.SignatureFile)); err != nil {
 			out.Signed = append(out.Signed,
 				"but not the manifest: the measurements, and all that follows from them, may be another's")
 		}
 	}
-	out.Unchecked = append(v.unchecked(), out.Unchecked...)
+	out.Unchecked = append(v.uncheckable(), out.Unchecked...)
 	if out.Marked == published.OfficialStatus {
 		out.NotEstablished = v.notEstablished()
 	}
@@ -172,16 +172,16 @@ func (v *verifier) conclude() {
 	}
 }
 
-// notEstablished is what a release claims and the checks do not show, where no key is trusted: whatever has a signature
-// has that of a key that came with it.
+// notEstablished lists what a release claims and the checks do not show when no key is trusted: a signature proves
+// nothing about a key that came with it.
 func (v *verifier) notEstablished() []string {
 	key := "give the office's public key (--trust)"
 	switch {
 	case !v.trust.IsZero():
 		return nil
-	case !v.signer.IsZero():
+	case !v.manifestSigner.IsZero():
 		return []string{fmt.Sprintf(
-			"who measured it, and whether it was paid for: the folder is signed by the key with the fingerprint %s, and nothing here says whose key that is; %s, or compare the fingerprint with the one that the office has published", v.signer.Fingerprint(), key)}
+			"who measured it, and whether it was paid for: the folder is signed by the key with the fingerprint %s, and nothing here says whose key that is; %s, or compare the fingerprint with the one that the office has published", v.manifestSigner.Fingerprint(), key)}
 	case v.options.Export != "":
 		return []string{
 			"who measured it: nobody has signed the folder",

@@ -22,7 +22,7 @@ import (
 // A release of AIM is forged in every way that leaves each of its files in its form: verify names what does not fit.
 func TestTamperRoundsOfAIM(t *testing.T) {
 	o := publishedtest.Sign(t, releasetest.AIMSpec, releasetest.WalkPolicy, releasetest.WalkRows())
-	verifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
+	assertVerifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
 	const name = "rounds/t.json"
 	v := readSealed(t, o)
 	genuine := v.sealed.Rounds[0]
@@ -88,7 +88,7 @@ func TestTamperRoundsOfAIM(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused(t, relisted(t, o, name, text), Options{}, other(genuine, i, b.Choice), "missing")
+		assertRefused(t, relisted(t, o, name, text), Options{}, other(genuine, i, b.Choice), "missing")
 		if err := v.sealed.Drawn(func(string, []byte) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestTamperByMoreRowsThanFit(t *testing.T) {
 func TestTamperMicrodataWithSelectedCells(t *testing.T) {
 	text, policy := releasetest.ShopText("add-remove", "mst")
 	o := publishedtest.Sign(t, text, policy, releasetest.ShopRows())
-	verifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
+	assertVerifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
 	other := releasetest.With(t, text, policy, releasetest.ShopRows())
 	_, place := publishedtest.Run(t, other)
 	swapped := 0
@@ -134,7 +134,7 @@ func TestTamperMicrodataWithSelectedCells(t *testing.T) {
 		if own, err := os.ReadFile(filepath.Join(o.Place, filepath.FromSlash(name))); err == nil && bytes.Equal(own, b) {
 			continue // the one count in it has the same noise, by chance
 		}
-		refused(t, relisted(t, o, name, b), Options{}, name, "")
+		assertRefused(t, relisted(t, o, name, b), Options{}, name, "")
 		swapped++
 	}
 	if swapped < 3 {
@@ -185,10 +185,10 @@ func TestTamperRounds(t *testing.T) {
 		``:                form,
 	} {
 		dir := relisted(t, o, name, []byte(forged+"\n"))
-		refused(t, dir, Options{}, name, says)
+		assertRefused(t, dir, Options{}, name, says)
 	}
 	same := relisted(t, o, name, genuine)
-	told(t, verifies(t, same, Options{}).Unchecked, "were truly chosen as the plan says")
+	assertListed(t, assertVerifies(t, same, Options{}).Unchecked, "were truly chosen as the plan says")
 
 	// A choice without its answer.
 	answer := measured.Path(v.sealed.Rounds[0].Each[1].Measured.Measurement.ID)
@@ -196,7 +196,7 @@ func TestTamperRounds(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(answer))); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, dir, Options{}, answer, "is missing")
+	assertRefused(t, dir, Options{}, answer, "is missing")
 }
 
 // relisted is the release, unsigned, with another file in a place, which the manifest lists.
@@ -211,7 +211,7 @@ func relisted(t *testing.T, o releasetest.Signed, name string, b []byte) string 
 // signature, or by the seal in its ledger.
 func TestTamperRoundsNeedTheKey(t *testing.T) {
 	o := publishedtest.Sign(t, releasetest.WalkSpec, releasetest.WalkPolicy, releasetest.WalkRows())
-	verifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
+	assertVerifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
 	for name, change := range map[string]func(rounds []measured.Round){
 		"an answer": func(rounds []measured.Round) {
 			values := slices.Clone(rounds[0].Measured.Values.Int64Values())
@@ -230,8 +230,8 @@ func TestTamperRoundsNeedTheKey(t *testing.T) {
 			derive.Modules()); err != nil {
 			t.Fatal(err)
 		}
-		verifies(t, dir, Options{})
-		refused(t, dir, Options{Trust: o.Public}, published.SignatureFile, "missing")
+		assertVerifies(t, dir, Options{})
+		assertRefused(t, dir, Options{Trust: o.Public}, published.SignatureFile, "missing")
 		_, err := Folder(t.Context(), dir, Options{Export: o.Export})
 		var u *Unverified
 		if !errors.As(err, &u) || !strings.Contains(u.Says, "other measurements") {

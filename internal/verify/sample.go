@@ -12,18 +12,18 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds how the loss of a plan is checked that measures a sample of its units.
+// This file checks the loss of a plan that measures a sample of its units.
 
-// lossCheck returns how the loss of the plan's mechanisms is checked: of mechanisms that see all units, or a sample.
+// lossCheck returns the check of the plan's privacy loss, for mechanisms that see all units or a sample.
 func (v *verifier) lossCheck() func(steps []budget.Mechanism) (string, error) {
 	if v.plan.Guarantee.Sample != "" {
 		return v.checkSampledLoss
 	}
-	return v.checkLossOfAll
+	return v.checkUnsampledLoss
 }
 
-// checkSampledLoss is checkLoss for mechanisms that see a secret Poisson sample: they may lose ε′ = ln(1 + (e^ε − 1)/q)
-// at δ/q for the units that are drawn (Balle, Barthe & Gaboardi 2018, theorem 8).
+// checkSampledLoss is checkLoss for mechanisms that see a secret Poisson sample. For the sampled units they may lose
+// ε′ = ln(1 + (e^ε − 1)/q) at δ/q (Balle, Barthe & Gaboardi 2018, theorem 8).
 func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 	g := v.plan.Guarantee
 	share, promised := amountOf(g.Sample), amountOf(g.Epsilon)
@@ -35,7 +35,7 @@ func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 	case promised == nil || g.Neighbours != string(spec.AddRemove):
 		return "", published.Faultf(measured.PlanFile, "its promise is none that a sample helps to keep")
 	}
-	epsilon, rho, err := sums(steps)
+	epsilon, rho, err := sumLosses(steps)
 	if err != nil {
 		return "", published.Faultf(measured.PlanFile, "%v", err)
 	}
@@ -59,7 +59,7 @@ func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 	case rho == nil || v.plan.Cost.Rho == nil || rho.Cmp(v.plan.Cost.Rho) > 0:
 		return "", published.Faultf(measured.PlanFile, "its mechanisms add up to more than the ρ that it is charged for")
 	}
-	judged, err := judge(steps, inner, delta.Quo(delta, share).RatString())
+	judged, err := judgeLoss(steps, inner, delta.Quo(delta, share).RatString())
 	return fmt.Sprintf("%s: the units that are drawn lose %s at δ = %s, %s", describe.Budget(g),
 		budget.DecimalUp(new(big.Rat).SetFloat64(inner), 6), budget.DecimalUp(delta, 4), judged), err
 }

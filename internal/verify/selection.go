@@ -12,21 +12,22 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// This file holds what selections have of the δ of a plan.
+// This file computes the share of a plan's δ that selections use.
 
-// besideNoise lists the δ that the selection of a measurement has in addition to its mechanisms, exact.
-var besideNoise = [selection.Kinds]func(m plan.Measurement) (*big.Rat, error){
+// selectionDelta lists, by selection, the exact δ that the selection of a measurement uses in addition to its
+// mechanisms.
+var selectionDelta = [selection.Kinds]func(m plan.Measurement) (*big.Rat, error){
 	selection.KindAll:    noDelta,
 	selection.KindAbove:  noDelta,
 	selection.KindTop:    noDelta,
-	selection.KindGroups: deltaOfGroups,
+	selection.KindGroups: groupsDelta,
 }
 
 func noDelta(plan.Measurement) (*big.Rat, error) { return new(big.Rat), nil }
 
-// deltaOfGroups is the δ of a selection of groups. It fails where a group of one unit appears with more than the δ of
-// its group.
-func deltaOfGroups(m plan.Measurement) (*big.Rat, error) {
+// groupsDelta returns the δ of a selection of groups. It returns an error if a group with a single unit appears with a
+// probability above the δ of one group.
+func groupsDelta(m plan.Measurement) (*big.Rat, error) {
 	groups := m.Selection.(selection.Groups)
 	kept, err := groups.Kept()
 	each := amountOf(groups.Delta)
@@ -41,13 +42,13 @@ func deltaOfGroups(m plan.Measurement) (*big.Rat, error) {
 	return each.Mul(each, new(big.Rat).SetInt64(groups.Groups)), nil
 }
 
-// besidesSelections is the δ that selections of groups which nobody listed leave for the noise, exact; says tells what
-// they have. Each lets a group that one unit alone has appear with a probability of at most the δ of its group, in as
-// many groups as neighbours differ in.
-func besidesSelections(p *compiled.Compiled) (left, says string, err error) {
+// deltaForNoise returns the δ that is left for the noise after the selections of unlisted groups, exact, and in says
+// what these use. Each selection lets a group of a single unit appear with a probability of at most the δ of one
+// group, in as many groups as neighbours differ in.
+func deltaForNoise(p *compiled.Compiled) (left, says string, err error) {
 	total := new(big.Rat)
 	for _, m := range p.Measurements {
-		of, err := besideNoise[m.Selection.Kind()](m)
+		of, err := selectionDelta[m.Selection.Kind()](m)
 		if err != nil {
 			return "", "", err
 		}

@@ -115,7 +115,7 @@ func flippedBytesAreFound(t *testing.T, o releasetest.Signed, flips int) {
 			t.Fatal(err)
 		}
 	}
-	verifies(t, o.Place, trust)
+	assertVerifies(t, o.Place, trust)
 	t.Logf("%d flips of %d bytes in %d files, each found", flips, total, len(names))
 }
 
@@ -188,7 +188,7 @@ func flipsBehindAManifestAreFound(t *testing.T, o releasetest.Signed, flips int)
 			}
 		}
 	}
-	verifies(t, dir, Options{})
+	assertVerifies(t, dir, Options{})
 	t.Logf("%d flips behind a manifest that lists them, each found", flips)
 }
 
@@ -246,7 +246,7 @@ func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := o.CopiedPlace(t)
 			c.do(dir)
-			refused(t, dir, Options{Trust: o.Public}, c.file, "")
+			assertRefused(t, dir, Options{Trust: o.Public}, c.file, "")
 		})
 	}
 	t.Run("a link for a file", func(t *testing.T) {
@@ -258,7 +258,7 @@ func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 		} else {
 			must(err)
 		}
-		refused(t, dir, Options{Trust: o.Public}, "report.md", "not a file")
+		assertRefused(t, dir, Options{Trust: o.Public}, "report.md", "not a file")
 	})
 }
 
@@ -313,10 +313,10 @@ func TestTamperTextsInTheManifest(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.says == "" {
-				verifies(t, dir, Options{})
+				assertVerifies(t, dir, Options{})
 				return
 			}
-			refused(t, dir, Options{}, published.ManifestFile, c.says)
+			assertRefused(t, dir, Options{}, published.ManifestFile, c.says)
 			inLines(t, dir)
 		})
 	}
@@ -380,7 +380,7 @@ func TestTamperListedAdditions(t *testing.T) {
 	dir := rewritten(t, o, func(*verifier, *[]report.Module) {})
 	releasetest.Remanifest(t, dir, o.Plan, releasetest.Record(t, o.Place), published.Manifest{},
 		map[string][]byte{"tables/more.parquet": []byte("PAR1")})
-	refused(t, dir, Options{}, "tables/more.parquet", "nothing that the plan and the measurements lead to")
+	assertRefused(t, dir, Options{}, "tables/more.parquet", "nothing that the plan and the measurements lead to")
 }
 
 // TestTamperAnotherOfficesLedger signs the manifest with a trusted key where
@@ -390,7 +390,7 @@ func TestTamperAnotherOfficesLedger(t *testing.T) {
 	dir := o.CopiedPlace(t)
 	path := filepath.Join(t.TempDir(), "second")
 	releasetest.SignManifest(t, dir, releasetest.NewKey(t, path))
-	refused(t, dir, Options{Trust: path + ".pub"}, published.ProofFile, "fingerprint")
+	assertRefused(t, dir, Options{Trust: path + ".pub"}, published.ProofFile, "fingerprint")
 }
 
 // TestTamperTwoSigners signs the manifest of a release with a key that is not the
@@ -399,11 +399,11 @@ func TestTamperTwoSigners(t *testing.T) {
 	o := publishedtest.SignTrips(t)
 	dir := o.CopiedPlace(t)
 	mallory := signedWithAnother(t, dir)
-	refused(t, dir, Options{}, published.SignatureFile, mallory.Fingerprint())
-	refused(t, dir, Options{}, published.SignatureFile, o.Key.Public().Fingerprint())
-	refused(t, dir, Options{Export: o.Export}, published.SignatureFile, "an office signs both with one")
+	assertRefused(t, dir, Options{}, published.SignatureFile, mallory.Fingerprint())
+	assertRefused(t, dir, Options{}, published.SignatureFile, o.Key.Public().Fingerprint())
+	assertRefused(t, dir, Options{Export: o.Export}, published.SignatureFile, "an office signs both with one")
 	releasetest.SignManifest(t, dir, o.Key)
-	verifies(t, dir, Options{})
+	assertVerifies(t, dir, Options{})
 }
 
 // alter changes a noisy integer.
@@ -430,22 +430,22 @@ func TestTamperConsistentRewriteNeedsTheKey(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(same, published.SignatureFile), old, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	verifies(t, same, trust) // a rewrite that changes nothing is the release
+	assertVerifies(t, same, trust) // a rewrite that changes nothing is the release
 
 	forged := rewritten(t, o, alter)
-	refused(t, forged, trust, published.SignatureFile, "missing")
-	v := verifies(t, forged, Options{}) // unsigned: it says that it may be anybody's
-	told(t, v.Signed, "but not the manifest")
-	refused(t, forged, Options{Export: o.Export}, o.Export, "other measurements")
+	assertRefused(t, forged, trust, published.SignatureFile, "missing")
+	v := assertVerifies(t, forged, Options{}) // unsigned: it says that it may be anybody's
+	assertListed(t, v.Signed, "but not the manifest")
+	assertRefused(t, forged, Options{Export: o.Export}, o.Export, "other measurements")
 
 	if err := os.WriteFile(filepath.Join(forged, published.SignatureFile), old, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, forged, trust, published.SignatureFile, "does not fit manifest.json")
-	refused(t, forged, Options{}, published.SignatureFile, "does not fit manifest.json")
+	assertRefused(t, forged, trust, published.SignatureFile, "does not fit manifest.json")
+	assertRefused(t, forged, Options{}, published.SignatureFile, "does not fit manifest.json")
 
 	other := signedWithAnother(t, forged)
-	refused(t, forged, trust, published.SignatureFile, other.Fingerprint())
+	assertRefused(t, forged, trust, published.SignatureFile, other.Fingerprint())
 }
 
 // signedWithAnother signs a folder with a key that is not the office's.
@@ -483,7 +483,7 @@ func TestTamperForgedDebits(t *testing.T) {
 				}
 				v.sealed.Receipt = b
 			})
-			refused(t, dir, Options{}, published.ProofFile, "")
+			assertRefused(t, dir, Options{}, published.ProofFile, "")
 		})
 	}
 }
@@ -556,10 +556,10 @@ func TestTamperEntriesOfAnUnsignedLedger(t *testing.T) {
 			releasetest.Rehashed(t, &r)
 			dir := forgedWith(t, o, r)
 			if c.file == "" {
-				verifies(t, dir, Options{})
+				assertVerifies(t, dir, Options{})
 				return
 			}
-			refused(t, dir, Options{}, c.file, "")
+			assertRefused(t, dir, Options{}, c.file, "")
 		})
 	}
 }

@@ -21,49 +21,49 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// Options say what a published folder is held against beside itself.
+// Options say what a published folder is compared with in addition to itself.
 type Options struct {
 	Trust  string // file of the office's public key; empty: none is known
-	Export string // file of an export of the office's ledger; empty: none is at hand
+	Export string // file of an export of the office's ledger; empty: none
 }
 
-// Verification is what came of checking a published folder.
+// Verification is the result of checking a published folder.
 type Verification struct {
 	Folder   string  `json:"folder"`
 	Release  string  `json:"release,omitempty"`
 	Marked   string  `json:"marked,omitempty"` // RELEASE, or what is printed on everything instead
 	Revision int     `json:"revision,omitempty"`
 	Checks   []Check `json:"checks"`
-	// Recomputed is what was worked out here, Signed what rests on keys that a reader
-	// compares, Unchecked what nobody can tell from the folder.
+	// Recomputed is what was computed here, Signed what rests on keys that a reader
+	// compares, Unchecked what the folder alone cannot show.
 	Recomputed []string `json:"recomputed_here"`
 	Signed     []string `json:"signed"`
 	Unchecked  []string `json:"cannot_be_checked_from_here"`
-	// NotEstablished is what the folder claims and nothing here shows, of a release that is consistent in itself.
+	// NotEstablished is what a release that is consistent in itself claims and nothing here shows.
 	NotEstablished []string    `json:"not_established,omitempty"`
 	Withdrawn      *Withdrawal `json:"withdrawn,omitempty"` // by the office, as the export of its ledger says
 	Outcome        Outcome     `json:"outcome"`             // of all checks
-	Says           string      `json:"says"`                // the outcome in words, which come last
+	Says           string      `json:"says"`                // the outcome in words, printed last
 }
 
-// Withdrawal is the office's mark on a release that is not to be used any more.
+// Withdrawal is the office's mark on a release that must not be used any more.
 type Withdrawal struct {
 	Date   string `json:"date"` // YYYY-MM-DD, UTC
 	Reason string `json:"reason"`
 }
 
-// Outcome is what came of a verification.
+// Outcome is the result of a verification.
 type Outcome string
 
-// What can come of a verification.
+// The outcomes of a verification.
 const (
 	Verifies      Outcome = "verifies"
-	Consistent    Outcome = "consistent" // in itself: see what is not established
-	WithdrawnByIt Outcome = "withdrawn"  // by the office: it is as it was published, and not to be used
+	Consistent    Outcome = "consistent" // in itself: see NotEstablished
+	WithdrawnByIt Outcome = "withdrawn"  // by the office: unchanged, and not to be used
 	DoesNotVerify Outcome = "fails"
 )
 
-// Withdrawn is a release that verifies and that the office has withdrawn, or several.
+// Withdrawn reports one or several releases that verify and that the office has withdrawn.
 type Withdrawn struct{ Folders []string }
 
 func (e *Withdrawn) Error() string {
@@ -73,7 +73,7 @@ func (e *Withdrawn) Error() string {
 	return quotedList(e.Folders) + " are withdrawn by the office: do not use them"
 }
 
-// Verdict says that the folder is not to be used, though it is as it was published.
+// Verdict returns that the folder must not be used although it is unchanged.
 func (*Withdrawn) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitWithdrawn, Reason: verdict.ReleaseWithdrawn, Retry: verdict.Never}
 }
@@ -82,23 +82,22 @@ func (*Withdrawn) Verdict() verdict.Verdict {
 type Check struct {
 	Name  string     `json:"check"`
 	State CheckState `json:"state"`
-	File  string     `json:"file,omitempty"` // that failed
+	File  string     `json:"file,omitempty"` // at fault
 	Says  string     `json:"says"`
 }
 
-// CheckState is what came of a check.
+// CheckState is the result of a check.
 type CheckState string
 
-// What can come of a check.
+// The results of a check.
 const (
 	Passed  CheckState = "passed"
 	Failed  CheckState = "failed"
-	NotDone CheckState = "not done" // what it needs is not there, or is not as it was
+	NotDone CheckState = "not done" // what the check needs is missing or changed
 )
 
-// Unverified is a published folder that is not what it says it is, with the file of
-// the first check that failed, or of which a check that it needs was not done: then
-// there is no file.
+// Unverified reports a published folder that is not what it claims to be, with the file of the first check that
+// failed. If none failed it names the first required check that was not done, and no file.
 type Unverified struct {
 	Folder, Check, File, Says string
 	More                      int // checks that failed after it
@@ -117,7 +116,7 @@ func (e *Unverified) Error() string {
 	return text
 }
 
-// Verdict says that the folder is not to be used.
+// Verdict returns that the folder must not be used.
 func (*Unverified) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.NotVerified, Retry: verdict.Never}
 }
@@ -127,16 +126,16 @@ type notDone struct{ why string }
 
 func (e *notDone) Error() string { return e.why }
 
-// evidence is what folders are held against, read once for however many.
+// evidence is what folders are compared with, read once for all of them.
 type evidence struct {
-	options Options
-	trust   sign.PublicKey // none: no key is trusted
-	export  *ledger.Export // nil: none is at hand, or it is altered
-	altered error          // what is wrong with the export, of one that was altered
+	options     Options
+	trust       sign.PublicKey // zero: no key is trusted
+	export      *ledger.Export // nil: none was given, or it was altered
+	exportFault error          // what is wrong with an altered export
 }
 
-// read reads the key and the export. Errors: *[verdict.Unusable].
-func (o Options) read() (evidence, error) {
+// readEvidence reads the key and the export. Errors: *[verdict.Unusable].
+func (o Options) readEvidence() (evidence, error) {
 	e := evidence{options: o}
 	var err error
 	if o.Trust != "" {
@@ -155,64 +154,63 @@ func (o Options) read() (evidence, error) {
 	e.export, err = ledger.ReadExport(f)
 	switch {
 	case errors.Is(err, ledger.ErrTampered):
-		e.altered = err
+		e.exportFault = err
 	case err != nil:
 		return e, &verdict.Unusable{File: o.Export, Err: err}
 	}
 	return e, nil
 }
 
-// verifier holds a published folder against itself.
+// verifier checks one published folder.
 type verifier struct {
 	place string // the folder, links resolved
 	evidence
 	out *Verification
 
-	manifest published.Manifest
-	text     []byte          // of the manifest
-	signer   sign.PublicKey  // of the manifest; none: nobody
-	damaged  map[string]bool // files that are not those of the manifest
-	plan     *compiled.Compiled
-	planned  bool             // the plan is what its spec leads to
-	sealed   *measured.Sealed // plan, receipt and measurements, as they were before they were published
-	record   *ledger.Record
+	manifest       published.Manifest
+	manifestText   []byte          // of the manifest
+	manifestSigner sign.PublicKey  // who signed the manifest; zero: nobody
+	damaged        map[string]bool // files that differ from the manifest
+	plan           *compiled.Compiled
+	planFollows    bool             // the plan follows from its spec
+	sealed         *measured.Sealed // plan, receipt and measurements, as they were before they were published
+	record         *ledger.Record
 }
 
-// Folder checks a published folder without confidential data and without trust in
-// whoever wrote it: that it is whole, that everything in it follows from its plan
-// and its measurements, that the privacy loss is the one promised, and that a
-// ledger was debited for it. A release, a practice run, a rehearsal and a revision
-// are checked alike.
+// Folder checks a published folder without confidential data and without trust in whoever wrote it: that it is
+// complete and unchanged, that everything in it follows from its plan and its measurements, that the privacy loss is
+// the one promised, and that a ledger was debited for it. Releases, practice runs, rehearsals and revisions are all
+// checked.
 //
-// Contract: where it returns no error, tables, microdata, report and pages are what
-// this program derives from the measurements in the folder, these have the shapes and
-// mechanisms of the plan and the rounds that it allows, the plan is the one that its spec leads to, and the loss
-// of its mechanisms is within its guarantee. That the measurements are those that
-// the office drew rests on a signature, or on the seal in an export of its ledger;
-// the verification says on which. Argument: docs/proofs/verify.md.
+// Contract: where it returns no error, tables, microdata, report and pages are what this program derives from the
+// measurements in the folder, these have the shapes and mechanisms of the plan and the rounds that it allows, the plan
+// is the one that its spec leads to, and the loss of its mechanisms is within its guarantee. That the measurements are
+// the ones that the office drew rests on a signature, or on the seal in an export of its ledger; the verification says
+// on which. Argument: docs/proofs/verify.md.
 //
-// Errors: *[Unverified]; *[Withdrawn] where nothing fails and the export says so; *[verdict.Unusable] where there is no
-// folder or a key or export cannot be read. The verification is there also with an *Unverified and a *Withdrawn.
+// Errors: *[Unverified]; *[Withdrawn] if nothing fails and the export says so; *[verdict.Unusable] if there is no
+// folder or a key or export cannot be read. The verification is returned also with an *Unverified and a *Withdrawn.
 func Folder(ctx context.Context, place string, o Options) (*Verification, error) {
-	held, err := o.read()
+	known, err := o.readEvidence()
 	if err != nil {
 		return nil, err
 	}
-	v, err := held.verify(ctx, place)
+	v, err := known.verify(ctx, place)
 	if v == nil {
 		return nil, err
 	}
-	v.sayOthers()
+	v.listOtherDebits()
 	return v.out, err
 }
 
-// verify is [Folder] with what was read before. The verifier is there also with an *Unverified and a *Withdrawn.
-func (held evidence) verify(ctx context.Context, place string) (*verifier, error) {
+// verify is [Folder] with evidence that was read before. It returns the verifier also with an *Unverified and a
+// *Withdrawn.
+func (known evidence) verify(ctx context.Context, place string) (*verifier, error) {
 	folder, err := published.Resolve(place)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
 	}
-	v := &verifier{place: folder, evidence: held, out: &Verification{Folder: place}, damaged: map[string]bool{}}
+	v := &verifier{place: folder, evidence: known, out: &Verification{Folder: place}, damaged: map[string]bool{}}
 	for _, c := range []struct {
 		name, proves string
 		run          func(context.Context) (says string, err error)
@@ -234,24 +232,24 @@ func (held evidence) verify(ctx context.Context, place string) (*verifier, error
 			return nil, err
 		}
 		says, err := c.run(ctx)
-		if err := v.note(c.name, says, err); err != nil {
+		if err := v.addCheck(c.name, says, err); err != nil {
 			return nil, err
 		}
 		if err == nil && c.proves != "" {
 			v.out.Recomputed = append(v.out.Recomputed, c.proves)
 		}
 	}
-	v.conclude()
-	err = v.failure()
-	v.out.close(err)
+	v.summarize()
+	err = v.firstFailure()
+	v.out.conclude(err)
 	if err == nil && v.out.Outcome == WithdrawnByIt {
 		err = &Withdrawn{Folders: []string{place}}
 	}
 	return v, err
 }
 
-// close says what came of all checks, of which err is the failure.
-func (v *Verification) close(err error) {
+// conclude sets the outcome of all checks, given their failure, nil for none.
+func (v *Verification) conclude(err error) {
 	folder, marked := screen.Quoted(v.Folder), ""
 	if v.Marked != published.OfficialStatus {
 		marked = " " + v.Marked + "."
@@ -276,8 +274,8 @@ func (v *Verification) close(err error) {
 		w.Date, w.Reason)
 }
 
-// note adds a check. An error that is not about the folder is returned.
-func (v *verifier) note(name, says string, err error) error {
+// addCheck adds the result of a check. An error that does not concern the folder is returned.
+func (v *verifier) addCheck(name, says string, err error) error {
 	check := Check{Name: name, State: Passed, Says: says}
 	var (
 		bad  *published.Fault
@@ -296,10 +294,10 @@ func (v *verifier) note(name, says string, err error) error {
 	return nil
 }
 
-// failure is the first check that failed, with how many followed; where none failed, the
-// first that was not done though every folder has what it is of: a folder that asks for more than
-// the machine has, such as a billion rows, proves nothing by that.
-func (v *verifier) failure() error {
+// firstFailure returns the first failed check, with the number of those that failed after it. If none failed it
+// returns the first check that was not done although it is required. A folder that needs more than the machine has,
+// such as a billion rows, must not pass because of that.
+func (v *verifier) firstFailure() error {
 	var first *Unverified
 	for _, c := range v.out.Checks {
 		switch {
@@ -321,21 +319,21 @@ func (v *verifier) failure() error {
 	return nil
 }
 
-// optional are the checks of what a folder need not have.
+// optional lists the checks of files that a folder need not have.
 var optional = []string{"signature", "approvals", "ledger"}
 
-// path is where a file of the release lies.
+// path returns where a file of the release is.
 func (v *verifier) path(name string) string { return filepath.Join(v.place, filepath.FromSlash(name)) }
 
-// read reads a file that the manifest lists and that is as it lists it.
-func (v *verifier) read(name string) ([]byte, error) {
+// readListed reads a file, which must be as the manifest lists it.
+func (v *verifier) readListed(name string) ([]byte, error) {
 	if v.damaged[name] {
 		return nil, &notDone{"needs " + name + " as the manifest lists it"}
 	}
 	return v.readFile(name, "is missing")
 }
 
-// readFile reads a file of the folder; missing is what is said where it is not there.
+// readFile reads a file of the folder. The text missing says what is wrong if there is no such file.
 func (v *verifier) readFile(name, missing string) ([]byte, error) {
 	b, err := published.ReadFile(v.path(name))
 	switch {

@@ -31,7 +31,7 @@ import (
 
 func TestASignedReleaseVerifies(t *testing.T) {
 	o := publishedtest.SignTrips(t)
-	v := verifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
+	v := assertVerifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
 	for _, c := range v.Checks {
 		if c.State != Passed {
 			t.Errorf("%+v", c)
@@ -39,20 +39,20 @@ func TestASignedReleaseVerifies(t *testing.T) {
 	}
 	fingerprint := o.Key.Public().Fingerprint()
 	for _, what := range []string{"manifest.json", "entry of the debit", "role methodologist", "every entry of"} {
-		told(t, v.Signed, what)
+		assertListed(t, v.Signed, what)
 	}
-	told(t, v.Signed, fingerprint+", the one in "+o.Public)
-	told(t, v.Recomputed, "seal of these very measurements")
-	told(t, v.Unchecked, "truly drawn")
-	told(t, v.Unchecked, "no witness on another disk")
+	assertListed(t, v.Signed, fingerprint+", the one in "+o.Public)
+	assertListed(t, v.Recomputed, "seal of these very measurements")
+	assertListed(t, v.Unchecked, "truly drawn")
+	assertListed(t, v.Unchecked, "no witness on another disk")
 	if v.Marked != "RELEASE" || v.Release != "trips" {
 		t.Errorf("%+v", v)
 	}
 	// With the public key alone, and with nothing.
-	v = verifies(t, o.Place, Options{Trust: o.Public})
-	told(t, v.Unchecked, "--ledger-export")
-	v = verifies(t, o.Place, Options{})
-	told(t, v.Signed, fingerprint+", which this folder itself names: compare it with the office's")
+	v = assertVerifies(t, o.Place, Options{Trust: o.Public})
+	assertListed(t, v.Unchecked, "--ledger-export")
+	v = assertVerifies(t, o.Place, Options{})
+	assertListed(t, v.Signed, fingerprint+", which this folder itself names: compare it with the office's")
 }
 
 // checkNamed is one check of a verification.
@@ -84,15 +84,15 @@ func TestApprovalsThatAreNotThere(t *testing.T) {
 	r.Proof.Body, r.Approvals = body, nil
 	releasetest.Rehashed(t, &r)
 	dir := forgedWith(t, o, r)
-	v := verifies(t, dir, Options{})
+	v := assertVerifies(t, dir, Options{})
 	if c := checkNamed(t, v, "approvals"); c.State != NotDone ||
 		!strings.Contains(c.Says, "none stand in the ledger's entry") {
 		t.Errorf("%+v", c)
 	}
-	told(t, v.Unchecked, "that nobody had to approve it")
-	refused(t, dir, Options{Export: o.Export}, o.Export, "does not hold the debit of this release")
+	assertListed(t, v.Unchecked, "that nobody had to approve it")
+	assertRefused(t, dir, Options{Export: o.Export}, o.Export, "does not hold the debit of this release")
 
-	v = verifies(t, o.Place, Options{Export: o.Export})
+	v = assertVerifies(t, o.Place, Options{Export: o.Export})
 	if c := checkNamed(t, v, "ledger"); !strings.Contains(c.Says,
 		"its accounts ask for the approval of role methodologist") {
 		t.Errorf("%+v", c)
@@ -104,7 +104,7 @@ func TestApprovalsThatAreNotThere(t *testing.T) {
 	}
 	export := filepath.Join(free.Dir, "export.jsonl")
 	free.ExportTo(t, export)
-	v = verifies(t, result.Place, Options{Export: export})
+	v = assertVerifies(t, result.Place, Options{Export: export})
 	if c := checkNamed(t, v, "ledger"); !strings.Contains(c.Says, "its accounts ask for no approval") {
 		t.Errorf("%+v", c)
 	}
@@ -147,7 +147,7 @@ func TestApprovalsThatAParentAsksFor(t *testing.T) {
 	}
 	export := filepath.Join(o.Dir, "export.jsonl")
 	o.ExportTo(t, export)
-	v := verifies(t, result.Place, Options{Export: export})
+	v := assertVerifies(t, result.Place, Options{Export: export})
 	if c := checkNamed(t, v, "ledger"); !strings.Contains(c.Says,
 		"its accounts ask for the approval of role methodologist") {
 		t.Errorf("%+v", c)
@@ -157,7 +157,7 @@ func TestApprovalsThatAParentAsksFor(t *testing.T) {
 func TestAnotherKeyIsNotTrusted(t *testing.T) {
 	o := publishedtest.SignTrips(t)
 	releasetest.NewKey(t, filepath.Join(o.Dir, "other"))
-	refused(t, o.Place, Options{Trust: filepath.Join(o.Dir, "other.pub")}, published.SignatureFile, "fingerprint")
+	assertRefused(t, o.Place, Options{Trust: filepath.Join(o.Dir, "other.pub")}, published.SignatureFile, "fingerprint")
 }
 
 // TestAnUnsignedLedgerIsNotTheOffices signs the manifest of a release that an
@@ -171,11 +171,11 @@ func TestAnUnsignedLedgerIsNotTheOffices(t *testing.T) {
 	key := releasetest.NewKey(t, filepath.Join(o.Dir, "key"))
 	trust := Options{Trust: filepath.Join(o.Dir, "key.pub")}
 	releasetest.SignManifest(t, result.Place, key)
-	refused(t, result.Place, trust, published.ProofFile, "nobody signs")
+	assertRefused(t, result.Place, trust, published.ProofFile, "nobody signs")
 	trust.Export = filepath.Join(o.Dir, "export.jsonl")
 	o.ExportTo(t, trust.Export)
-	refused(t, result.Place, trust, published.ProofFile, "nobody signs")
-	told(t, verifies(t, result.Place, Options{}).Unchecked, "its entries are not signed")
+	assertRefused(t, result.Place, trust, published.ProofFile, "nobody signs")
+	assertListed(t, assertVerifies(t, result.Place, Options{}).Unchecked, "its entries are not signed")
 
 	// Practice and rehearsals spend nothing of the office's.
 	practice := publishedtest.Options(o.Office, "practice")
@@ -183,7 +183,7 @@ func TestAnUnsignedLedgerIsNotTheOffices(t *testing.T) {
 	if result, err = release.Run(t.Context(), o.Plan, practice); err != nil {
 		t.Fatal(err)
 	}
-	verifies(t, result.Place, Options{Trust: trust.Trust})
+	assertVerifies(t, result.Place, Options{Trust: trust.Trust})
 }
 
 func TestAnUnsignedReleaseSaysWhatThatMeans(t *testing.T) {
@@ -192,11 +192,11 @@ func TestAnUnsignedReleaseSaysWhatThatMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := verifies(t, result.Place, Options{})
-	told(t, v.Signed, "Whoever can write in this folder may have made all of it")
-	told(t, v.Unchecked, "its entries are not signed")
+	v := assertVerifies(t, result.Place, Options{})
+	assertListed(t, v.Signed, "Whoever can write in this folder may have made all of it")
+	assertListed(t, v.Unchecked, "its entries are not signed")
 	releasetest.NewKey(t, filepath.Join(o.Dir, "office"))
-	refused(t, result.Place, Options{Trust: filepath.Join(o.Dir, "office.pub")}, published.SignatureFile,
+	assertRefused(t, result.Place, Options{Trust: filepath.Join(o.Dir, "office.pub")}, published.SignatureFile,
 		"not signed")
 }
 
@@ -208,8 +208,8 @@ func TestPracticeRehearsalsAndRevisionsVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := verifies(t, result.Place, Options{})
-	told(t, v.Unchecked, "this is practice")
+	v := assertVerifies(t, result.Place, Options{})
+	assertListed(t, v.Unchecked, "this is practice")
 	if v.Marked != published.PracticeStatus {
 		t.Errorf("marked %s", v.Marked)
 	}
@@ -217,8 +217,8 @@ func TestPracticeRehearsalsAndRevisionsVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v = verifies(t, place, Options{})
-	told(t, v.Unchecked, "made-up data")
+	v = assertVerifies(t, place, Options{})
+	assertListed(t, v.Unchecked, "made-up data")
 	if v.Marked != published.RehearsalStatus {
 		t.Errorf("marked %s", v.Marked)
 	}
@@ -231,8 +231,8 @@ func TestPracticeRehearsalsAndRevisionsVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v = verifies(t, revised.Place, Options{})
-	told(t, v.Unchecked, `why revision 2 was made ("clearer labels")`)
+	v = assertVerifies(t, revised.Place, Options{})
+	assertListed(t, v.Unchecked, `why revision 2 was made ("clearer labels")`)
 	if v.Revision != 2 {
 		t.Errorf("revision %d", v.Revision)
 	}
@@ -262,12 +262,12 @@ func TestTheExportMustHoldTheRelease(t *testing.T) {
 			}
 			continue
 		}
-		refused(t, o.Place, Options{Export: path}, path, change.says)
+		assertRefused(t, o.Place, Options{Export: path}, path, change.says)
 	}
 	other := publishedtest.SignTrips(t)
-	refused(t, o.Place, Options{Export: other.Export}, other.Export,
+	assertRefused(t, o.Place, Options{Export: other.Export}, other.Export,
 		"is of another ledger, which another key or none signs: it does not hold the debit of this release")
-	refused(t, o.Place, Options{Trust: o.Public, Export: other.Export}, other.Export, "fingerprint")
+	assertRefused(t, o.Place, Options{Trust: o.Public, Export: other.Export}, other.Export, "fingerprint")
 }
 
 func TestAnUnsignedExportMayBeAnybodys(t *testing.T) {
@@ -278,7 +278,7 @@ func TestAnUnsignedExportMayBeAnybodys(t *testing.T) {
 	}
 	export := filepath.Join(o.Dir, "export.jsonl")
 	o.ExportTo(t, export)
-	told(t, verifies(t, result.Place, Options{Export: export}).Unchecked, "that the export is the office's")
+	assertListed(t, assertVerifies(t, result.Place, Options{Export: export}).Unchecked, "that the export is the office's")
 }
 
 // TestAPlanOfAnotherMaking verifies a release whose plan is canonical and not the
@@ -293,7 +293,7 @@ func TestAPlanOfAnotherMaking(t *testing.T) {
 	}
 	releasetest.Remanifest(t, place, o.Plan, ledger.Record{}, published.Manifest{},
 		map[string][]byte{"plan.json": o.Plan.Bytes()})
-	refused(t, place, Options{}, "plan.json", "cannot be recomputed by this version ("+published.Software+")")
+	assertRefused(t, place, Options{}, "plan.json", "cannot be recomputed by this version ("+published.Software+")")
 	b, err := os.ReadFile(filepath.Join(place, published.ManifestFile))
 	if err != nil {
 		t.Fatal(err)
@@ -302,7 +302,7 @@ func TestAPlanOfAnotherMaking(t *testing.T) {
 		bytes.Replace(b, []byte(published.Software), []byte("dprelease 0.0.9"), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, place, Options{}, "plan.json", "published by dprelease 0.0.9: verify it with that version")
+	assertRefused(t, place, Options{}, "plan.json", "published by dprelease 0.0.9: verify it with that version")
 }
 
 // withdraw marks the release as withdrawn in the ledger, and exports that to path.
@@ -340,7 +340,7 @@ func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
 			t.Errorf("%q", v.Says)
 		}
 	}
-	if v := verifies(t, o.Place, Options{Trust: o.Public, Export: o.Export}); v.Withdrawn != nil {
+	if v := assertVerifies(t, o.Place, Options{Trust: o.Public, Export: o.Export}); v.Withdrawn != nil {
 		t.Errorf("%+v, where the export is from before", v.Withdrawn)
 	}
 	dir := o.CopiedPlace(t)
@@ -405,9 +405,9 @@ func TestAnExportFromBeforeTheEndAccusesNobody(t *testing.T) {
 	if err := os.WriteFile(early, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, o.Place, Options{Trust: o.Public, Export: early}, early,
+	assertRefused(t, o.Place, Options{Trust: o.Public, Export: early}, early,
 		"is an older copy of the ledger: it holds the debit of this release and ends")
-	refused(t, o.Place, Options{Trust: o.Public, Export: early}, early, "ask the office for a newer export")
+	assertRefused(t, o.Place, Options{Trust: o.Public, Export: early}, early, "ask the office for a newer export")
 }
 
 // TestAFolderIsNamedAsItIs verifies and reads folders whose names could pass for words of a verdict, or command a
@@ -422,7 +422,7 @@ func TestAFolderIsNamedAsItIs(t *testing.T) {
 		if err := os.CopyFS(dir, os.DirFS(o.Place)); err != nil {
 			t.Skipf("no such names here: %v", err)
 		}
-		if v := verifies(t, dir, Options{Trust: o.Public}); v.Says != quoted+" verifies." {
+		if v := assertVerifies(t, dir, Options{Trust: o.Public}); v.Says != quoted+" verifies." {
 			t.Errorf("%q", v.Says)
 		}
 		if err := os.Remove(filepath.Join(dir, "README.txt")); err != nil {
@@ -456,9 +456,9 @@ func TestNothingIsCalledVerifiedThatNobodySigned(t *testing.T) {
 		}
 		v.sealed.Measured[0].Values = made.NewInt64Array()
 	})
-	refused(t, forged, Options{Trust: o.Public}, published.SignatureFile, "not signed")
-	refused(t, forged, Options{Export: o.Export}, o.Export, "other measurements")
-	v := verifies(t, forged, Options{})
+	assertRefused(t, forged, Options{Trust: o.Public}, published.SignatureFile, "not signed")
+	assertRefused(t, forged, Options{Export: o.Export}, o.Export, "other measurements")
+	v := assertVerifies(t, forged, Options{})
 	if strings.Contains(v.Says, "verifies") || v.Outcome != Consistent ||
 		!strings.HasPrefix(v.Says,
 			forged+" is consistent in itself. Not established: who measured it: nobody has signed the folder") ||
@@ -478,7 +478,7 @@ func TestNothingIsCalledVerifiedThatNobodySigned(t *testing.T) {
 		"unsigned, an export": {rewritten(t, o, func(*verifier, *[]report.Module) {}), Options{Export: o.Export},
 			Consistent, "nothing here says whose export that is"},
 	} {
-		if v := verifies(t, c.place, c.options); v.Outcome != c.outcome || !strings.Contains(v.Says, c.says) ||
+		if v := assertVerifies(t, c.place, c.options); v.Outcome != c.outcome || !strings.Contains(v.Says, c.says) ||
 			(c.outcome == Verifies) != (v.Says == c.says) {
 			t.Errorf("%s: %s, %q", name, v.Outcome, v.Says)
 		}
@@ -578,7 +578,7 @@ func readSealed(t *testing.T, o releasetest.Signed) *verifier {
 func TestOtherModulesAreNamed(t *testing.T) {
 	o := publishedtest.SignTrips(t)
 	place := rewritten(t, o, func(_ *verifier, built *[]report.Module) { (*built)[0].Version = "v9.9.9" })
-	told(t, verifies(t, place, Options{}).Unchecked, "this program was built from others")
+	assertListed(t, assertVerifies(t, place, Options{}).Unchecked, "this program was built from others")
 }
 
 func TestOtherSoftwareIsNamed(t *testing.T) {
@@ -626,7 +626,7 @@ func TestFoldersAndKeysThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v, %+v", name, err, v)
 		}
 	}
-	refused(t, o.Dir, Options{}, published.ManifestFile, "missing")
+	assertRefused(t, o.Dir, Options{}, published.ManifestFile, "missing")
 }
 
 // A link to a folder, like one to the newest release, is that folder; the outcome
@@ -639,13 +639,13 @@ func TestALinkToAFolderVerifies(t *testing.T) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	if v := verifies(t, latest, Options{Trust: o.Public, Export: o.Export}); v.Folder != latest {
+	if v := assertVerifies(t, latest, Options{Trust: o.Public, Export: o.Export}); v.Folder != latest {
 		t.Errorf("verified %s", v.Folder)
 	}
 	if err := os.WriteFile(filepath.Join(o.Place, "more"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, latest, Options{Trust: o.Public}, "more", "not listed")
+	assertRefused(t, latest, Options{Trust: o.Public}, "more", "not listed")
 	if _, err := Folder(t.Context(), latest, Options{}); err == nil || !strings.HasPrefix(err.Error(), latest+" ") {
 		t.Errorf("%v, want %s named", err, latest)
 	}

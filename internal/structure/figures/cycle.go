@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// graph says which files of a package refer to which: graph[a][b] holds the names, declared in file b, that file a
-// uses, with how often it does. A name is that of a constant, variable, type, function, method or field; one that
+// graph holds which files of a package refer to which: graph[a][b] maps the names, declared in file b, that file a
+// uses, to how often it does. A name is that of a constant, variable, type, function, method or field; one that
 // belongs to a type is written with it ("Plan.Encode").
 type graph map[string]map[string]map[string]int
 
-// references are the references between the files of a package.
+// references returns the references between the files of a package.
 func (t *tree) references(s *source) graph {
 	g := graph{}
-	owners := owners(s.pkg)
+	owners := fieldOwners(s.pkg)
 	for _, name := range s.names {
 		g[name] = map[string]map[string]int{}
 	}
@@ -26,20 +26,20 @@ func (t *tree) references(s *source) graph {
 		if _, isPackage := object.(*types.PkgName); isPackage {
 			continue
 		}
-		from, to := t.base(id.Pos()), t.base(object.Pos())
+		from, to := t.fileName(id.Pos()), t.fileName(object.Pos())
 		if from == to {
 			continue
 		}
 		if g[from][to] == nil {
 			g[from][to] = map[string]int{}
 		}
-		g[from][to][qualified(object, owners)]++
+		g[from][to][qualifiedName(object, owners)]++
 	}
 	return g
 }
 
-// owners maps the fields of a package's types to the names of the types. Methods name theirs themselves.
-func owners(p *types.Package) map[types.Object]string {
+// fieldOwners maps the fields of a package's types to the names of the types. Methods name their types themselves.
+func fieldOwners(p *types.Package) map[types.Object]string {
 	all := map[types.Object]string{}
 	for _, name := range p.Scope().Names() {
 		if named, ok := p.Scope().Lookup(name).(*types.TypeName); ok {
@@ -55,8 +55,8 @@ func owners(p *types.Package) map[types.Object]string {
 	return all
 }
 
-// qualified is the name of an object, with its type's where it is a method or a field.
-func qualified(object types.Object, owners map[types.Object]string) string {
+// qualifiedName returns the name of an object, with its type's if it is a method or a field.
+func qualifiedName(object types.Object, owners map[types.Object]string) string {
 	switch object := object.(type) {
 	case *types.Func:
 		if receiver := object.Signature().Recv(); receiver != nil {
@@ -70,7 +70,7 @@ func qualified(object types.Object, owners map[types.Object]string) string {
 	return object.Name()
 }
 
-// typeName is the name of a type without its package and pointers.
+// typeName returns the name of a type without its package and pointers.
 func typeName(t types.Type) string {
 	if pointer, ok := t.(*types.Pointer); ok {
 		t = pointer.Elem()
@@ -81,7 +81,7 @@ func typeName(t types.Type) string {
 	return t.String()
 }
 
-// without is the graph with neither of the files, nor the reference from one file to another.
+// without returns the graph without the files, and without the references from one file to another.
 func (g graph) without(files []string, from, to string) graph {
 	rest := graph{}
 	for a, targets := range g {
@@ -98,11 +98,11 @@ func (g graph) without(files []string, from, to string) graph {
 	return rest
 }
 
-// cycle is the largest set of files of which each reaches each other by references, sorted; of several as large, the
-// one that comes first. It is empty where no two files reach each other.
-func (g graph) cycle() []string {
+// largestCycle returns the largest set of files that all reach each other by references, sorted; of several of that
+// size, the first. It is empty if no two files reach each other.
+func (g graph) largestCycle() []string {
 	var largest []string
-	for _, component := range g.components() {
+	for _, component := range g.stronglyConnected() {
 		if len(component) > 1 && len(component) > len(largest) {
 			largest = component
 		}
@@ -110,9 +110,9 @@ func (g graph) cycle() []string {
 	return largest
 }
 
-// components are the strongly connected components of the graph (Tarjan 1972, Depth-first search and linear graph
-// algorithms), each sorted, in the order of their first files.
-func (g graph) components() [][]string {
+// stronglyConnected returns the strongly connected components of the graph (Tarjan 1972, Depth-first search and linear
+// graph algorithms), each sorted, in the order of their first files.
+func (g graph) stronglyConnected() [][]string {
 	var (
 		all   [][]string
 		stack []string

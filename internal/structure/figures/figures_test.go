@@ -12,7 +12,7 @@ import (
 // planted reads a module of testdata in which each figure is known.
 func planted(t *testing.T) *tree {
 	t.Helper()
-	read, err := load(filepath.Join("testdata", "planted"), "./...")
+	read, err := loadTree(filepath.Join("testdata", "planted"), "./...")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func of(t *testing.T, read *tree, path string) *source {
 func TestCycle(t *testing.T) {
 	read := planted(t)
 	for path, want := range map[string][]string{"ring": {"a.go", "b.go", "c.go"}, "line": nil} {
-		if got := read.references(of(t, read, path)).cycle(); !slices.Equal(got, want) {
+		if got := read.references(of(t, read, path)).largestCycle(); !slices.Equal(got, want) {
 			t.Errorf("%s: %v reach each other, want %v", path, got, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestReferencesNameWhatIsUsed(t *testing.T) {
 		{"leaf.go", "a.go", ""},
 		{"c.go", "c.go", ""},
 	} {
-		if got := counted(g[c.from][c.to]); got != c.want {
+		if got := namesText(g[c.from][c.to]); got != c.want {
 			t.Errorf("%s uses %q of %s, want %q", c.from, got, c.to, c.want)
 		}
 	}
@@ -72,13 +72,13 @@ func TestLargestCycle(t *testing.T) {
 		return g
 	}
 	two := edges("a b", "b a", "b c", "c d", "d e", "e f", "f d", "g a", "f h")
-	if got := two.cycle(); !slices.Equal(got, []string{"d", "e", "f"}) {
+	if got := two.largestCycle(); !slices.Equal(got, []string{"d", "e", "f"}) {
 		t.Errorf("%v", got)
 	}
-	if got := two.without([]string{"e"}, "", "").cycle(); !slices.Equal(got, []string{"a", "b"}) {
+	if got := two.without([]string{"e"}, "", "").largestCycle(); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("without a file of it: %v", got)
 	}
-	if got := two.without(nil, "f", "d").cycle(); !slices.Equal(got, []string{"a", "b"}) {
+	if got := two.without(nil, "f", "d").largestCycle(); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("without a reference of it: %v", got)
 	}
 }
@@ -122,7 +122,7 @@ func TestStatements(t *testing.T) {
 		"ring": 6,       // an if and five returns
 		"long": 57 + 60, // 58 and 57 increments, two returns
 	} {
-		if got := of(t, read, path).statements(); got != want {
+		if got := of(t, read, path).countStatements(); got != want {
 			t.Errorf("%s has %d statements, want %d", path, got, want)
 		}
 	}
@@ -135,7 +135,7 @@ func TestExportedNames(t *testing.T) {
 		"spec": {5, 6}, // StatKind, Count, Marginal, Budget, Parse; four fields and a method, a field
 		"plan": {6, 3}, // Most, Counted, Rows, Plan, Again, Kinds; three methods of Plan, none of the others
 	} {
-		if names, members := of(t, read, path).exported(); names != want[0] || members != want[1] {
+		if names, members := of(t, read, path).countExported(); names != want[0] || members != want[1] {
 			t.Errorf("%s exports %d names and %d members, want %v", path, names, members, want)
 		}
 	}
@@ -145,13 +145,13 @@ func TestLongFunctionsAndLines(t *testing.T) {
 	read := planted(t)
 	s := of(t, read, "long")
 	long := read.longFunctions(s)
-	if len(long) != 1 || long[0].Name.Name != "Long" || read.lines(long[0]) != 61 {
+	if len(long) != 1 || long[0].Name.Name != "Long" || read.lineCount(long[0]) != 61 {
 		t.Errorf("%d long functions", len(long))
 	}
 	if got := longLines(s.texts[0]); !slices.Equal(got, []int{129}) {
 		t.Errorf("long lines %v", got)
 	}
-	if got := read.row(s); got.lines != 1 || got.testLines != 2 || got.functions != 1 {
+	if got := read.rowOf(s); got.lines != 1 || got.testLines != 2 || got.functions != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -167,7 +167,7 @@ func TestKindTests(t *testing.T) {
 		for _, test := range read.kindTests(of(t, read, path)) {
 			found[test.kind]++
 		}
-		if got := counts(found); got != want {
+		if got := countsText(found); got != want {
 			t.Errorf("%s tests for %q, want %q", path, got, want)
 		}
 	}
@@ -178,7 +178,7 @@ func TestHoles(t *testing.T) {
 	s := of(t, read, "holes")
 	legal := map[string][]string{"first": {"first", "third"}, "second": {"first"}}
 	var got []string
-	for _, hole := range read.holes(s, legal) {
+	for _, hole := range read.missingEntries(s, legal) {
 		_, what, _ := strings.Cut(hole, ": ")
 		got = append(got, what)
 	}
@@ -199,8 +199,8 @@ func TestSites(t *testing.T) {
 	read := planted(t)
 	s := of(t, read, "plan")
 	for i, want := range []int{2, 2, 1, 0} {
-		if got := len(s.sites(works[i])); got != want {
-			t.Errorf("%s in %d places, want %d", works[i].name, got, want)
+		if got := len(s.callSites(tasks[i])); got != want {
+			t.Errorf("%s in %d places, want %d", tasks[i].name, got, want)
 		}
 	}
 }
@@ -243,11 +243,11 @@ func TestWhatDoesNotCompile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	read, err := load(dir, ".")
+	read, err := loadTree(dir, ".")
 	if err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("the error is %v", err)
 	}
-	if got := read.references(of(t, read, ".")).cycle(); len(got) != 2 {
+	if got := read.references(of(t, read, ".")).largestCycle(); len(got) != 2 {
 		t.Errorf("%v reach each other", got)
 	}
 }

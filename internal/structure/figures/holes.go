@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// holes are the kinds that a package's arrays by kind have no entry for, each with its place. An array with an array by
-// kind as its elements lists pairs: it must have those that are legal.
-func (t *tree) holes(s *source, legal map[string][]string) []string {
+// missingEntries returns the kinds for which a package's arrays by kind have no entry, each with its place. An array
+// whose elements are arrays by kind lists pairs: it must have the legal ones.
+func (t *tree) missingEntries(s *source, legal map[string][]string) []string {
 	var all []string
 	for _, file := range s.files {
 		for _, declaration := range file.Decls {
@@ -23,7 +23,7 @@ func (t *tree) holes(s *source, legal map[string][]string) []string {
 				value := spec.(*ast.ValueSpec)
 				for i, e := range value.Values {
 					if literal, ok := e.(*ast.CompositeLit); ok && kindsOf(literal.Type) != "" {
-						all = append(all, t.holesIn(s, value.Names[i].Name, literal, legal)...)
+						all = append(all, t.missingInArray(s, value.Names[i].Name, literal, legal)...)
 					}
 				}
 			}
@@ -32,7 +32,7 @@ func (t *tree) holes(s *source, legal map[string][]string) []string {
 	return all
 }
 
-// kindsOf is the name of the constant that says how many elements an array type has, where it counts kinds.
+// kindsOf returns the name of the constant that is the length of an array type, if it counts kinds, "" otherwise.
 func kindsOf(e ast.Expr) string {
 	array, ok := e.(*ast.ArrayType)
 	if !ok {
@@ -51,8 +51,8 @@ func kindsOf(e ast.Expr) string {
 	return ""
 }
 
-// holesIn are the holes of one array.
-func (t *tree) holesIn(s *source, name string, literal *ast.CompositeLit, legal map[string][]string) []string {
+// missingInArray returns the missing entries of one array.
+func (t *tree) missingInArray(s *source, name string, literal *ast.CompositeLit, legal map[string][]string) []string {
 	var holes []string
 	hole := func(at ast.Node, what string) {
 		holes = append(holes, fmt.Sprintf("%s: %s has nothing for %s", t.fset.Position(at.Pos()), name, what))
@@ -83,10 +83,10 @@ func (t *tree) holesIn(s *source, name string, literal *ast.CompositeLit, legal 
 	return holes
 }
 
-// legalName is the array of pairs that are legal.
+// legalName is the name of the array of legal pairs.
 const legalName = "legal"
 
-// legalPairs are the kinds that each kind goes with, by the array of package plan.
+// legalPairs returns the kinds that each kind goes with, by the array of package plan.
 func (t *tree) legalPairs() map[string][]string {
 	pairs := map[string][]string{}
 	i := slices.IndexFunc(t.sources, func(s *source) bool { return s.path == "plan" })
@@ -117,8 +117,8 @@ func (t *tree) legalPairs() map[string][]string {
 	return pairs
 }
 
-// entriesOf are the elements of a literal by the names of their keys; one without a key has its place. An entry that is
-// nil is none.
+// entriesOf returns the elements of a literal by the names of their keys, or by their indices if they have none. It
+// leaves out nil entries.
 func entriesOf(literal *ast.CompositeLit) map[string]ast.Expr {
 	entries := map[string]ast.Expr{}
 	for i, e := range literal.Elts {

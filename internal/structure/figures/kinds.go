@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// kindRule says how tests of kinds are counted.
+// kindRule describes how tests of kinds are counted.
 const kindRule = `A test of a kind is a comparison with nil, zero or "", or a condition, whose operand is a field or
 a method without arguments that is named for the kind (or its length); a comparison or a case with a constant
 of a type that lists kinds; or a type assertion or a case of a type switch on an interface that has one type
@@ -21,11 +21,11 @@ constants of package budget, and of other modules, are of no marginal.`
 // kind is a kind of marginal, statistic or measurement.
 type kind struct {
 	name string
-	// words name fields, methods and types that are of the kind, in any case.
+	// words are the names of the kind's fields, methods and types, in any case.
 	words []string
-	// types name types of packages plan/counted and plan/selection, and with Kind before them constants.
+	// types are the kind's types of packages plan/counted and plan/selection; its constants have the prefix Kind.
 	types []string
-	// files are those, in every package, that are the kind's own.
+	// files are the kind's own files, in every package.
 	files []string
 }
 
@@ -54,8 +54,8 @@ var kinds = []kind{
 // registries are the packages, and the files, that may test for every kind.
 var registries = []string{"plan/counted", "plan/selection", "plan/statistic", "plan/form.go"}
 
-// ofKinds reports whether an object is of a package that has one type a kind.
-func (k *kindFinder) ofKinds(object types.Object) bool {
+// hasKinds reports whether an object is declared in a package that has one type a kind.
+func (k *kindFinder) hasKinds(object types.Object) bool {
 	if object.Pkg() == nil {
 		return false
 	}
@@ -69,7 +69,7 @@ type kindTest struct {
 	at   ast.Node
 }
 
-// kindTests are the places of a package, outside the registries, that test for a kind.
+// kindTests returns the places of a package, outside the registries, that test for a kind.
 func (t *tree) kindTests(s *source) []kindTest {
 	if slices.Contains(registries, s.path) {
 		return nil
@@ -78,7 +78,7 @@ func (t *tree) kindTests(s *source) []kindTest {
 	for _, file := range s.files {
 		k := &kindFinder{source: s, module: t.module, lists: listsKinds(file)}
 		ast.Inspect(file, k.visit)
-		name := t.base(file.Pos())
+		name := t.fileName(file.Pos())
 		all = append(all, slices.DeleteFunc(k.found, func(found kindTest) bool {
 			i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == found.kind })
 			return slices.Contains(kinds[i].files, name) || slices.Contains(registries, s.path+"/"+name)
@@ -87,7 +87,7 @@ func (t *tree) kindTests(s *source) []kindTest {
 	return all
 }
 
-// listsKinds reports whether a file declares an array that has an element a kind.
+// listsKinds reports whether a file declares an array with an element for each kind.
 func listsKinds(file *ast.File) bool {
 	lists := false
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -107,83 +107,84 @@ func listsKinds(file *ast.File) bool {
 type kindFinder struct {
 	*source
 	module string
-	lists  bool // the file has an array with an element a kind
+	lists  bool // the file has an array with an element for each kind
 	found  []kindTest
 }
 
 func (k *kindFinder) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
-		k.binary(n)
+		k.checkComparison(n)
 	case *ast.UnaryExpr:
 		if n.Op == token.NOT {
-			k.condition(n.X)
+			k.checkCondition(n.X)
 		}
 	case *ast.IfStmt:
-		k.condition(n.Cond)
+		k.checkCondition(n.Cond)
 	case *ast.ForStmt:
-		k.condition(n.Cond)
+		k.checkCondition(n.Cond)
 	case *ast.SwitchStmt:
 		for _, c := range n.Body.List {
 			for _, e := range c.(*ast.CaseClause).List {
 				if n.Tag == nil {
-					k.condition(e)
+					k.checkCondition(e)
 				} else {
-					k.constant(n.Tag, e)
+					k.checkConstants(n.Tag, e)
 				}
 			}
 		}
 	case *ast.TypeSwitchStmt:
 		for _, c := range n.Body.List {
 			for _, e := range c.(*ast.CaseClause).List {
-				k.asserted(switched(n), e, e)
+				k.checkAssertion(switchedOn(n), e, e)
 			}
 		}
 	case *ast.TypeAssertExpr:
 		if n.Type != nil {
-			k.asserted(n.X, n.Type, n)
+			k.checkAssertion(n.X, n.Type, n)
 		}
 	}
 	return true
 }
 
-func (k *kindFinder) binary(n *ast.BinaryExpr) {
+func (k *kindFinder) checkComparison(n *ast.BinaryExpr) {
 	switch n.Op {
 	case token.LAND, token.LOR:
-		k.condition(n.X)
-		k.condition(n.Y)
+		k.checkCondition(n.X)
+		k.checkCondition(n.Y)
 	case token.EQL, token.NEQ, token.LSS, token.GTR, token.LEQ, token.GEQ:
 		switch {
 		case k.isKind(n.X), k.isKind(n.Y):
-			k.constant(n.X, n.Y)
+			k.checkConstants(n.X, n.Y)
 		case k.isZero(n.Y):
-			k.operand(n.X)
+			k.checkOperand(n.X)
 		case k.isZero(n.X):
-			k.operand(n.Y)
+			k.checkOperand(n.Y)
 		default:
-			k.constant(n.X, n.Y)
+			k.checkConstants(n.X, n.Y)
 		}
 	}
 }
 
-// isKind reports whether an expression is a constant of a type that has a constant a kind, the first of which is 0.
+// isKind reports whether an expression is a constant of a type that has a constant for each kind, the first of which
+// is 0.
 func (k *kindFinder) isKind(e ast.Expr) bool {
 	named, ok := types.Unalias(k.info.TypeOf(e)).(*types.Named)
-	return ok && k.info.Types[e].Value != nil && (k.ofKinds(named.Obj()) || named.Obj().Name() == "StatKind")
+	return ok && k.info.Types[e].Value != nil && (k.hasKinds(named.Obj()) || named.Obj().Name() == "StatKind")
 }
 
-// condition looks at an expression that decides a branch as it stands.
-func (k *kindFinder) condition(e ast.Expr) {
+// checkCondition looks at an expression that is the condition of a branch.
+func (k *kindFinder) checkCondition(e ast.Expr) {
 	if e == nil {
 		return
 	}
 	if b, ok := k.info.TypeOf(e).(*types.Basic); ok && b.Kind() == types.Bool {
-		k.operand(e)
+		k.checkOperand(e)
 	}
 }
 
-// operand looks at what is compared: a field or a method that is named for a kind, or its length.
-func (k *kindFinder) operand(e ast.Expr) {
+// checkOperand looks at a compared operand: a field or a method that is named for a kind, or its length.
+func (k *kindFinder) checkOperand(e ast.Expr) {
 	e = ast.Unparen(e)
 	if call, ok := e.(*ast.CallExpr); ok {
 		if f, isIdent := call.Fun.(*ast.Ident); isIdent && f.Name == "len" && len(call.Args) == 1 {
@@ -193,30 +194,30 @@ func (k *kindFinder) operand(e ast.Expr) {
 		}
 	}
 	if selector, ok := e.(*ast.SelectorExpr); ok && k.info.Selections[selector] != nil {
-		k.add(k.info.Uses[selector.Sel], e)
+		k.addTest(k.info.Uses[selector.Sel], e)
 	}
 }
 
-// constant looks at a comparison of two expressions, of which one may be a constant of a type that lists kinds.
-func (k *kindFinder) constant(a, b ast.Expr) {
+// checkConstants looks at a comparison of two expressions, one of which may be a constant of a type that lists kinds.
+func (k *kindFinder) checkConstants(a, b ast.Expr) {
 	for _, e := range []ast.Expr{a, b} {
 		named, ok := types.Unalias(k.info.TypeOf(e)).(*types.Named)
 		if !ok || k.info.Types[e].Value == nil {
 			continue
 		}
 		object := types.Object(named.Obj())
-		if k.ofKinds(object) {
+		if k.hasKinds(object) {
 			if object = k.constantNamed(e); object == nil {
 				continue
 			}
 		}
-		k.add(object, e)
+		k.addTest(object, e)
 		return
 	}
 }
 
-// asserted looks at an expression whose dynamic type is asked for, and at the type that is asked for.
-func (k *kindFinder) asserted(e, asked ast.Expr, at ast.Node) {
+// checkAssertion looks at an expression whose dynamic type is tested, and at the tested type.
+func (k *kindFinder) checkAssertion(e, asked ast.Expr, at ast.Node) {
 	if e == nil || k.lists {
 		return
 	}
@@ -224,16 +225,16 @@ func (k *kindFinder) asserted(e, asked ast.Expr, at ast.Node) {
 	if !ok || !types.IsInterface(named) {
 		return
 	}
-	if k.ofKinds(named.Obj()) {
+	if k.hasKinds(named.Obj()) {
 		if named, ok = types.Unalias(k.info.TypeOf(asked)).(*types.Named); !ok {
 			return
 		}
 	}
-	k.add(named.Obj(), at)
+	k.addTest(named.Obj(), at)
 }
 
-// switched is the expression that a type switch is on.
-func switched(n *ast.TypeSwitchStmt) ast.Expr {
+// switchedOn returns the expression of a type switch.
+func switchedOn(n *ast.TypeSwitchStmt) ast.Expr {
 	var e ast.Expr
 	switch assign := n.Assign.(type) {
 	case *ast.ExprStmt:
@@ -247,7 +248,7 @@ func switched(n *ast.TypeSwitchStmt) ast.Expr {
 	return nil
 }
 
-// constantNamed is the constant that an expression names, nil for others.
+// constantNamed returns the constant that an expression names, nil for any other expression.
 func (k *kindFinder) constantNamed(e ast.Expr) types.Object {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.SelectorExpr:
@@ -258,8 +259,8 @@ func (k *kindFinder) constantNamed(e ast.Expr) types.Object {
 	return nil
 }
 
-// add notes a test whose subject is named by an object.
-func (k *kindFinder) add(object types.Object, at ast.Node) {
+// addTest records a test whose subject is named by an object.
+func (k *kindFinder) addTest(object types.Object, at ast.Node) {
 	if object.Pkg() == nil {
 		return
 	}
@@ -270,11 +271,11 @@ func (k *kindFinder) add(object types.Object, at ast.Node) {
 	}
 }
 
-// kindOf is the kind that an object stands for, "" where it stands for none.
+// kindOf returns the kind that an object stands for, "" if there is none.
 func (k *kindFinder) kindOf(object types.Object) string {
 	_, isVar := object.(*types.Var)
 	_, isFunc := object.(*types.Func)
-	byType := k.ofKinds(object) && !isVar && !isFunc
+	byType := k.hasKinds(object) && !isVar && !isFunc
 	for _, one := range kinds {
 		if byType && slices.Contains(one.types, strings.TrimPrefix(object.Name(), "Kind")) ||
 			!byType && slices.ContainsFunc(one.words, func(word string) bool { return strings.EqualFold(word, object.Name()) }) {

@@ -30,15 +30,15 @@ type source struct {
 	tests [][]byte    // source of each test file
 }
 
-// tree is the packages that were read, with the positions of their files.
+// tree holds the packages that were read, with the positions of their files.
 type tree struct {
 	module  string
 	fset    *token.FileSet
 	sources []*source
 }
 
-// listed is what the go command says of a package.
-type listed struct {
+// goPackage is what the go command prints about a package.
+type goPackage struct {
 	ImportPath, Dir, Export            string
 	GoFiles, TestGoFiles, XTestGoFiles []string
 	Module                             *struct {
@@ -48,15 +48,15 @@ type listed struct {
 	Error *struct{ Err string }
 }
 
-// load reads the packages that match a pattern of the go command, in the module at dir, as they are built on this
-// system. Packages that they import are read from the compiler's export data. Where a package does not compile, load
+// loadTree reads the packages that match a pattern of the go command, in the module at dir, as they are built on this
+// system. Packages that they import are read from the compiler's export data. If a package does not compile, it
 // returns what it could read together with an error.
-func load(dir, pattern string) (*tree, error) {
-	all, err := list(dir, "-deps", "-export", pattern)
+func loadTree(dir, pattern string) (*tree, error) {
+	all, err := goList(dir, "-deps", "-export", pattern)
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := list(dir, pattern)
+	wanted, err := goList(dir, pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func load(dir, pattern string) (*tree, error) {
 			continue
 		}
 		t.module = p.Module.Path
-		s, err := t.read(p, imports)
+		s, err := t.readPackage(p, imports)
 		if s == nil {
 			return nil, err
 		}
@@ -93,8 +93,8 @@ func load(dir, pattern string) (*tree, error) {
 	return t, errors.Join(problems...)
 }
 
-// list runs go list in dir.
-func list(dir string, args ...string) ([]listed, error) {
+// goList runs go list in dir.
+func goList(dir string, args ...string) ([]goPackage, error) {
 	fields := "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles,Module,Error"
 	cmd := exec.Command("go", append([]string{"list", "-e", fields}, args...)...)
 	cmd.Dir = dir
@@ -104,9 +104,9 @@ func list(dir string, args ...string) ([]listed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w: %s", err, stderr.Bytes())
 	}
-	var all []listed
+	var all []goPackage
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
+		var p goPackage
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			return all, nil
 		} else if err != nil {
@@ -116,8 +116,8 @@ func list(dir string, args ...string) ([]listed, error) {
 	}
 }
 
-// read parses and type-checks one package. It returns nil where a file cannot be read or parsed.
-func (t *tree) read(p listed, imports types.Importer) (*source, error) {
+// readPackage parses and type-checks one package. It returns nil if a file cannot be read or parsed.
+func (t *tree) readPackage(p goPackage, imports types.Importer) (*source, error) {
 	s := &source{path: path.Clean("./" + strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, t.module), "/"))}
 	for _, name := range p.GoFiles {
 		text, err := os.ReadFile(filepath.Join(p.Dir, name))
@@ -147,7 +147,7 @@ func (t *tree) read(p listed, imports types.Importer) (*source, error) {
 	return s, errors.Join(problems...)
 }
 
-// base is the base name of the file at a position.
-func (t *tree) base(pos token.Pos) string {
+// fileName returns the base name of the file at a position.
+func (t *tree) fileName(pos token.Pos) string {
 	return path.Base(t.fset.Position(pos).Filename)
 }

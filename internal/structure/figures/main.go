@@ -1,4 +1,4 @@
-// Command figures prints how the code is built, in numbers.
+// Command figures prints figures about the structure of the code.
 //
 //	figures                                        all figures of all packages
 //	figures -steps                                 how often each step of a small release does the same work
@@ -9,8 +9,8 @@
 //
 // where figures stands for "go run ./internal/structure/figures".
 //
-// It says of each figure how it is counted. Tests are not counted unless a figure says so, nor are files that are not
-// built on this system. It reads source and changes nothing. docs/evidence/structure.txt keeps what it printed.
+// It prints with each figure how it is counted. Tests are not counted unless a figure says so, nor are files that are
+// not built on this system. It reads source and changes nothing. docs/evidence/structure.txt keeps its output.
 package main
 
 import (
@@ -54,7 +54,7 @@ func run(o options) error {
 	} else if o.why || o.list || o.move != "" {
 		return errors.New("-why, -list and -move are of one package: name it by -package")
 	}
-	t, problems := load(o.dir, pattern)
+	t, problems := loadTree(o.dir, pattern)
 	if t == nil || len(t.sources) == 0 {
 		return problems
 	}

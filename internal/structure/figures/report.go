@@ -22,7 +22,7 @@ func (t *tree) writeFigures(w io.Writer) error {
 	return nil
 }
 
-// writePackages writes a line a package.
+// writePackages writes a line for each package.
 func (t *tree) writePackages(w io.Writer) error {
 	fmt.Fprintf(w, `By package, as built for %s/%s, without tests unless it says so.
 files: files; cycle: the largest set of files of which each reaches each other by references to what is declared in them
@@ -33,14 +33,14 @@ functions: of more than %d lines; lines: of more than %d characters, a tab being
 `, runtime.GOOS, runtime.GOARCH, mostLines, mostColumns)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "files\tcycle\tstatements\tnames\tmembers\tfunctions\tlines\tin tests\t  package")
-	var all, support row
+	var all, support figureRow
 	tested := t.testSupport()
 	for _, s := range t.sources {
-		r := t.row(s)
+		r := t.rowOf(s)
 		r.write(table, s.path)
-		all.add(r)
+		all.addRow(r)
 		if tested[s.path] {
-			support.add(r)
+			support.addRow(r)
 		}
 	}
 	all.write(table, "all; of cycles the largest")
@@ -48,8 +48,8 @@ functions: of more than %d lines; lines: of more than %d characters, a tab being
 	return table.Flush()
 }
 
-// testSupport are the packages that no command reaches but this program: what tests of several packages share, and the
-// program itself.
+// testSupport returns the packages that no command but this one reaches: what tests of several packages share, and
+// this program.
 func (t *tree) testSupport() map[string]bool {
 	support, reached := map[string]bool{}, map[*types.Package]bool{}
 	var reach func(p *types.Package)
@@ -67,14 +67,15 @@ func (t *tree) testSupport() map[string]bool {
 		}
 	}
 	for _, s := range t.sources {
-		if !reached[s.pkg] && len(s.names) > 0 && s.statements() > 0 {
+		if !reached[s.pkg] && len(s.names) > 0 && s.countStatements() > 0 {
 			support[s.path] = true
 		}
 	}
 	return support
 }
 
-// packageAt is a package as it was read here, if it was: packages that others import are read from export data as well.
+// packageAt returns a package as it was read here, if it was: packages that others import are read from export data as
+// well.
 func (t *tree) packageAt(p *types.Package) *types.Package {
 	for _, s := range t.sources {
 		if s.pkg.Path() == p.Path() {
@@ -84,15 +85,15 @@ func (t *tree) packageAt(p *types.Package) *types.Package {
 	return p
 }
 
-// row is the figures of a package, or of all.
-type row struct {
+// figureRow holds the figures of a package, or of all.
+type figureRow struct {
 	files, cycle, statements, names, members, functions, lines, testLines int
 }
 
-func (t *tree) row(s *source) row {
-	r := row{files: len(s.names), statements: s.statements()}
-	r.cycle = len(t.references(s).cycle())
-	r.names, r.members = s.exported()
+func (t *tree) rowOf(s *source) figureRow {
+	r := figureRow{files: len(s.names), statements: s.countStatements()}
+	r.cycle = len(t.references(s).largestCycle())
+	r.names, r.members = s.countExported()
 	r.functions = len(t.longFunctions(s))
 	for _, text := range s.texts {
 		r.lines += len(longLines(text))
@@ -103,7 +104,7 @@ func (t *tree) row(s *source) row {
 	return r
 }
 
-func (r *row) add(other row) {
+func (r *figureRow) addRow(other figureRow) {
 	r.files += other.files
 	r.cycle = max(r.cycle, other.cycle)
 	r.statements += other.statements
@@ -114,12 +115,12 @@ func (r *row) add(other row) {
 	r.testLines += other.testLines
 }
 
-func (r row) write(w io.Writer, name string) {
+func (r figureRow) write(w io.Writer, name string) {
 	fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n",
 		r.files, r.cycle, r.statements, r.names, r.members, r.functions, r.lines, r.testLines, name)
 }
 
-// writeKinds writes how many places test for each kind, and how many of each package.
+// writeKinds writes how many places test for each kind, and how many in each package.
 func (t *tree) writeKinds(w io.Writer) error {
 	byKind, byPackage, all := map[string]int{}, map[string]int{}, 0
 	for _, s := range t.sources {
@@ -133,17 +134,17 @@ func (t *tree) writeKinds(w io.Writer) error {
 	for _, k := range kinds {
 		fmt.Fprintf(w, "%5d  %s\n", byKind[k.name], k.name)
 	}
-	fmt.Fprintf(w, "by package: %s\n", counts(byPackage))
+	fmt.Fprintf(w, "by package: %s\n", countsText(byPackage))
 	lacks, legal := 0, t.legalPairs()
 	for _, s := range t.sources {
-		lacks += len(t.holes(s, legal))
+		lacks += len(t.missingEntries(s, legal))
 	}
 	fmt.Fprintf(w, "Arrays by kind that have nothing for a kind, or for a pair that is legal: %d\n", lacks)
 	return nil
 }
 
-// counts lists names with their counts.
-func counts(of map[string]int) string {
+// countsText lists names with their counts.
+func countsText(of map[string]int) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		all = append(all, fmt.Sprintf("%s %d", name, of[name]))
@@ -163,18 +164,18 @@ func (t *tree) writeRepresentations(w io.Writer) error {
 	return err
 }
 
-// writeSites writes how many places do the work that each step should do once.
+// writeSites writes how many places do the tasks that each step should do once.
 func (t *tree) writeSites(w io.Writer) error {
 	fmt.Fprint(w, "\nPlaces in the source that do what each step should do once\n\n")
-	for _, work := range works {
+	for _, work := range tasks {
 		byPackage, all := map[string]int{}, 0
 		for _, s := range t.sources {
-			if n := len(s.sites(work)); n > 0 {
+			if n := len(s.callSites(work)); n > 0 {
 				byPackage[s.path] = n
 				all += n
 			}
 		}
-		fmt.Fprintf(w, "%5d  %s (%s): %s\n", all, work.name, strings.Join(work.functions, ", "), counts(byPackage))
+		fmt.Fprintf(w, "%5d  %s (%s): %s\n", all, work.name, strings.Join(work.functions, ", "), countsText(byPackage))
 	}
 	return nil
 }
@@ -182,7 +183,7 @@ func (t *tree) writeSites(w io.Writer) error {
 // writeList writes the places that the figures of a package count.
 func (t *tree) writeList(w io.Writer, s *source) {
 	for _, f := range t.longFunctions(s) {
-		fmt.Fprintf(w, "%s: function of %d lines: %s\n", t.fset.Position(f.Pos()), t.lines(f), f.Name.Name)
+		fmt.Fprintf(w, "%s: function of %d lines: %s\n", t.fset.Position(f.Pos()), t.lineCount(f), f.Name.Name)
 	}
 	for i, text := range s.texts {
 		for _, line := range longLines(text) {
@@ -192,8 +193,8 @@ func (t *tree) writeList(w io.Writer, s *source) {
 	for _, found := range t.kindTests(s) {
 		fmt.Fprintf(w, "%s: test of a kind: %s\n", t.fset.Position(found.at.Pos()), found.kind)
 	}
-	for _, work := range works {
-		for _, at := range s.sites(work) {
+	for _, work := range tasks {
+		for _, at := range s.callSites(work) {
 			fmt.Fprintf(w, "%s: %s\n", t.fset.Position(at.Pos()), work.name)
 		}
 	}

@@ -12,9 +12,9 @@ const (
 	mostColumns = 120 // of a line
 )
 
-// statements counts the statements in the bodies of functions. Blocks, cases, labels and empty statements are not
-// counted: they only hold others.
-func (s *source) statements() int {
+// countStatements counts the statements in the bodies of functions. It does not count blocks, cases, labels and empty
+// statements, which only hold others.
+func (s *source) countStatements() int {
 	n := 0
 	for _, file := range s.files {
 		ast.Inspect(file, func(node ast.Node) bool {
@@ -29,9 +29,9 @@ func (s *source) statements() int {
 	return n
 }
 
-// exported counts the exported names that a package declares, and the exported methods and fields of its exported
+// countExported counts the exported names that a package declares, and the exported methods and fields of its exported
 // types.
-func (s *source) exported() (names, members int) {
+func (s *source) countExported() (names, members int) {
 	for _, name := range s.pkg.Scope().Names() {
 		object := s.pkg.Scope().Lookup(name)
 		if !object.Exported() {
@@ -68,12 +68,12 @@ func exportedMembers(t *types.Named) (n int) {
 	return n
 }
 
-// longFunctions are the functions that have more than mostLines lines, from the line of func to that of the closing
-// brace.
+// longFunctions returns the functions that have more than mostLines lines, from the line of func to that of the
+// closing brace.
 func (t *tree) longFunctions(s *source) (found []*ast.FuncDecl) {
 	for _, file := range s.files {
 		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && t.lines(f) > mostLines {
+			if f, ok := d.(*ast.FuncDecl); ok && t.lineCount(f) > mostLines {
 				found = append(found, f)
 			}
 		}
@@ -81,12 +81,12 @@ func (t *tree) longFunctions(s *source) (found []*ast.FuncDecl) {
 	return found
 }
 
-// lines is how many lines a node has.
-func (t *tree) lines(n ast.Node) int {
+// lineCount returns how many lines a node has.
+func (t *tree) lineCount(n ast.Node) int {
 	return t.fset.Position(n.End()).Line - t.fset.Position(n.Pos()).Line + 1
 }
 
-// longLines are the numbers of the lines that have more than mostColumns characters. A tab is one.
+// longLines returns the numbers of the lines that have more than mostColumns characters. A tab counts as one.
 func longLines(text []byte) (found []int) {
 	n := 0
 	for line := range bytes.Lines(text) {

@@ -14,7 +14,7 @@ import (
 	"text/tabwriter"
 )
 
-// A step is a command of the program, run on a copy of the folder of the quickstart.
+// step is a command of the program, run on a copy of the folder of the quickstart.
 type step struct{ name, args string }
 
 var steps = []step{
@@ -28,12 +28,12 @@ var steps = []step{
 	{"run, all in one", "run release.yaml -o again"},
 }
 
-// repeated is how often each step did each work: repeated[step][work].
-type repeated map[string]map[string]int
+// stepCounts is how often each step did each task: stepCounts[step][task].
+type stepCounts map[string]map[string]int
 
-// countSteps runs the steps and counts how often each does each work. It counts with the counters of test coverage,
-// which the compiler adds to a program that is built for it, so the program itself has nothing for it.
-func (t *tree) countSteps(dir string) (repeated, error) {
+// countSteps runs the steps and counts how often each does each task. It counts with the counters of test coverage,
+// which the compiler adds to a program that is built for it, so the program itself needs no code for it.
+func (t *tree) countSteps(dir string) (stepCounts, error) {
 	scratch, err := os.MkdirTemp("", "figures-")
 	if err != nil {
 		return nil, err
@@ -45,10 +45,10 @@ func (t *tree) countSteps(dir string) (repeated, error) {
 	}
 	// The program writes its counters only where its own package has some.
 	counted := []string{"./cmd/dprelease"}
-	entries := map[string]entry{}
-	for _, w := range works {
+	entries := map[string]bodyRange{}
+	for _, w := range tasks {
 		for _, name := range w.functions {
-			e, ok := t.entry(name)
+			e, ok := t.findEntry(name)
 			if !ok {
 				return nil, fmt.Errorf("there is no function %s any more: say in calls.go by which %s", name, w.name)
 			}
@@ -61,7 +61,7 @@ func (t *tree) countSteps(dir string) (repeated, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := repeated{}
+	all := stepCounts{}
 	for i, s := range steps {
 		counters := filepath.Join(scratch, fmt.Sprint(i))
 		if err := os.Mkdir(counters, 0o700); err != nil {
@@ -81,9 +81,9 @@ func (t *tree) countSteps(dir string) (repeated, error) {
 			return nil, err
 		}
 		all[s.name] = map[string]int{}
-		for _, w := range works {
+		for _, w := range tasks {
 			for _, name := range w.functions {
-				all[s.name][w.name] += entries[name].count(t.module, string(text))
+				all[s.name][w.name] += entries[name].timesEntered(t.module, string(text))
 			}
 		}
 	}
@@ -99,38 +99,39 @@ func goCommand(dir string, args ...string) error {
 	return nil
 }
 
-// entry is where the body of a function lies: counters of a profile name lines and columns.
-type entry struct {
+// bodyRange is the position of the body of a function: counters of a profile name lines and columns.
+type bodyRange struct {
 	file     string // below the module's root
 	from, to token.Position
 }
 
-// entry finds a function by the name that [work] has for it.
-func (t *tree) entry(name string) (entry, bool) {
+// findEntry finds a function by its name in a [task].
+func (t *tree) findEntry(name string) (bodyRange, bool) {
 	for _, s := range t.sources {
 		for _, file := range s.files {
 			for _, d := range file.Decls {
 				f, ok := d.(*ast.FuncDecl)
 				if ok && f.Body != nil && s.nameOf(f) == name {
 					from := t.fset.Position(f.Body.Lbrace)
-					return entry{from.Filename, from, t.fset.Position(f.Body.Rbrace)}, true
+					return bodyRange{from.Filename, from, t.fset.Position(f.Body.Rbrace)}, true
 				}
 			}
 		}
 	}
-	return entry{}, false
+	return bodyRange{}, false
 }
 
-// nameOf is the name of a function as [work] has it.
+// nameOf returns the name of a function in the form of a [task].
 func (s *source) nameOf(f *ast.FuncDecl) string {
 	if s.info.Defs[f.Name] == nil {
 		return ""
 	}
-	return s.pkg.Name() + "." + qualified(s.info.Defs[f.Name], nil)
+	return s.pkg.Name() + "." + qualifiedName(s.info.Defs[f.Name], nil)
 }
 
-// count is how often a profile says that the function was entered: the counter of the first block of its body.
-func (e entry) count(module, profile string) int {
+// timesEntered returns how often a function was entered according to a profile: the counter of the first block of its
+// body.
+func (e bodyRange) timesEntered(module, profile string) int {
 	type block struct{ line, column, count int }
 	var blocks []block
 	for line := range strings.Lines(profile) {
@@ -155,16 +156,16 @@ func (e entry) count(module, profile string) int {
 	return slices.MinFunc(blocks, func(a, b block) int { return (a.line-b.line)*1000 + a.column - b.column }).count
 }
 
-// write writes how often each step did each work.
-func (r repeated) write(w io.Writer) error {
+// write writes how often each step did each task.
+func (r stepCounts) write(w io.Writer) error {
 	fmt.Fprint(w, "\nHow often a step of the quickstart does what it should do once, as it runs\n\n")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, work := range works {
+	for _, work := range tasks {
 		fmt.Fprintf(table, "%s\t", work.name)
 	}
 	fmt.Fprintln(table, "  step")
 	for _, s := range steps {
-		for _, work := range works {
+		for _, work := range tasks {
 			fmt.Fprintf(table, "%d\t", r[s.name][work.name])
 		}
 		fmt.Fprintf(table, "  %s\n", s.name)

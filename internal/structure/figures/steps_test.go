@@ -33,7 +33,7 @@ func TestStepsDoNotRepeatMoreWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range steps {
-		for i, w := range works {
+		for i, w := range tasks {
 			if got := counted[s.name][w.name]; got > most[s.name][i] {
 				t.Errorf("in %s, %s %d times, and so far %d times at most", s.name, w.name, got, most[s.name][i])
 			}
@@ -47,7 +47,7 @@ func TestStepsDoNotRepeatMoreWork(t *testing.T) {
 // The count of a function is that of the first block within its body, whatever the order of the profile.
 func TestEntryCount(t *testing.T) {
 	read := planted(t)
-	e, ok := read.entry("plan.Plan.Hash")
+	e, ok := read.findEntry("plan.Plan.Hash")
 	if !ok || e.file != "plan/plan.go" || e.from.Line != 21 {
 		t.Fatalf("%v, %v", e, ok)
 	}
@@ -58,10 +58,10 @@ planted/plan/plan.go:21.28,21.39 1 3
 planted/ring/plan.go:21.28,21.39 1 9
 planted/plan/plan.go:24.33,24.50 1 8
 `
-	if got := e.count("planted", profile); got != 3 {
+	if got := e.timesEntered("planted", profile); got != 3 {
 		t.Errorf("%d", got)
 	}
-	if _, ok := read.entry("plan.Plan.Missing"); ok {
+	if _, ok := read.findEntry("plan.Plan.Missing"); ok {
 		t.Error("a function that is not there was found")
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // whole reads the module itself, once for all tests.
-var whole = sync.OnceValues(func() (*tree, error) { return load(root, "./...") })
+var whole = sync.OnceValues(func() (*tree, error) { return loadTree(root, "./...") })
 
 var root = filepath.Join("..", "..", "..")
 
@@ -23,15 +23,15 @@ func TestFilesThatReachEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range read.sources {
-		if n := len(read.references(s).cycle()); n > mostInCycle {
+		if n := len(read.references(s).largestCycle()); n > mostInCycle {
 			t.Errorf("%d files of %s reach each other, and %d may: go run ./internal/structure/figures -package %[2]s -why",
 				n, s.path, mostInCycle)
 		}
 	}
 }
 
-// TestKindsHaveNoHoles fails where an array by kind lacks a kind, or one by pairs a pair that is legal: what is done for
-// it would be nothing, or a panic.
+// TestKindsHaveNoHoles fails where an array by kind lacks a kind, or one by pairs a pair that is legal: what is done
+// for it would be nothing, or a panic.
 func TestKindsHaveNoHoles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the whole module")
@@ -45,14 +45,14 @@ func TestKindsHaveNoHoles(t *testing.T) {
 		t.Error("no pairs are legal: where is the array?")
 	}
 	for _, s := range read.sources {
-		for _, hole := range read.holes(s, legal) {
+		for _, hole := range read.missingEntries(s, legal) {
 			t.Error(hole)
 		}
 	}
 }
 
-// TestNoKindIsTestedForOutsideTheRegistries fails where code asks which kind it deals with and is neither in an array by
-// kind nor in a file of that kind.
+// TestNoKindIsTestedForOutsideTheRegistries fails where code asks which kind it deals with and is neither in an array
+// by kind nor in a file of that kind.
 func TestNoKindIsTestedForOutsideTheRegistries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the whole module")

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// wayRule says which struct types count as representations of a marginal.
+// wayRule describes which struct types count as representations of a marginal.
 const wayRule = `A representation of a marginal is a struct type with a field that lists the attributes by which
 cells are keyed: a slice, or a set of the algebra of residuals, that is named by, factors, axes, attributes or
 keys (in any case). It is counted in every package, also in those that answer questions about a release.`
 
 var keyFields = []string{"by", "factors", "axes", "attributes", "keys"}
 
-// representations are the struct types of a package that represent a marginal, sorted by name.
+// representations returns the struct types of a package that represent a marginal, sorted by name.
 func (s *source) representations() (found []string) {
 	for _, object := range s.info.Defs {
 		name, ok := object.(*types.TypeName)

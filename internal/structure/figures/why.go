@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// writeWhy writes what holds the largest cycle of a package together: its files, with how large the cycle would be
-// without each; and its references, with how large the cycle would be without each.
+// writeWhy writes what holds the largest cycle of a package together: its files and its references, each with the size
+// that the cycle would have without it.
 func writeWhy(w io.Writer, s *source, g graph) {
-	in := g.cycle()
+	in := g.largestCycle()
 	fmt.Fprintf(w, "%s: %d of %d files reach each other\n", s.path, len(in), len(s.names))
 	if len(in) == 0 {
 		return
@@ -37,7 +37,7 @@ func writeWhy(w io.Writer, s *source, g graph) {
 	}
 	var files []line
 	for _, a := range in {
-		left, referring := len(cyclic.without([]string{a}, "", "").cycle()), 0
+		left, referring := len(cyclic.without([]string{a}, "", "").largestCycle()), 0
 		for _, targets := range cyclic {
 			if len(targets[a]) > 0 {
 				referring++
@@ -50,15 +50,15 @@ func writeWhy(w io.Writer, s *source, g graph) {
 	var edges []line
 	for _, a := range in {
 		for _, b := range slices.Sorted(maps.Keys(cyclic[a])) {
-			left := len(cyclic.without(nil, a, b).cycle())
-			edges = append(edges, line{left, fmt.Sprintf("%4d  %s -> %s: %s", left, a, b, counted(cyclic[a][b]))})
+			left := len(cyclic.without(nil, a, b).largestCycle())
+			edges = append(edges, line{left, fmt.Sprintf("%4d  %s -> %s: %s", left, a, b, namesText(cyclic[a][b]))})
 		}
 	}
 	write(edges)
 }
 
-// counted lists names with how often each is used, where that is more than once.
-func counted(names map[string]int) string {
+// namesText lists names with how often each is used, if that is more than once.
+func namesText(names map[string]int) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if names[name] > 1 {
@@ -69,9 +69,9 @@ func counted(names map[string]int) string {
 	return strings.Join(all, " ")
 }
 
-// writeMove writes what it takes to move some files of a package into one of their own: the names that they use of the
-// files that stay, and those that the files that stay use of them. A package can be cut there where one of the two
-// lists is empty.
+// writeMove writes what it takes to move some files of a package to a package of their own: the names that they use
+// from the files that stay, and those that the files that stay use from them. A package can be cut there if one of the
+// two lists is empty.
 func writeMove(w io.Writer, s *source, g graph, files []string) error {
 	for _, name := range files {
 		if !slices.Contains(s.names, name) {
@@ -94,13 +94,13 @@ func writeMove(w io.Writer, s *source, g graph, files []string) error {
 				}
 			}
 			if len(names) > 0 {
-				fmt.Fprintf(w, "  %s: %s (in %s)\n", b, counted(names), strings.Join(users, " "))
+				fmt.Fprintf(w, "  %s: %s (in %s)\n", b, namesText(names), strings.Join(users, " "))
 			}
 		}
 	}
 	list("What these files use of those that stay", true)
 	list("What the files that stay use of these", false)
 	stay := g.without(files, "", "")
-	fmt.Fprintf(w, "Largest cycle: %d files today, %d in what stays\n", len(g.cycle()), len(stay.cycle()))
+	fmt.Fprintf(w, "Largest cycle: %d files today, %d in what stays\n", len(g.largestCycle()), len(stay.largestCycle()))
 	return nil
 }
