@@ -27,7 +27,7 @@ func TestLongChain(t *testing.T) {
 	b := longChain(t, 2000, newKey(t), newKey(t))
 	again := newBook("again")
 	for _, l := range b.lines {
-		must(t, again.read(l))
+		must(t, again.readLine(l))
 	}
 	if again.head != b.head || again.sequence < 2000 {
 		t.Errorf("the chain ends at %d, %s; want %d, %s", again.sequence, again.head, b.sequence, b.head)
@@ -72,7 +72,7 @@ func writeOn(t testing.TB, b *book, day string, office *sign.Key, es ...entry) [
 	for i := range es {
 		es[i].Date, es[i].time = day, day+"T12:34:56Z"
 	}
-	lines, err := b.write(es, office)
+	lines, err := b.writeEntries(es, office)
 	must(t, err)
 	return lines
 }
@@ -91,7 +91,7 @@ func BenchmarkReplay(b *testing.B) {
 			for b.Loop() {
 				again := newBook("again")
 				for _, l := range whole.lines {
-					must(b, again.read(l))
+					must(b, again.readLine(l))
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(whole.lines)), "ns/entry")

@@ -185,7 +185,7 @@ func TestAllowances(t *testing.T) {
 		"2026-03-31": {"2026", "2026-Q1", "2026-03"}, "2026-04-01": {"2026", "2026-Q2", "2026-04"},
 		"2026-09-30": {"2026", "2026-Q3", "2026-09"}, "2026-10-01": {"2026", "2026-Q4", "2026-10"},
 		"2027-12-31": {"2027", "2027-Q4", "2027-12"}} {
-		if got := [3]string{Year.of(day), Quarter.of(day), Month.of(day)}; got != want {
+		if got := [3]string{Year.periodOf(day), Quarter.periodOf(day), Month.periodOf(day)}; got != want {
 			t.Errorf("%s lies in %v; want %v", day, got, want)
 		}
 	}
@@ -448,7 +448,7 @@ func TestJoint(t *testing.T) {
 	post := func(state State, mechanisms ...Repeated) {
 		a.postings = append(a.postings, &posting{state: state, charge: Charge{Mechanisms: mechanisms}})
 	}
-	if a.joint() != nil {
+	if a.jointPlan() != nil {
 		t.Error("an account that has spent nothing has a joint plan")
 	}
 	post(Finished, Repeated{3, gaussian(50)})
@@ -457,7 +457,7 @@ func TestJoint(t *testing.T) {
 	post(Cancelled, Repeated{1, gaussian(1)})
 	loss, err := budget.Compose(gaussian(50), gaussian(50), gaussian(50), gaussian(50), gaussian(90), gaussian(90))
 	must(t, err)
-	j := a.joint()
+	j := a.jointPlan()
 	if j.Releases != 2 || len(j.At) != 2 {
 		t.Fatalf("joint plan %+v", j)
 	}
@@ -473,7 +473,7 @@ func TestJoint(t *testing.T) {
 		" at δ = 1e-6", "never a balance")
 	fine, _ := rat(j.At[0].Epsilon).Float64()
 	a.postings[0].charge.Cost.Delta = rat("1e-7") // of a selection
-	reserved := a.joint()
+	reserved := a.jointPlan()
 	bound, err := loss.EpsilonAt(rat("9e-7"))
 	must(t, err)
 	if told, _ := rat(reserved.At[0].Epsilon).Float64(); len(reserved.At) != 1 || told < bound.Value ||
@@ -484,13 +484,13 @@ func TestJoint(t *testing.T) {
 	for i := range int64(maxDistinct) {
 		post(Debited, Repeated{1, gaussian(1_000_000 + i)})
 	}
-	coarse, _ := rat(a.joint().At[0].Epsilon).Float64()
+	coarse, _ := rat(a.jointPlan().At[0].Epsilon).Float64()
 	if coarse < fine || coarse > 1.2*fine {
 		t.Errorf("by the sum of ρ ε is %v; want a little above %v", coarse, fine)
 	}
-	assertSays(t, errors.New(a.joint().String()), "of the sum of ρ", "a looser bound than what a report says")
+	assertSays(t, errors.New(a.jointPlan().String()), "of the sum of ρ", "a looser bound than what a report says")
 	post(Debited)
-	assertSays(t, errors.New(a.joint().String()),
+	assertSays(t, errors.New(a.jointPlan().String()),
 		"is not known: of 35 releases debited, 1 came without a list of mechanisms")
 }
 

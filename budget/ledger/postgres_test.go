@@ -284,7 +284,7 @@ func TestPostgresEndsASession(t *testing.T) {
 	l := freshAt(t, place, "10")
 	_, err := l.store.update(ctx, func(b *book) ([]line, error) {
 		server(t, place, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dprelease'")
-		return b.write([]entry{reserving(charge("a", "aa", "1"), b.day)}, nil)
+		return b.writeEntries([]entry{reserving(charge("a", "aa", "1"), b.day)}, nil)
 	})
 	if err == nil {
 		t.Error("an update was made on a connection that was ended")
@@ -490,20 +490,20 @@ func TestPostgresInterruptedAtCommit(t *testing.T) {
 func TestWhatTheServerSaysOfCommit(t *testing.T) {
 	p := &postgres{name: "postgres://host/db"}
 	committed, rolledBack := pgconn.NewCommandTag("COMMIT"), pgconn.NewCommandTag("ROLLBACK")
-	if err := p.committed(committed, nil, ""); err != nil {
+	if err := p.commitResult(committed, nil, ""); err != nil {
 		t.Error(err)
 	}
 	said := func(severity, code string) error {
 		return &pgconn.PgError{Severity: "ПОМИЛКА", SeverityUnlocalized: severity, Code: code,
 			Message: "what the server says"}
 	}
-	assertSays(t, p.committed(rolledBack, nil, ""), "nothing was written", "ROLLBACK")
-	assertSays(t, p.committed(pgconn.CommandTag{}, said("ERROR", "53100"), ""), "is full, and nothing was written")
+	assertSays(t, p.commitResult(rolledBack, nil, ""), "nothing was written", "ROLLBACK")
+	assertSays(t, p.commitResult(pgconn.CommandTag{}, said("ERROR", "53100"), ""), "is full, and nothing was written")
 	for _, err := range []error{
-		p.committed(committed, nil, "canceling wait for synchronous replication due to user request"),
-		p.committed(pgconn.CommandTag{}, said("FATAL", "57P01"), ""),
-		p.committed(pgconn.CommandTag{}, io.ErrUnexpectedEOF, ""),
-		p.committed(pgconn.CommandTag{}, context.DeadlineExceeded, ""),
+		p.commitResult(committed, nil, "canceling wait for synchronous replication due to user request"),
+		p.commitResult(pgconn.CommandTag{}, said("FATAL", "57P01"), ""),
+		p.commitResult(pgconn.CommandTag{}, io.ErrUnexpectedEOF, ""),
+		p.commitResult(pgconn.CommandTag{}, context.DeadlineExceeded, ""),
 	} {
 		assertSays(t, err, "it cannot be told whether the entry was written", "run again")
 	}

@@ -99,7 +99,7 @@ func TestAnUpdateThatFailsWritesNothing(t *testing.T) {
 		before := show(t, l)
 		no := errors.New("no")
 		_, err := l.store.update(ctx, func(b *book) ([]line, error) {
-			entries, err := b.write([]entry{reserving(charge("b", "bb", "1"), b.day)}, nil)
+			entries, err := b.writeEntries([]entry{reserving(charge("b", "bb", "1"), b.day)}, nil)
 			if err != nil || len(entries) != 1 {
 				t.Errorf("writing in the book: %v", err)
 			}
@@ -118,7 +118,7 @@ func TestAnUpdateThatFailsWritesNothing(t *testing.T) {
 
 // reserving is the entry that reserves c on a day.
 func reserving(c Charge, day string) entry {
-	cost := normal(c.Cost)
+	cost := normalForm(c.Cost)
 	return entry{Kind: kindReserve, Date: day, Account: c.Account, Release: c.Release, PlanHash: c.PlanHash, Cost: &cost,
 		time: day + "T12:00:00Z"}
 }
@@ -334,7 +334,7 @@ func BenchmarkDebit(b *testing.B) {
 					for i := range entries {
 						all = append(all, reserving(charge(fmt.Sprint("old", i), "aa", "1/1000"), book.day))
 					}
-					return book.write(all, nil)
+					return book.writeEntries(all, nil)
 				})
 				must(b, err)
 				n := 0

@@ -22,10 +22,10 @@ type shelf struct {
 	lines []line
 }
 
-func (s *shelf) load() (*book, error) {
+func (s *shelf) loadBook() (*book, error) {
 	b := newBook("shelf")
 	for _, l := range s.lines {
-		if err := b.read(l); err != nil {
+		if err := b.readLine(l); err != nil {
 			return nil, err
 		}
 	}
@@ -35,13 +35,13 @@ func (s *shelf) load() (*book, error) {
 func (s *shelf) view(context.Context) (*book, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	return s.load()
+	return s.loadBook()
 }
 
 func (s *shelf) update(_ context.Context, change func(*book) ([]line, error)) (*book, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	b, err := s.load()
+	b, err := s.loadBook()
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s *shelf) update(_ context.Context, change func(*book) ([]line, error)) (*
 	return b, nil
 }
 
-func (s *shelf) check(context.Context) error { return nil }
+func (s *shelf) checkStorage(context.Context) error { return nil }
 
 func (*shelf) upgrade(context.Context) ([]string, error) { return nil, nil }
 func (s *shelf) close() error                            { return nil }

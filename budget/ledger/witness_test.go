@@ -113,7 +113,7 @@ func assertOlder(t *testing.T, l *Ledger) {
 func TestAWitnessHasEveryHead(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		l, path := witnessed(t, place)
-		want := []string{beginning().line()}
+		want := []string{initialHead().fileLine()}
 		expect := func() {
 			t.Helper()
 			s := show(t, l)
@@ -220,7 +220,8 @@ func TestAWitnessIsBroughtUpToDate(t *testing.T) {
 		whole := read(t, path)
 		newest := whole[strings.LastIndex(strings.TrimSuffix(whole, "\n"), "\n")+1:]
 		for name, left := range map[string]string{
-			"the beginning": beginning().line(), "the first": strings.TrimSuffix(whole, newest), "a part": whole[:len(whole)-30],
+			"the beginning": initialHead().fileLine(), "the first": strings.TrimSuffix(whole, newest),
+			"a part":          whole[:len(whole)-30],
 			"all but the end": whole[:len(whole)-1],
 			"zeroes":          strings.TrimSuffix(whole, newest) + strings.Repeat("\x00", 20),
 		} {
@@ -298,9 +299,9 @@ func TestAnEntryThatItsWitnessWasNotTold(t *testing.T) {
 	b := newBook("ledger.db")
 	b.sequence = 7
 	ws := witnesses{{path: path, file: file}}
-	err = ws.record(b)
+	err = ws.recordHead(b)
 	assertSays(t, err, "the entry is written, but its witness "+path, "run again", "costs nothing more")
-	ws.dismiss()
+	ws.closeAll()
 }
 
 func TestReadersBesideWriters(t *testing.T) {
@@ -336,7 +337,7 @@ func TestReadersBesideWriters(t *testing.T) {
 func TestAWitnessNewerThanWhatWasRead(t *testing.T) {
 	l, path := witnessed(t, filepath.Join(t.TempDir(), "ledger.db"))
 	loads := 0
-	b, err := attested(func() (*book, error) {
+	b, err := loadWitnessed(func() (*book, error) {
 		b, err := l.store.view(context.Background())
 		if loads++; loads == 1 {
 			debit(t, l, charge("a", "aa", "1"))
@@ -349,7 +350,7 @@ func TestAWitnessNewerThanWhatWasRead(t *testing.T) {
 	}
 	loads = 0
 	write(t, path, read(t, path)+"4 "+strings.Repeat("0", 64)+"\n")
-	_, err = attested(func() (*book, error) { loads++; return b, nil })
+	_, err = loadWitnessed(func() (*book, error) { loads++; return b, nil })
 	if !errors.Is(err, ErrTampered) || loads != 2 {
 		t.Errorf("%d loads: %v", loads, err)
 	}
@@ -397,7 +398,7 @@ func TestHeadsAsTheyAreWritten(t *testing.T) {
 	} {
 		got := ""
 		for _, h := range parseHeads([]byte(text)) {
-			got += h.line()
+			got += h.fileLine()
 		}
 		if got != want {
 			t.Errorf("%q holds the heads\n%swant\n%s", text, got, want)
@@ -407,7 +408,7 @@ func TestHeadsAsTheyAreWritten(t *testing.T) {
 
 func TestAppendersTakeTurns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "heads")
-	write(t, path, beginning().line())
+	write(t, path, initialHead().fileLine())
 	first, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
 	must(t, err)
 	defer first.Close()
@@ -417,7 +418,7 @@ func TestAppendersTakeTurns(t *testing.T) {
 	go func() {
 		w, err := openWitness(path, false)
 		if err == nil {
-			err = errors.Join(w.record(head{1, genesis()}), w.file.Close())
+			err = errors.Join(w.appendHead(head{1, genesisHash()}), w.file.Close())
 		}
 		told <- err
 	}()
@@ -427,12 +428,12 @@ func TestAppendersTakeTurns(t *testing.T) {
 		return
 	case <-time.After(100 * time.Millisecond):
 	}
-	if text := read(t, path); text != beginning().line() {
+	if text := read(t, path); text != initialHead().fileLine() {
 		t.Errorf("the witness has %q", text)
 	}
 	unlock()
 	must(t, <-told)
-	if text := read(t, path); text != beginning().line()+"1 "+genesis().String()+"\n" {
+	if text := read(t, path); text != initialHead().fileLine()+"1 "+genesisHash().String()+"\n" {
 		t.Errorf("the witness has %q", text)
 	}
 }
@@ -486,7 +487,7 @@ func TestWhatIsWitnessed(t *testing.T) {
 	for i := range entries {
 		entries[i].Date, entries[i].time = b.day, "2026-03-01T00:00:00Z"
 	}
-	_, err = b.write(entries, nil)
+	_, err = b.writeEntries(entries, nil)
 	assertSays(t, err, "says of its account what is not so")
 }
 
@@ -498,7 +499,7 @@ func TestAWitnessThatWasEmptied(t *testing.T) {
 		debit(t, l, charge("a", "aa", "1"))
 		whole := read(t, path)
 		for left, says := range map[string]string{
-			"": "knows nothing of entries 1 to 3", beginning().line(): "knows nothing of entries 1 to 3",
+			"": "knows nothing of entries 1 to 3", initialHead().fileLine(): "knows nothing of entries 1 to 3",
 			whole[:len(whole)-1]: "knows nothing of entries 2 to 3", whole: "",
 		} {
 			write(t, path, left)

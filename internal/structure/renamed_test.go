@@ -107,6 +107,9 @@ func (r *renaming) compare(a, b reflect.Value) {
 	if r.why != "" {
 		return
 	}
+	if a.Kind() == reflect.Interface && b.Kind() == reflect.Interface {
+		a, b = a.Elem(), b.Elem()
+	}
 	if a.IsValid() != b.IsValid() || a.IsValid() && a.Type() != b.Type() {
 		r.fail("other syntax")
 		return
@@ -126,7 +129,7 @@ func (r *renaming) compare(a, b reflect.Value) {
 		return
 	}
 	switch a.Kind() {
-	case reflect.Interface, reflect.Pointer:
+	case reflect.Pointer:
 		if a.IsNil() != b.IsNil() {
 			r.fail("other syntax")
 		} else if !a.IsNil() {
@@ -281,6 +284,7 @@ func TestRenamingsAreToldFromChanges(t *testing.T) {
 			"func f(a, b int) int { c := a - b; return floor(c) + c }", false},
 		{"a name that the package had, for a variable",
 			"func f(ceil, b int) int { c := ceil - b; return floor(c) + bound }", true},
+		{"a call in place of a variable", "func f(a, b int) int { c := a - b; return floor(floor(c)) + bound }", false},
 		{"another operator", "func f(a, b int) int { c := a + b; return floor(c) + bound }", false},
 		{"another number", "func f(a, b int) int { c := a - b; return floor(c) + bound + 1 }", false},
 	} {
