@@ -76,7 +76,7 @@ func TestLawsMatchTheExactTables(t *testing.T) {
 // table's 64 bits end and relatively before that.
 func assertTailsMatch(t *testing.T, name string, m Mechanism, folded map[string]string) {
 	t.Helper()
-	tail := m.Kind.law().tail(nearest(m.Parameter))
+	tail := m.Kind.law().tailFunction(nearest(m.Parameter))
 	for key, hex := range folded {
 		at, _ := strconv.ParseInt(key, 10, 64)
 		cdf, _ := strconv.ParseUint(hex, 16, 64)

@@ -24,7 +24,7 @@ func namedPairs(t *testing.T) []namedPair {
 	return []namedPair{
 		{"discrete Gaussian", gaussianAtoms(gaussian.Parameter, 3), definition(gaussian, Shift{3})},
 		{"discrete Laplace", laplaceAtoms(laplace.Parameter, 3), definition(laplace, Shift{3})},
-		{"two coordinates", laplace.vector(Shift{2, 1}), definition(laplace, Shift{2, 1})},
+		{"two coordinates", laplace.shiftPair(Shift{2, 1}), definition(laplace, Shift{2, 1})},
 		{"randomized response", pureAtoms(mustRat(t, "4/3")), func(epsilon float64) float64 {
 			high := 1 / (1 + math.Exp(-4./3))
 			return math.Max(0, high-math.Exp(epsilon)*(1-high)) + math.Max(0, 1-high-math.Exp(epsilon)*high)
@@ -53,7 +53,7 @@ func TestConnectedDotsKeepBothMeasuresAndDominate(t *testing.T) {
 		for _, h := range []float64{0.001, 0.0137, 0.11, 0.5} {
 			for _, theta := range []float64{0, 3} {
 				var losses, masses []float64
-				p := c.pair.place(h, theta, func(j int64, mass float64) {
+				p := c.pair.spreadOver(h, theta, func(j int64, mass float64) {
 					losses, masses = append(losses, float64(j)*h), append(masses, mass)
 				})
 				q := 0.0
@@ -103,7 +103,7 @@ func TestProfileIsTheHockeyStick(t *testing.T) {
 func deltaOfAtoms(a atoms, epsilon float64) float64 {
 	sum := a.unbounded
 	for i, m := range a.mass {
-		sum += m * math.Max(0, -math.Expm1(epsilon-a.loss(i)))
+		sum += m * math.Max(0, -math.Expm1(epsilon-a.lossAt(i)))
 	}
 	return sum
 }
@@ -111,7 +111,7 @@ func deltaOfAtoms(a atoms, epsilon float64) float64 {
 func TestEnvelopeDominatesEachAndNoMore(t *testing.T) {
 	variance := mustRat(t, "49/100")
 	m := Mechanism{Kind: DiscreteGaussian, Parameter: variance, L1: big.NewInt(4), L2Squared: big.NewInt(4)}
-	pairs := []atoms{m.vector(Shift{2}), m.vector(Shift{1, 1, 1, 1})}
+	pairs := []atoms{m.shiftPair(Shift{2}), m.shiftPair(Shift{1, 1, 1, 1})}
 	all := envelope(pairs)
 	for epsilon := -15.0; epsilon < 30; epsilon += 0.37 {
 		most := max(deltaOfAtoms(pairs[0], epsilon), deltaOfAtoms(pairs[1], epsilon))
@@ -153,7 +153,7 @@ func TestWhatIsCutOffCountsAsInfinite(t *testing.T) {
 	pair := gaussianTails(25e6, 4000)
 	pair.high = 1
 	var placed float64
-	infinite := pair.place(0.01, 0, func(_ int64, mass float64) { placed += mass })
+	infinite := pair.spreadOver(0.01, 0, func(_ int64, mass float64) { placed += mass })
 	// The loss has mean 0.32 and deviation 0.8: 0.2 of it lies above 1.
 	if math.Abs(placed+infinite-1) > 1e-12 || math.Abs(infinite-0.198) > 1e-3 {
 		t.Errorf("%v and, infinite, %v", placed, infinite)
@@ -161,9 +161,9 @@ func TestWhatIsCutOffCountsAsInfinite(t *testing.T) {
 
 	steps := []step{{pureAtoms(mustRat(t, "1/10")), 1000}}
 	for _, rare := range []float64{3, 8, 20} {
-		s := convolve(steps, sketchesOf(steps), tilt{theta: 1, margin: 5, rare: rare}, usual)
+		s := composeTilted(steps, sketchesOf(steps), tilt{theta: 1, margin: 5, rare: rare}, usual)
 		for epsilon := 0.0; epsilon < 60; epsilon++ {
-			if got, want := s.delta(epsilon), optimalDelta(0.1, 1000, epsilon); got < want*(1-1e-9) {
+			if got, want := s.deltaAt(epsilon), optimalDelta(0.1, 1000, epsilon); got < want*(1-1e-9) {
 				t.Errorf("all but e^%v in the window, ε = %v: δ = %v, want at least %v", -rare, epsilon, got, want)
 			}
 		}

@@ -84,7 +84,7 @@ func TestLeastFitting(t *testing.T) {
 	if leastFitting(never) != math.Inf(1) || leastFitting(func(float64) bool { return true }) != 0 {
 		t.Error("searches without an edge")
 	}
-	if x := 1 + 0x1p-52; raised(1, 0) != x || lowered(1, 0) >= 1 {
+	if x := 1 + 0x1p-52; raisedBy(1, 0) != x || loweredBy(1, 0) >= 1 {
 		t.Error("raised and lowered")
 	}
 }

@@ -31,12 +31,12 @@ func TestRememberedLossesAreTheirOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j, ok := identities[loss.of]; ok {
+		if j, ok := identities[loss.identity]; ok {
 			t.Errorf("%v and %v are taken for one", list, lists[j])
 		}
-		identities[loss.of] = i
+		identities[loss.identity] = i
 		anew := loss
-		anew.of = identity{}
+		anew.identity = identity{}
 		sampled, err := loss.Sampled(big.NewRat(1, 2))
 		if err != nil {
 			t.Fatal(err)
@@ -60,16 +60,17 @@ func TestRememberedLossesAreTheirOwn(t *testing.T) {
 }
 
 func TestAnswersAreForgottenWhenThereAreMany(t *testing.T) {
-	a := memory[question, float64]{most: mostRemembered, size: func(float64) int { return 1 }}
+	a := memory[question, float64]{capacity: maxRemembered, size: func(float64) int { return 1 }}
 	asked := 0
-	for i := range mostRemembered + 1 {
+	for i := range maxRemembered + 1 {
 		for range 2 {
-			if got := a.of(question{at: float64(i)}, func() float64 { asked++; return float64(i) }); got != float64(i) {
+			got := a.getOrCompute(question{at: float64(i)}, func() float64 { asked++; return float64(i) })
+			if got != float64(i) {
 				t.Fatalf("the answer to question %d is %v", i, got)
 			}
 		}
 	}
-	if asked != mostRemembered+1 || len(a.known) != 1 {
-		t.Errorf("%d answers were worked out, %d are kept", asked, len(a.known))
+	if asked != maxRemembered+1 || len(a.values) != 1 {
+		t.Errorf("%d answers were worked out, %d are kept", asked, len(a.values))
 	}
 }

@@ -33,14 +33,14 @@ func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 		}
 		m := Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(c.parameter, 1), L1: big.NewInt(l1),
 			L2Squared: big.NewInt(l2)}
-		muSquared, slack, ok := m.smoothed()
+		muSquared, slack, ok := m.smoothedGaussian()
 		if !ok {
 			t.Fatalf("σ² = %d is not smoothed", c.parameter)
 		}
 		s := smoothing{}
-		s.add(muSquared, slack, 1)
-		one := step{s.gaussian().pair(), 1}
-		loss := Loss{steps: []step{one}, sketch: []sketch{one.sketch()}, slack: slack}
+		s.addTerm(muSquared, slack, 1)
+		one := step{s.composedGaussian().dominatingPair(), 1}
+		loss := Loss{steps: []step{one}, sketch: []sketch{one.sketchOf()}, slack: slack}
 		mutant := Gaussian{Sigma: math.Sqrt(float64(c.parameter)), L2: math.Sqrt(float64(l2))}
 		all := outcomesOfShift(m, c.shift)
 		for epsilon := 0.0; epsilon < 6; epsilon += 0.1875 {
@@ -67,17 +67,17 @@ func TestAbsorbedNoiseLosesTheSame(t *testing.T) {
 	}{
 		{4, Shift{1}}, {7, Shift{5}}, {30, Shift{3, 1}}, {40, Shift{5, 5}}, {25, Shift{2, 2, 2}}, {100, Shift{30}},
 	} {
-		l1, l2 := norms(c.shift)
+		l1, l2 := sumAndSquares(c.shift)
 		m := Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(c.parameter, 1), L1: l1, L2Squared: l2,
 			Shifts: []Shift{c.shift}}
 		all := outcomesOfShift(m, c.shift)
 		apart := float64(c.shift[0]) / float64(c.parameter)
 		least := apart * apart / (1./3 - 1/float64(c.parameter))
-		if _, _, ok := m.absorbed(least * (1 - 1e-12)); ok {
+		if _, _, ok := m.absorbedGaussian(least * (1 - 1e-12)); ok {
 			t.Errorf("σ² = %d, shift %v: absorbed by too little", c.parameter, c.shift)
 		}
 		for _, besides := range []float64{least * (1 + 1e-12), least * 3, least / 1e4} {
-			muSquared, _, ok := m.absorbed(max(besides, least*(1+1e-12)))
+			muSquared, _, ok := m.absorbedGaussian(max(besides, least*(1+1e-12)))
 			if !ok {
 				t.Fatalf("σ² = %d, shift %v: not absorbed by μ² = %v", c.parameter, c.shift, besides)
 			}
@@ -139,7 +139,7 @@ func TestSmoothedStepsAddUp(t *testing.T) {
 func TestSlackIsInEpsilon(t *testing.T) {
 	exact := mustCompose(t, noiseStep(DiscreteGaussian, "1000", 400, 500))
 	slack := exact
-	slack.slack, slack.of = 0.05, identity{} // not the one whose ε is remembered
+	slack.slack, slack.identity = 0.05, identity{} // not the one whose ε is remembered
 	var found [2]float64
 	for i, loss := range []Loss{exact, slack} {
 		bound, err := loss.EpsilonAt(mustRat(t, "1e-3"))

@@ -14,7 +14,7 @@ func sumStep(t *testing.T, kind Kind, amount *big.Rat, shifts ...Shift) Mechanis
 	t.Helper()
 	l1, l2Squared := new(big.Int), new(big.Int)
 	for _, s := range shifts {
-		sum, squares := norms(s)
+		sum, squares := sumAndSquares(s)
 		if sum.Cmp(l1) > 0 {
 			l1 = sum
 		}
@@ -141,7 +141,7 @@ func TestCoarseLaplaceDominates(t *testing.T) {
 		var p, q float64
 		for i, m := range a.mass {
 			p += m
-			q += m * math.Exp(-a.loss(i))
+			q += m * math.Exp(-a.lossAt(i))
 		}
 		assertRelative(t, fmt.Sprint("P of ", c), p, 1, 1e-12)
 		assertRelative(t, fmt.Sprint("Q of ", c), q, 1, 1e-12)
@@ -153,7 +153,7 @@ func TestCoarseLaplaceDominates(t *testing.T) {
 				exact += max(0, here-math.Exp(x)*there) * (1 - math.Exp(-h)) / (1 + math.Exp(-h))
 			}
 			for i, m := range a.mass {
-				coarse += m * max(0, -math.Expm1(x-a.loss(i)))
+				coarse += m * max(0, -math.Expm1(x-a.lossAt(i)))
 			}
 			width := nearest(a.at.unit)
 			if coarse < exact-1e-12 || coarse > exact+width*width/4+1e-12 {
@@ -172,7 +172,7 @@ func TestShiftsThatMergeAreLeftOut(t *testing.T) {
 		{[]Shift{{5, 2}, {2, 2, 2, 1}, {5, 1, 1}}, []Shift{{5, 2}}},
 		{[]Shift{{5}}, []Shift{{5}}},
 	} {
-		if got := undominated(c.all); fmt.Sprint(got) != fmt.Sprint(c.want) {
+		if got := withoutMergeable(c.all); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("of %v there remain %v", c.all, got)
 		}
 	}
