@@ -216,17 +216,17 @@ func TestWaysAgree(t *testing.T) {
 			}},
 	} {
 		want := c.want()
-		j := only(t, c.steps...).judge(c.epsilon)
-		d := j.period(1e-14 * want)
+		j := only(t, c.steps...).newIntegrand(c.epsilon)
+		d := j.aliasPeriod(1e-14 * want)
 		circle, ok := j.newCircle(d)
 		if !ok {
 			t.Fatalf("%s: no circle", c.name)
 		}
-		listed, ok := j.list()
+		listed, ok := j.deltaByListing()
 		if !ok {
 			t.Fatalf("%s: no list", c.name)
 		}
-		for way, got := range map[string]Result{"circle": circle.sum(), "list": listed} {
+		for way, got := range map[string]Result{"circle": circle.sumPoints(), "list": listed} {
 			if !near(got.Delta, want, 1e-12) || got.Error > 1e-11*want {
 				t.Errorf("%s by %s: %g ± %g, want %g", c.name, way, got.Delta, got.Error, want)
 			}
@@ -234,7 +234,7 @@ func TestWaysAgree(t *testing.T) {
 		// Atoms: the line is poor here, and has to say so.
 		line := j.newLine(d)
 		line.patience = 1 << 17
-		if got := line.sum(); math.Abs(got.Delta-want) > got.Error || !near(got.Delta, want, 1e-3) {
+		if got := line.sumPoints(); math.Abs(got.Delta-want) > got.Error || !near(got.Delta, want, 1e-3) {
 			t.Errorf("%s by line: %g ± %g, want %g", c.name, got.Delta, got.Error, want)
 		}
 	}
@@ -250,19 +250,19 @@ func TestLineAgreesWithCircle(t *testing.T) {
 	}{{"32", "20", "48", 3, 1.2, false}, {"12.5", "10", "30", 4, 3, false}, {"3", "2.5", "4", 9, 30, false},
 		{"3", "2.5", "4", 9, 0.5, true}} {
 		j := only(t, together(times(c.k, gaussianStep(rat(t, c.a), 1, 1)), times(c.k+1, gaussianStep(rat(t, c.b), 1, 1)),
-			times(c.k+3, gaussianStep(rat(t, c.third), 2, 4)))...).judge(c.epsilon)
-		d := j.period(1e-15 * j.expects)
+			times(c.k+3, gaussianStep(rat(t, c.third), 2, 4)))...).newIntegrand(c.epsilon)
+		d := j.aliasPeriod(1e-15 * j.roughDelta)
 		circle, ok := j.newCircle(d)
-		if !ok || circle.work() > 1<<22 {
-			t.Fatalf("no circle, or one of %g evaluations", circle.work())
+		if !ok || circle.estimateWork() > 1<<22 {
+			t.Fatalf("no circle, or one of %g evaluations", circle.estimateWork())
 		}
-		far := j.leftward()
+		far := j.leftOfZero()
 		if far.c < 0 != c.left {
 			t.Errorf("σ² %s, %s, %s: the line is at %g", c.a, c.b, c.third, far.c)
 		}
-		line := far.newLine(far.period(1e-15 * j.expects))
+		line := far.newLine(far.aliasPeriod(1e-15 * j.roughDelta))
 		line.patience = 1 << 18
-		want, got := circle.sum(), line.sum()
+		want, got := circle.sumPoints(), line.sumPoints()
 		if math.Abs(got.Delta-want.Delta) > got.Error+want.Error || want.Error > 1e-11*want.Delta ||
 			got.Error > 1e-6*want.Delta {
 			t.Errorf("σ² %s, %s, %s: %g ± %g by line, %g ± %g by circle", c.a, c.b, c.third, got.Delta, got.Error, want.Delta,
@@ -293,13 +293,13 @@ func TestContoursAgree(t *testing.T) {
 		}
 		epsilon := math.Exp(random.Float64()*8 - 4)
 		p := only(t, steps...)
-		at := p.delta(epsilon)
+		at := p.deltaAt(epsilon)
 		if at.Delta < 1e-250 {
 			continue // the other contour would lose all digits
 		}
-		j := p.judge(epsilon)
+		j := p.newIntegrand(epsilon)
 		j.c *= 0.85
-		j.base = j.moment(j.c)
+		j.logMoment = j.logMomentAt(j.c)
 		beside := j.integrate(1e-14 * at.Delta)
 		if math.Abs(at.Delta-beside.Delta) > at.Error+beside.Error || at.Error > 1e-7*at.Delta {
 			t.Errorf("case %d, ε %g: %g ± %g at the saddle, %g ± %g beside it", i, epsilon, at.Delta, at.Error, beside.Delta,
@@ -315,13 +315,13 @@ func TestLongListsAgreeWithCircle(t *testing.T) {
 		steps = append(steps, choice(budget.RandomizedResponse, big.NewRat(int64(100+2*i), 1000)))
 	}
 	for _, epsilon := range []float64{2, 3.5} {
-		j := only(t, steps...).judge(epsilon)
-		circle, ok := j.newCircle(j.period(1e-15 * j.expects))
+		j := only(t, steps...).newIntegrand(epsilon)
+		circle, ok := j.newCircle(j.aliasPeriod(1e-15 * j.roughDelta))
 		if !ok {
 			t.Fatal("no circle")
 		}
-		want := circle.sum()
-		got, ok := j.list()
+		want := circle.sumPoints()
+		got, ok := j.deltaByListing()
 		if !ok || math.Abs(got.Delta-want.Delta) > got.Error+want.Error || got.Error > 1e-10*want.Delta ||
 			want.Error > 1e-12*want.Delta {
 			t.Errorf("ε %g: %g ± %g by list (%v), %g ± %g by circle", epsilon, got.Delta, got.Error, ok, want.Delta, want.Error)
@@ -333,14 +333,14 @@ func TestLongListsAgreeWithCircle(t *testing.T) {
 // over all points.
 func TestLeaderPassesOverNothing(t *testing.T) {
 	j := only(t, together(times(3, gaussianStep(rat(t, "400"), 3, 9)), times(2, gaussianStep(rat(t, "200"), 2, 4)))...).
-		judge(0.6)
-	circle, ok := j.newCircle(j.period(1e-15 * j.expects))
+		newIntegrand(0.6)
+	circle, ok := j.newCircle(j.aliasPeriod(1e-15 * j.roughDelta))
 	if !ok || circle.lead.group < 0 {
 		t.Fatal("no circle with a leader")
 	}
-	led := circle.sum()
+	led := circle.sumPoints()
 	circle.lead.group = -1
-	if full := circle.sum(); !near(led.Delta, full.Delta, 1e-14) {
+	if full := circle.sumPoints(); !near(led.Delta, full.Delta, 1e-14) {
 		t.Errorf("%.17g with a leader, %.17g over all points", led.Delta, full.Delta)
 	}
 }
@@ -534,33 +534,34 @@ func TestRefusals(t *testing.T) {
 // its first stretch would not end stops all the same, and says that it knows
 // nothing.
 func TestLineGivesUpInTime(t *testing.T) {
-	j := only(t, laplaceStep(rat(t, "5"), 1)).judge(0.1)
+	j := only(t, laplaceStep(rat(t, "5"), 1)).newIntegrand(0.1)
 	j.c = 1e-9
-	j.base = j.moment(j.c)
-	if got := j.newLine(j.period(1e-10)).sum(); got.Error < 1 {
+	j.logMoment = j.logMomentAt(j.c)
+	if got := j.newLine(j.aliasPeriod(1e-10)).sumPoints(); got.Error < 1 {
 		t.Errorf("%g ± %g after giving up", got.Delta, got.Error)
 	}
 }
 
 // TestPruneAccounts for all that it leaves out of a long list.
 func TestPruneAccounts(t *testing.T) {
-	var all []mass
-	for i := range 3 * fewListed {
-		all = append(all, mass{0, 1, math.Exp(-float64(i) / 100)})
+	var all []weightedLoss
+	for i := range 3 * minPruned {
+		all = append(all, weightedLoss{0, 1, math.Exp(-float64(i) / 100)})
 	}
-	total := func(all []mass) (s float64) {
+	total := func(all []weightedLoss) (s float64) {
 		for _, m := range all {
 			s += m.tilted
 		}
 		return s
 	}
 	before := total(all)
-	kept, dropped := prune(all)
+	kept, dropped := dropNegligible(all)
 	// Shares are told apart by their exponents of two.
-	if dropped > spared || dropped < spared/4 || len(kept) >= 2*fewListed || !near(total(kept)+dropped, before, 1e-13) {
-		t.Errorf("%d kept of %d, %g left out of %g", len(kept), 3*fewListed, dropped, before)
+	if dropped > maxPruned || dropped < maxPruned/4 || len(kept) >= 2*minPruned ||
+		!near(total(kept)+dropped, before, 1e-13) {
+		t.Errorf("%d kept of %d, %g left out of %g", len(kept), 3*minPruned, dropped, before)
 	}
-	if short, dropped := prune(all[:fewListed]); len(short) != fewListed || dropped != 0 {
+	if short, dropped := dropNegligible(all[:minPruned]); len(short) != minPruned || dropped != 0 {
 		t.Errorf("a short list: %d kept, %g left out", len(short), dropped)
 	}
 }
@@ -569,10 +570,10 @@ func TestPruneAccounts(t *testing.T) {
 // the same losses on a coarser lattice, which can be summed exactly. Losses of
 // (s, t) and (s/50, t/50) differ by 1/t² relatively.
 func TestErrorIsHonest(t *testing.T) {
-	j := only(t, times(6, laplaceStep(rat(t, "500000"), 100000))...).judge(0.3)
-	line := j.newLine(j.period(1e-14 * j.expects))
+	j := only(t, times(6, laplaceStep(rat(t, "500000"), 100000))...).newIntegrand(0.3)
+	line := j.newLine(j.aliasPeriod(1e-14 * j.roughDelta))
 	line.patience = 1 << 17
-	fine, coarse := line.sum(), mustDelta(t, times(6, laplaceStep(rat(t, "10000"), 2000)), 0.3)
+	fine, coarse := line.sumPoints(), mustDelta(t, times(6, laplaceStep(rat(t, "10000"), 2000)), 0.3)
 	if coarse.Error > 1e-11*coarse.Delta || math.Abs(fine.Delta-coarse.Delta) > fine.Error+1e-8*coarse.Delta ||
 		fine.Error > 1e-4*coarse.Delta {
 		t.Errorf("%g ± %g on the fine lattice, %g ± %g on the coarse one", fine.Delta, fine.Error, coarse.Delta, coarse.Error)

@@ -63,7 +63,7 @@ func mustDelta(t testing.TB, steps []budget.Mechanism, epsilon float64) Result {
 // only is the composition of steps that can take their shapes in one way only.
 func only(t testing.TB, steps ...budget.Mechanism) *composition {
 	t.Helper()
-	all, err := assignments(steps)
+	all, err := listCompositions(steps)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d compositions, %v; want one", len(all), err)
 	}
