@@ -1,9 +1,9 @@
 package budget
 
-// This file holds δ at a given ε. Plans and reports need only ε at a given δ; the tests of compositions look at both.
+// This file computes δ at a given ε. Plans and reports need only ε at a given δ; the tests of compositions check both.
 
-// DeltaAt returns a δ for which the composition is (ε, δ)-differentially private
-// at this ε ≥ 0, by the least of the methods of EpsilonAt, rounded up.
+// DeltaAt returns a δ for which the composition is (ε, δ)-differentially private at this ε ≥ 0, by the best of the
+// methods of EpsilonAt, rounded up.
 //
 // Guarantee: for the neighbours of the steps. Theorem: as for [Loss.EpsilonAt].
 func (l Loss) DeltaAt(epsilon float64) Bound {

@@ -11,8 +11,7 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// lawTable is one law of vectors/noise_tables.json: figures calculated apart
-// from this program at 500 bits.
+// lawTable is one law of vectors/noise_tables.json: figures calculated independently of this program with 500 bits.
 type lawTable struct {
 	Law       string            `json:"law"`
 	Sigma     float64           `json:"sigma"`

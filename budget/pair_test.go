@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// namedPair is a pair with its exact profile, told by other means than the pair.
+// namedPair is a pair with its exact profile, which does not come from the pair.
 type namedPair struct {
 	name  string
 	pair  pair
@@ -124,8 +124,8 @@ func TestEnvelopeDominatesEachAndNoMore(t *testing.T) {
 	}
 }
 
-// TestZCDPPairDominatesWhatIsOfThatRho holds it against the conversion, from above,
-// and against a mechanism of that ρ, from below.
+// TestZCDPPairDominatesWhatIsOfThatRho compares the pair with the conversion, from above, and with a mechanism of that
+// ρ, from below.
 func TestZCDPPairDominatesWhatIsOfThatRho(t *testing.T) {
 	for _, rho := range []float64{1e-4, 0.1, 2, 40} {
 		a := zcdpAtoms(rho)
@@ -147,8 +147,7 @@ func TestZCDPPairDominatesWhatIsOfThatRho(t *testing.T) {
 	}
 }
 
-// TestWhatIsCutOffCountsAsInfinite cuts a pair, and the window of a sum, far below
-// where they end.
+// TestWhatIsCutOffCountsAsInfinite truncates a pair, and the window of a sum, far below their ends.
 func TestWhatIsCutOffCountsAsInfinite(t *testing.T) {
 	pair := gaussianTails(25e6, 4000)
 	pair.high = 1

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestKeptPartitionsArePrivateExactly checks the promise on the very float64s that
-// are returned: with an ε and a δ a hair too small for their float64s, in exact
-// fractions, both orders of every two neighbouring counts and both decisions.
+// TestKeptPartitionsArePrivateExactly checks the promise for the float64s that are returned, with ε and δ slightly too
+// small for their float64s, in exact fractions, for both orders of every two neighbouring counts and both decisions.
 func TestKeptPartitionsArePrivateExactly(t *testing.T) {
 	for _, s := range []PartitionSelection{
 		{1, 1e-5, 1}, {0.1, 1e-9, 1}, {math.Ln2, 0.1, 1}, {50, 1e-200, 1}, {5, 1e-3, 1}, {1e-3, 1e-3, 1}, {1, 1, 1},

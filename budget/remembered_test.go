@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Every part of a mechanism, how often it is run, the order, a sample and δ: where one differs, another answer is not
-// taken for this one's, and the answer is to the last bit what it is when nothing is remembered.
+// If any part of a mechanism, the number of runs, the order, the sample or δ differs, no remembered answer is used in
+// its place; and a remembered answer equals, to the last bit, the one computed without memory.
 func TestRememberedLossesAreTheirOwn(t *testing.T) {
 	gaussian := func(sigmaSquared, l1, l2 int64, shifts ...Shift) Mechanism {
 		return Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(sigmaSquared, 1), L1: big.NewInt(l1),

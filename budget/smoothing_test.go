@@ -15,9 +15,8 @@ func hockeyStickOf(all []outcome, epsilon float64) float64 {
 	return sum
 }
 
-// TestSmoothedNoiseLosesNoLess lists the outcomes of vector shifts one by one and
-// holds their δ against that of the norm. The listing leaves out 1e-12 at most.
-// The mutant forgets to take s² from σ²: somewhere it must promise too much.
+// TestSmoothedNoiseLosesNoLess lists the outcomes of vector shifts one by one and compares their δ with that of the
+// norm. The list omits at most 1e-12. The mutant does not subtract s² from σ²: somewhere it must promise too much.
 func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 	caught := false
 	for _, c := range []struct {
@@ -56,9 +55,9 @@ func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 	}
 }
 
-// TestAbsorbedNoiseLosesTheSame runs one mechanism, whose outcomes are listed one by one, with a Gaussian: the least
-// that this may have for it, and more. δ equals the δ of the sum of all μ², up to rounding. The
-// mutant has a hundredth of the Gaussian: its steps show, and somewhere the sum promises too much.
+// TestAbsorbedNoiseLosesTheSame runs one mechanism, whose outcomes are listed one by one, with a Gaussian of the least
+// permitted μ², and more. δ equals the δ of the sum of all μ², up to rounding. The mutant has a hundredth of the
+// Gaussian: its steps show, and somewhere the sum promises too much.
 func TestAbsorbedNoiseLosesTheSame(t *testing.T) {
 	caught := false
 	for _, c := range []struct {
@@ -106,9 +105,8 @@ func TestAbsorbedNoiseLosesTheSame(t *testing.T) {
 	}
 }
 
-// TestSmoothedStepsAddUp composes hundreds of different laws, of which each has
-// only norms, with one that has its shift: ε must be that of the Gaussians' and
-// not take long. The expected figure adds up μ² by hand.
+// TestSmoothedStepsAddUp composes hundreds of different laws, known by their norms alone, with one that has its shift:
+// ε must be that of the Gaussians, in a short time. The expected figure adds up μ² by hand.
 func TestSmoothedStepsAddUp(t *testing.T) {
 	var steps []Mechanism
 	muSquared := 0.0
@@ -134,8 +132,8 @@ func TestSmoothedStepsAddUp(t *testing.T) {
 	}
 }
 
-// TestSlackIsInEpsilon: factors e^{±slack} on the probabilities of outputs move the loss by up to two of them. The
-// slack is one that no mechanism has, to be seen.
+// TestSlackIsInEpsilon checks that factors e^{±slack} on the probabilities of outputs change the loss by up to twice
+// the slack. No mechanism has a slack this large; it makes the effect visible.
 func TestSlackIsInEpsilon(t *testing.T) {
 	exact := mustCompose(t, noiseStep(DiscreteGaussian, "1000", 400, 500))
 	slack := exact

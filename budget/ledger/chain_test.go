@@ -34,7 +34,8 @@ func TestLongChain(t *testing.T) {
 	}
 }
 
-// longChain is a signed ledger of releases on a child of a register, each with a standing approval and five mechanisms.
+// longChain returns a signed ledger of releases on a child of a register, each with a standing approval and five
+// mechanisms.
 func longChain(t testing.TB, entries int64, office, officer sign.Key) *book {
 	t.Helper()
 	terms := Terms{"person", AddRemove, Rho}
@@ -83,7 +84,7 @@ func gaussian(variance int64) budget.Mechanism {
 		L2Squared: big.NewInt(1)}
 }
 
-// BenchmarkReplay reads ledgers of two lengths: what an entry takes must not grow with their number.
+// BenchmarkReplay reads ledgers of two lengths: the time for an entry must not grow with their number.
 func BenchmarkReplay(b *testing.B) {
 	for _, entries := range []int64{1000, 10_000} {
 		b.Run(strconv.FormatInt(entries, 10), func(b *testing.B) {

@@ -181,7 +181,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 	must(t, l.Verify(context.Background()))
 }
 
-// busy is a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d,
+// busy returns a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d,
 // reserve e.
 func busy(t testing.TB) (*Ledger, string) {
 	l, path := fresh(t, "6")
@@ -194,7 +194,7 @@ func busy(t testing.TB) (*Ledger, string) {
 	return l, path
 }
 
-// forge appends an entry that carries the right hash.
+// forge appends an entry with a valid hash.
 func forge(t testing.TB, l *Ledger, db *sql.DB, e entry) {
 	t.Helper()
 	b, err := l.store.view(context.Background())
@@ -212,19 +212,19 @@ func forge(t testing.TB, l *Ledger, db *sql.DB, e entry) {
 	must(t, err)
 }
 
-// ending is an entry that ends a charge.
+// ending returns an entry that ends a charge.
 func ending(k kind, c Charge) entry {
 	return entry{Kind: k, Account: c.Account, Release: c.Release, PlanHash: c.PlanHash}
 }
 
-// debiting is the entry that debits c as the n-th of its account.
+// debiting returns the entry that debits c as the n-th debit of its account.
 func debiting(c Charge, n int64) entry {
 	e := c.reserveEntry(nil)
 	e.Kind, e.Attest = kindDebit, &attestation{Status: Official, Terms: c.Terms, Number: n}
 	return e
 }
 
-// bound is e with a commitment.
+// bound returns e with a commitment.
 func bound(e entry) entry {
 	e.commitment = hash("11")
 	return e
@@ -347,7 +347,7 @@ func TestEntriesAreAppendOnly(t *testing.T) {
 	}
 }
 
-// TestFlippedBytes flips bytes of the file: none may change what the ledger tells without an error.
+// TestFlippedBytes flips bytes of the file: any change of the ledger's answers must be an error.
 func TestFlippedBytes(t *testing.T) {
 	ctx := context.Background()
 	l, path := busy(t)

@@ -13,7 +13,7 @@ import (
 )
 
 // office is a signed ledger in memory: a register, and below it a quarter that methodologist and officer approve, with
-// an allowance a month.
+// a monthly allowance.
 type office struct {
 	book                  *book
 	key, officer, methods sign.Key
@@ -40,7 +40,7 @@ func newOffice(t testing.TB) *office {
 	return o
 }
 
-// charge is a charge on the account, approved by both roles.
+// charge returns a charge on the account, approved by both roles.
 func (o *office) charge(account, release, amount string) Charge {
 	plan := digestOf(release).String()
 	return Charge{Account: account, Release: release, PlanHash: plan, Template: hash("7e"), Terms: zcdp, Cost: rho(amount),
@@ -65,14 +65,14 @@ func (o *office) finish(t testing.TB, day string, c Charge) {
 	writeOn(t, o.book, day, &o.key, entries...)
 }
 
-// standing approves every plan of the template, as both roles.
+// standing returns approvals of every plan of the template, by both roles.
 func (o *office) standing(until string, releases int64) []Approval {
 	s := &Standing{until, releases}
 	return []Approval{Approval{Plan: hash("7e"), Role: "officer", Statement: "As ever.", Standing: s}.Signed(o.officer),
 		Approval{Plan: hash("7e"), Role: "methodologist", Statement: "As ever.", Standing: s}.Signed(o.methods)}
 }
 
-// forged is the line of an entry that carries the right hash, signed by a key or by none.
+// forged returns the line of an entry with a valid hash, signed by a key or by none.
 func (o *office) forged(t testing.TB, e entry, by *sign.Key) line {
 	t.Helper()
 	if e.Date == "" {
@@ -91,12 +91,12 @@ func (o *office) forged(t testing.TB, e entry, by *sign.Key) line {
 	return l
 }
 
-// reservationOf is the entry that reserves c with these approvals.
+// reservationOf returns the entry that reserves c with these approvals.
 func reservationOf(c Charge, used ...Approval) entry {
 	return c.withSortedAccounts().reserveEntry(used)
 }
 
-// TestForgedEntriesAreRefused has the holder of the office's key write what an honest ledger never does.
+// TestForgedEntriesAreRefused writes, with the office's key, entries that an honest ledger never writes.
 func TestForgedEntriesAreRefused(t *testing.T) {
 	o := newOffice(t)
 	a, b, done := o.charge("quarter", "a", "1/8"), o.charge("quarter", "b", "1/16"), o.charge("quarter", "done", "1/16")
@@ -279,7 +279,7 @@ func with3(c Charge, change func(*Charge)) Charge { change(&c); return c }
 
 func withCost(c Charge, amount string) Charge { c.Cost = rho(amount); return c }
 
-// replay reads a book's lines anew.
+// replay reads the lines of a book again.
 func replay(t testing.TB, b *book) *book {
 	t.Helper()
 	again := newBook("again")
@@ -292,7 +292,7 @@ func replay(t testing.TB, b *book) *book {
 	return again
 }
 
-// TestSignedLedger: every entry is the office's own, and nobody else writes.
+// TestSignedLedger checks that the office signs every entry, and that nobody else can write.
 func TestSignedLedger(t *testing.T) {
 	o := newOffice(t)
 	other := newKey(t)
@@ -345,7 +345,7 @@ func TestSignedLedger(t *testing.T) {
 	assertSays(t, again.readLine(lines[1]), "is signed in a ledger that has no office key")
 }
 
-// TestExportIsTampered flips bytes and moves lines of an export: it is refused, or says the same.
+// TestExportIsTampered flips bytes and moves lines of an export: it is refused, or its contents are the same.
 func TestExportIsTampered(t *testing.T) {
 	o := newOffice(t)
 	c := o.charge("quarter", "c", "1/8")
@@ -413,7 +413,7 @@ func TestExportIsTampered(t *testing.T) {
 	}
 }
 
-// FuzzEntry: whatever an entry says, it is refused or leaves every account within its cap, and a page to show.
+// FuzzEntry checks that any entry is refused, or leaves every account within its cap and with a page to show.
 func FuzzEntry(f *testing.F) {
 	o := newOffice(f)
 	c := o.charge("quarter", "c", "1/8")

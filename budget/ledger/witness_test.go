@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// server runs statements in a PostgreSQL database behind the ledger's back, as its superuser.
+// server runs statements in a PostgreSQL database without the ledger's knowledge, as its superuser.
 func server(t testing.TB, place string, statements ...string) {
 	t.Helper()
 	ctx := context.Background()
@@ -60,7 +60,7 @@ func snapshot(t testing.TB, place string) (restore func()) {
 	}
 }
 
-// entries is how many there are.
+// entries returns the number of entries.
 func (l *Ledger) entries(t testing.TB) int64 {
 	t.Helper()
 	b, err := l.store.view(context.Background())
@@ -68,7 +68,8 @@ func (l *Ledger) entries(t testing.TB) int64 {
 	return b.sequence
 }
 
-// witnessed is a new ledger at a place with the account "people" under a cap of ε = 1000, and the path of its witness.
+// witnessed returns a new ledger at a place with the account "people" under a cap of ε = 1000, and the path of its
+// witness.
 func witnessed(t testing.TB, place string) (l *Ledger, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "ledger.heads")
@@ -95,7 +96,7 @@ func write(t testing.TB, path, text string) {
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// assertOlder holds all that reads or writes the ledger to noticing that it is older than its witness.
+// assertOlder checks that every call that reads or writes the ledger reports it as older than its witness.
 func assertOlder(t *testing.T, l *Ledger) {
 	t.Helper()
 	ctx := context.Background()
@@ -173,7 +174,7 @@ func TestWithoutAWitnessAnOlderCopyPasses(t *testing.T) {
 	})
 }
 
-// Two copies that went on apart cannot both be what the witness saw, also if both were told at once.
+// The heads of two copies that diverged cannot both be in the chain, even if the witness was told of both at once.
 func TestCopiesThatWentOnApartAreNoticed(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		l, path := witnessed(t, place)
@@ -212,7 +213,7 @@ func TestALedgerBegunAgainIsNoticed(t *testing.T) {
 	})
 }
 
-// A process that was killed between COMMIT and the witness leaves heads out, or a part of one.
+// A process that is killed between COMMIT and the witness leaves out heads, or writes part of one.
 func TestAWitnessIsBroughtUpToDate(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		l, path := witnessed(t, place)
@@ -333,7 +334,7 @@ func TestReadersBesideWriters(t *testing.T) {
 	})
 }
 
-// An entry may be written, and witnessed, between a reader's look at the ledger and its look at the witness.
+// An entry may be written, and witnessed, between a reader's load of the ledger and its read of the witness.
 func TestAWitnessNewerThanWhatWasRead(t *testing.T) {
 	l, path := witnessed(t, filepath.Join(t.TempDir(), "ledger.db"))
 	loads := 0
@@ -356,7 +357,7 @@ func TestAWitnessNewerThanWhatWasRead(t *testing.T) {
 	}
 }
 
-// A file that was opened for reading alone while nobody wrote to it is read anew once somebody does.
+// A file that was opened read-only while nobody wrote to it is opened again once somebody does.
 func TestAReaderOpenedBeforeTheWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l, _ := witnessed(t, path)
@@ -438,14 +439,14 @@ func TestAppendersTakeTurns(t *testing.T) {
 	}
 }
 
-// elsewhere has witnesses taken for ones on another disk.
+// elsewhere treats every witness as one on another disk.
 func elsewhere(t testing.TB) {
 	was := onOneDisk
 	onOneDisk = func([]string, [2]os.FileInfo) bool { return false }
 	t.Cleanup(func() { onOneDisk = was })
 }
 
-// A debit is witnessed where no older copy could have one of its accounts open, and not know the witness.
+// A debit is witnessed if no older copy could have one of its accounts open without knowing the witness.
 func TestWhatIsWitnessed(t *testing.T) {
 	elsewhere(t)
 	ctx := context.Background()
