@@ -19,7 +19,7 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// vectorCase is a case of vectors/accounting.json that this accountant can judge.
+// vectorCase is a case of vectors/accounting.json that this accountant can compute.
 type vectorCase struct {
 	ID       string          `json:"id"`
 	Kind     string          `json:"kind"`
@@ -36,8 +36,7 @@ type vectorCase struct {
 	} `json:"inputs"`
 }
 
-// steps are the mechanisms that a case composes, or nil for a kind that is not
-// for this accountant.
+// steps returns the mechanisms that a case composes, or nil for a kind that this accountant does not support.
 func (c vectorCase) steps(t *testing.T) []budget.Mechanism {
 	in := c.Inputs
 	inverse := func(a json.Number) *big.Rat { r := rat(t, a.String()); return r.Inv(r) }
@@ -69,8 +68,7 @@ func (c vectorCase) steps(t *testing.T) []budget.Mechanism {
 	return nil
 }
 
-// TestVectors holds δ against values of 25 digits: to 1e-12, and to the error
-// that comes with it.
+// TestVectors compares δ with values of 25 digits: to 1e-12, and to the error that accompanies it.
 func TestVectors(t *testing.T) {
 	text, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
 	if err != nil {
@@ -114,9 +112,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestWorstShape holds ε against figures worked out for each shape by direct
-// convolution, of three decimals; the worse of two is taken where only the
-// sensitivities are known.
+// TestWorstShape compares ε with figures computed for each shape by direct convolution, of three decimals; if only the
+// sensitivities are known, with the worse of two.
 func TestWorstShape(t *testing.T) {
 	for _, c := range []struct {
 		variance      string
@@ -146,8 +143,8 @@ func TestWorstShape(t *testing.T) {
 	}
 }
 
-// TestWorstAssignment: with two steps of two shapes each, the worst of the three
-// ways, each judged by naming the shapes.
+// TestWorstAssignment takes two steps of two shapes each and compares with the worst of the three assignments, each
+// computed from named shapes.
 func TestWorstAssignment(t *testing.T) {
 	step := gaussianStep(rat(t, "0.49"), 4, 4)
 	single, spread := step, step
@@ -163,8 +160,8 @@ func TestWorstAssignment(t *testing.T) {
 	}
 }
 
-// TestAgainstTheDefinition composes a few unequal mechanisms at random and
-// compares with Σ max(0, P − e^ε·Q) over all outcomes, whichever way is taken.
+// TestAgainstTheDefinition composes a few unequal mechanisms at random and compares with Σ max(0, P − e^ε·Q) over all
+// outcomes, whichever method is used.
 func TestAgainstTheDefinition(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 120 {
@@ -196,7 +193,7 @@ func TestAgainstTheDefinition(t *testing.T) {
 	}
 }
 
-// TestWaysAgree takes one composition in every way there is.
+// TestWaysAgree computes one composition by every method.
 func TestWaysAgree(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -271,8 +268,8 @@ func TestLineAgreesWithCircle(t *testing.T) {
 	}
 }
 
-// TestContoursAgree: any c > 0 gives the same integral, and the errors of two
-// contours cover what lies between them, for all sorts of compositions.
+// TestContoursAgree checks that any c > 0 gives the same integral, and that the errors of two contours cover their
+// difference, for various compositions.
 func TestContoursAgree(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for i := range 100 {
@@ -329,8 +326,7 @@ func TestLongListsAgreeWithCircle(t *testing.T) {
 	}
 }
 
-// TestLeaderPassesOverNothing compares the sum near the returns of a leader with that
-// over all points.
+// TestLeaderPassesOverNothing compares the sum near the multiples of a leader's period with the sum over all points.
 func TestLeaderPassesOverNothing(t *testing.T) {
 	j := only(t, together(times(3, gaussianStep(rat(t, "400"), 3, 9)), times(2, gaussianStep(rat(t, "200"), 2, 4)))...).
 		newIntegrand(0.6)
@@ -352,8 +348,8 @@ func continuousGaussian(sigma, epsilon float64) float64 {
 	return upper(epsilon*sigma-1/(2*sigma)) - math.Exp(epsilon)*upper(epsilon*sigma+1/(2*sigma))
 }
 
-// TestWideNoiseIsContinuous: at σ = 1e6 the discrete law and the continuous one
-// agree to 1e-11 or so; unequal σ add up as 1/σ² does.
+// TestWideNoiseIsContinuous checks that at σ = 1e6 the discrete law and the continuous one agree to about 1e-11, and
+// that unequal σ add up as 1/σ².
 func TestWideNoiseIsContinuous(t *testing.T) {
 	wide := rat(t, "1000000000000")
 	for _, c := range []struct {
@@ -378,8 +374,8 @@ func TestWideNoiseIsContinuous(t *testing.T) {
 	}
 }
 
-// TestBoundedRange compares with the closed form of one, with a Gaussian's and a
-// randomized response's losses added by hand, and with Simpson's rule for two.
+// TestBoundedRange compares with the closed form of one choice, with the losses of a Gaussian and of randomized
+// response added by hand, and with Simpson's rule for two choices.
 func TestBoundedRange(t *testing.T) {
 	const e = 0.75
 	one := choice(budget.ExponentialMechanism, rat(t, "0.75"))
@@ -418,8 +414,8 @@ func TestBoundedRange(t *testing.T) {
 	}
 }
 
-// TestOrder holds what every δ obeys: it falls with ε, no faster than convexity in
-// e^ε allows, grows with every further step, and with every move of a shift.
+// TestOrder checks what holds for every δ: it decreases in ε, no faster than convexity in e^ε allows, and increases
+// with every further step and every move of a shift.
 func TestOrder(t *testing.T) {
 	steps := []budget.Mechanism{gaussianStep(rat(t, "6.5"), 2, 4), laplaceStep(rat(t, "7/3"), 2),
 		gaussianStep(rat(t, "6.5"), 2, 4),
@@ -459,7 +455,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestLargestLossAndTotalVariation: δ is 0 from the largest loss on, and at ε = 0 the total variation distance.
+// TestLargestLossAndTotalVariation checks that δ is 0 from the largest loss on, and the total variation distance at ε =
+// 0.
 func TestLargestLossAndTotalVariation(t *testing.T) {
 	pure := together(times(3, laplaceStep(rat(t, "8"), 3)),
 		[]budget.Mechanism{choice(budget.ExponentialMechanism, rat(t, "0.25"))})
@@ -476,7 +473,7 @@ func TestLargestLossAndTotalVariation(t *testing.T) {
 	}
 }
 
-// TestEdges are values known without arithmetic.
+// TestEdges checks values known without arithmetic.
 func TestEdges(t *testing.T) {
 	response := []budget.Mechanism{choice(budget.RandomizedResponse, rat(t, "3/2"))}
 	for _, c := range []struct {
@@ -530,9 +527,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestLineGivesUpInTime: a contour so far from where the integral is decided that
-// its first stretch would not end stops all the same, and says that it knows
-// nothing.
+// TestLineGivesUpInTime checks that a contour whose first stretch would not end, since it is far from where the
+// integral is decided, still stops, and reports that it knows nothing.
 func TestLineGivesUpInTime(t *testing.T) {
 	j := only(t, laplaceStep(rat(t, "5"), 1)).newIntegrand(0.1)
 	j.c = 1e-9
@@ -542,7 +538,7 @@ func TestLineGivesUpInTime(t *testing.T) {
 	}
 }
 
-// TestPruneAccounts for all that it leaves out of a long list.
+// TestPruneAccounts checks that dropNegligible accounts for everything that it leaves out of a long list.
 func TestPruneAccounts(t *testing.T) {
 	var all []weightedLoss
 	for i := range 3 * minPruned {
@@ -566,9 +562,8 @@ func TestPruneAccounts(t *testing.T) {
 	}
 }
 
-// TestErrorIsHonest: where no way is exact the error still covers the distance to
-// the same losses on a coarser lattice, which can be summed exactly. Losses of
-// (s, t) and (s/50, t/50) differ by 1/t² relatively.
+// TestErrorIsHonest checks that, where no method is exact, the error covers the distance to the same losses on a
+// coarser lattice, which can be summed exactly. Losses of (s, t) and (s/50, t/50) differ by 1/t² relatively.
 func TestErrorIsHonest(t *testing.T) {
 	j := only(t, times(6, laplaceStep(rat(t, "500000"), 100000))...).newIntegrand(0.3)
 	line := j.newLine(j.aliasPeriod(1e-14 * j.roughDelta))
@@ -580,9 +575,9 @@ func TestErrorIsHonest(t *testing.T) {
 	}
 }
 
-// TestQuantilesAreNotJudged: the pair that dominates a choice of bounded range ε has a divergence of ε²/6, where the
-// choice has ε²/8 at most. So a bound of the first accountant may hold that this one would contradict, as it does for
-// this many.
+// TestQuantilesAreNotJudged: the pair that dominates a choice of bounded range ε has a divergence of ε²/6, while the
+// choice has at most ε²/8. So a bound of the first accountant may hold that this one would contradict, as it does for
+// this many choices.
 func TestQuantilesAreNotJudged(t *testing.T) {
 	quantiles := budget.Mechanism{
 		Kind: budget.ExponentialQuantiles, Parameter: rat(t, "1/8"), L1: big.NewInt(3), L2Squared: big.NewInt(9),
@@ -605,8 +600,8 @@ func TestQuantilesAreNotJudged(t *testing.T) {
 	}
 }
 
-// TestSharesNothingWithTheFirstAccountant: of package budget only the types that
-// describe mechanisms are used, none of the figures.
+// TestSharesNothingWithTheFirstAccountant checks that of package budget only the types that describe mechanisms are
+// used, and none of the figures.
 func TestSharesNothingWithTheFirstAccountant(t *testing.T) {
 	types := []string{"Mechanism", "Shift", "DiscreteLaplace", "DiscreteGaussian", "ExponentialMechanism",
 		"ExponentialQuantiles", "PermuteAndFlip", "RandomizedResponse"}
@@ -673,7 +668,7 @@ func BenchmarkDelta(b *testing.B) {
 	}
 }
 
-// Where the figures of a law overflow, all that is told is that δ is a probability.
+// If the computation of a law overflows, the result is only that δ is a probability.
 func TestFiguresBeyondFloats(t *testing.T) {
 	steps := times(16, choice(budget.ExponentialMechanism, rat(t, "90000000")))
 	if got, err := Delta(steps, 8192); err != nil || got != (Result{Error: 1}) {
@@ -691,10 +686,10 @@ func TestFiguresBeyondFloats(t *testing.T) {
 	}
 }
 
-// Gaussian noise of which only norms are known is judged as continuous noise whose
-// σ² is smaller by 3: alone by the closed form (Balle & Wang 2018, theorem 8), and
-// beside steps of other kinds, one of bounded range and one on a lattice, by the
-// composition of privacy loss distributions, which shares no code with this one.
+// Gaussian noise of which only norms are known is treated as continuous noise whose σ² is smaller by 3. Alone it is
+// compared with the closed form (Balle & Wang 2018, theorem 8). Together with steps of other kinds, one of bounded
+// range and one on a lattice, it is compared with the composition of privacy loss distributions, which shares no code
+// with this one.
 func TestNormsAlone(t *testing.T) {
 	var steps []budget.Mechanism
 	var squares float64

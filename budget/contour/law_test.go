@@ -14,7 +14,7 @@ type noise struct {
 	s      int
 }
 
-// moment is E_P[e^(zL)] from its definition, L being log(P(x)/P(x−s)).
+// moment returns E_P[e^(zL)] from its definition, where L is log(P(x)/P(x−s)).
 func (n noise) moment(z complex128) complex128 {
 	var total complex128
 	var all float64
@@ -26,8 +26,8 @@ func (n noise) moment(z complex128) complex128 {
 	return total / complex(all, 0)
 }
 
-// TestMomentsMatchTheirDefinition compares at points all over the period, on both
-// sides of the σ at which the sum over frequencies takes over.
+// TestMomentsMatchTheirDefinition compares at points throughout the period, on both sides of the σ at which the sum
+// over frequencies takes over.
 func TestMomentsMatchTheirDefinition(t *testing.T) {
 	var laws []law
 	var noises []noise
@@ -91,8 +91,8 @@ func TestBoundedRangeMoments(t *testing.T) {
 	}
 }
 
-// TestEnvelopeFalls is what lets the leader pass points over: beyond a point at
-// which the envelope vanishes it stays there.
+// TestEnvelopeFalls checks what allows the leader to skip points: beyond a point at which the envelope vanishes it
+// stays negligible.
 func TestEnvelopeFalls(t *testing.T) {
 	for _, sigma2 := range []float64{0.2, 1, 9, 400} {
 		g := newGaussian(new(big.Rat).SetFloat64(sigma2), 3)

@@ -33,8 +33,8 @@ func TestShapesOfSensitivities(t *testing.T) {
 	}
 }
 
-// TestShapesCoverEveryShift walks by single moves, from every shape within the
-// sensitivities, to one that no move leaves: exactly these must be listed.
+// TestShapesCoverEveryShift follows single moves, from every shape within the sensitivities, to one that no move leads
+// on from: exactly these must be listed.
 func TestShapesCoverEveryShift(t *testing.T) {
 	for l1 := int64(1); l1 <= 9; l1++ {
 		for l2Squared := int64(1); l2Squared < l1*l1; l2Squared++ {
@@ -76,8 +76,7 @@ func name(shape budget.Shift) string {
 	return text.String()
 }
 
-// moves lists the shapes within the sensitivities that one enlargement by 1 or one
-// merger turns a shape into.
+// moves returns the shapes within the sensitivities into which one enlargement by 1 or one merger turns a shape.
 func moves(shape budget.Shift, l1, l2Squared int64) []budget.Shift {
 	candidates := []budget.Shift{append(slices.Clone(shape), 1)}
 	for i := range shape {

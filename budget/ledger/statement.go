@@ -41,11 +41,11 @@ type Statement struct {
 	// files that keep the newest heads elsewhere; none: a rollback cannot be detected
 	Witnesses []string `json:"witnesses,omitempty"`
 	Near      []string `json:"near,omitempty"` // those of them that lie on the disk of the ledger
-	// whether this account, or one above it, names a witness that is not in Near
+	// whether this account, or one above it, names a witness away from the ledger's disk
 	Witnessed bool `json:"witnessed"`
 	// why the witnesses could not be read just now, or which entries they lack
 	Unwitnessed string         `json:"unwitnessed,omitempty"`
-	Office      sign.PublicKey `json:"office,omitzero"` // the key that signs every entry; zero if none does
+	Office      sign.PublicKey `json:"office,omitzero"` // the key that signs every entry; none if the ledger is not signed
 	Entries     int64          `json:"entries"`         // in the whole ledger
 	Head        string         `json:"head"`            // hash of the last of them
 }
