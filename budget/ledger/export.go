@@ -131,7 +131,8 @@ func (r *exportLines) readInto(v any) error {
 // readEntry reads the next entry into the book. It returns the end of the export if the line is the last.
 func (r *exportLines) readEntry(b *book) (*exportEnd, error) {
 	if !r.scanner.Scan() {
-		return nil, b.tamperedNext(errors.Join(errors.New("is missing: the export ends before its last line"), r.scanner.Err()))
+		missing := errors.New("is missing: the export ends before its last line")
+		return nil, b.tamperedNext(errors.Join(missing, r.scanner.Err()))
 	}
 	text := r.scanner.Text()
 	if strings.HasPrefix(text, `{"head"`) {

@@ -138,7 +138,8 @@ func (r *policyReader) readAllowance(n document.Node, whole budget.Cost) *Allowa
 		case own != all:
 			r.reportProblem(n.Get("cap"), fmt.Sprintf("the allowance is in %s and the cap in %s", own, all), "the same in both")
 		case (a.Cap.Delta == nil) != (whole.Delta == nil):
-			r.reportProblem(n.Get("cap"), "one of allowance and cap has a delta and the other none", "a delta in both, or in neither")
+			r.reportProblem(n.Get("cap"), "one of allowance and cap has a delta and the other none",
+				"a delta in both, or in neither")
 		}
 	}
 	return a
