@@ -2,8 +2,8 @@ package budget
 
 import "sort"
 
-// Above returns P(X > n), the probability that the noise on one coordinate is more than an
-// integer n: under the discrete law of X itself, which is symmetric, so that for n ≥ 0
+// Above returns P(X > n), the probability that the noise on one coordinate exceeds an integer n. It is computed under
+// the discrete law of X itself, which is symmetric, so that for n ≥ 0
 //
 //	P(X > n) = P(|X| > n)/2,   P(X > −n) = 1 − P(X > n−1).
 //
@@ -12,14 +12,14 @@ func (m Mechanism) Above(n int64) float64 {
 	if !m.Kind.addsNoise() || m.Validate() != nil {
 		return 0
 	}
-	tail := m.Kind.law().tail(nearest(m.Parameter))
+	tail := m.Kind.law().tailFunction(nearest(m.Parameter))
 	if n < 0 {
 		return 1 - float64(tail(-n-1)/2)
 	}
 	return tail(n) / 2
 }
 
-// LeastAbove returns the least n ≥ 0 with P(X > n) at most a chance, where X is the noise.
+// LeastAbove returns the least n ≥ 0 with P(X > n) ≤ chance, where X is the noise.
 func (m Mechanism) LeastAbove(chance float64) int64 {
 	n := 1
 	for m.Above(int64(n)) > chance {

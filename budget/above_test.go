@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAboveIsTheLawAddedUp holds P(X > n) against sums of the weights, on both sides of 0, and the ratio of
-// neighbouring counts of Laplace noise against exp(1/t).
+// TestAboveIsTheLawAddedUp compares P(X > n) with sums of the weights, on both sides of 0, and the ratio of
+// neighbouring counts of Laplace noise with exp(1/t).
 func TestAboveIsTheLawAddedUp(t *testing.T) {
 	one := big.NewInt(1)
 	for _, m := range []Mechanism{

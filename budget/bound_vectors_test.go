@@ -9,12 +9,12 @@ import (
 )
 
 // This file checks functions that releases use against cases of mechanisms, conversions and calibrations that no
-// release has in this form: the figures follow from what the functions return, or bound it.
+// release has in this form: the functions return the figures or bound them.
 
-// fineness is by how much answers are scaled up for discrete noise to be as good as continuous.
+// fineness is the factor by which answers are scaled up so that discrete noise is as good as continuous.
 const fineness = 1 << 20
 
-// derivedKinds maps kinds of case to how the figure follows from what releases use.
+// derivedKinds maps kinds of case to the computation of the figure from functions that releases use.
 var derivedKinds = map[string]func(t *testing.T, v vector) any{
 	"psg.delta":       sampledGaussianDelta,
 	"psg.delta_curve": sampledGaussianDelta,
@@ -169,8 +169,8 @@ var boundedKinds = map[string]func(t *testing.T, v vector) []string{
 	"laplace.delta_curve": boundedBySampling,
 }
 
-// ownTolerances replace those of cases that would notice little, or want more digits than the program computes of a
-// figure that it only needs on the way.
+// ownTolerances replace the tolerances of cases that would notice little, or that have more digits than the program
+// computes of an intermediate figure.
 var ownTolerances = map[string]tolerance{
 	"tradeoff.rr_tpr":       {Rel: 1e-12},
 	"approx.delta_zero_eps": {Abs: 1e-7}, // bounds the rounding of the transform of 10⁵ runs
@@ -180,7 +180,7 @@ var ownTolerances = map[string]tolerance{
 	"rdp.rr_special":        {Rel: 1e-9},
 }
 
-// turningPoint bisects between no, where does is false, and yes, where it is true, for where it turns.
+// turningPoint bisects between no, where does is false, and yes, where does is true, for the point where it changes.
 func turningPoint(no, yes float64, does func(x float64) bool) float64 {
 	for range 60 {
 		if middle := (no + yes) / 2; does(middle) {
@@ -225,7 +225,7 @@ func sampledSigma(t *testing.T, v vector) any {
 	return math.Sqrt(nearest(steps[0].Parameter)) / fineness
 }
 
-// scaledUp is the sensitivity of answers that are scaled up by fineness.
+// scaledUp returns the sensitivity of answers that are scaled up by fineness.
 func scaledUp(sensitivity float64) *big.Int {
 	return big.NewInt(int64(math.Round(sensitivity * fineness)))
 }
@@ -300,8 +300,8 @@ func (all attacks) allowedBy(loss Loss) bool {
 	})
 }
 
-// savedByBoundedRange is by how much the divergence of any order α of a mechanism of bounded range ε is below αε²/8:
-// ε²/8 less its largest Kullback–Leibler divergence, y + e^{−y} − 1 with y = ln((e^ε−1)/ε) (Dong, Durfee & Rogers
+// savedByBoundedRange is the difference between αε²/8 and the divergence of any order α of a mechanism of bounded range
+// ε: ε²/8 less its largest Kullback–Leibler divergence, y + e^{−y} − 1 with y = ln((e^ε−1)/ε) (Dong, Durfee & Rogers
 // 2020).
 func savedByBoundedRange(epsilon float64) float64 {
 	y := math.Log(math.Expm1(epsilon) / epsilon)
@@ -319,7 +319,7 @@ func epsilonOfDivergences(t *testing.T, v vector) any {
 	})
 }
 
-// deltaOfDivergences converts divergences to δ likewise: δ depends on the divergence less ε.
+// deltaOfDivergences converts divergences to δ in the same way: δ depends on the divergence less ε.
 func deltaOfDivergences(t *testing.T, v vector) any {
 	return leastOverOrders(t, v, func(order, divergence float64) float64 {
 		excess := v.input(t, "epsilon") - divergence
@@ -328,7 +328,7 @@ func deltaOfDivergences(t *testing.T, v vector) any {
 	})
 }
 
-// perGroup is the ε and δ that each of the groups of a unit gets.
+// perGroup returns the ε and δ that each group of a unit gets.
 func perGroup(t *testing.T, v vector, epsilon, delta float64) (float64, float64) {
 	t.Helper()
 	return PartitionSelection{epsilon, delta, int64(v.inputOr("l0", 1))}.perPartition()
@@ -347,8 +347,8 @@ func gaussianOfRho(rho float64) Gaussian { return Gaussian{Sigma: 1, L2: math.Sq
 func blockOf(rho float64) Mechanism { return Mechanism{Kind: AdaptiveBlock, Parameter: exactly(rho)} }
 
 // boundedBySampling checks the loss that a release of a sample reports, with discrete noise so fine that it is as good
-// as continuous. At the δ of a case, which has eight digits, it is the ε of the case. Where the case adds a unit to a
-// sample it is more, as it holds for a removal too, which loses more.
+// as continuous. At the δ of a case, which has eight digits, it is the ε of the case. If the case only adds a unit to a
+// sample, the loss is larger, as it also holds for a removal, which loses more.
 func boundedBySampling(t *testing.T, v vector) []string {
 	q := v.inputOr("sampling_prob", 1)
 	loss, err := mustCompose(t, fineNoise(t, v)).Sampled(decimal(q))
@@ -379,7 +379,7 @@ func boundedBySampling(t *testing.T, v vector) []string {
 	return faults
 }
 
-// fineNoise is the discrete noise that stands for the continuous noise of a case.
+// fineNoise returns the discrete noise that represents the continuous noise of a case.
 func fineNoise(t *testing.T, v vector) Mechanism {
 	scaled := func(name string) *big.Rat {
 		x := decimal(v.input(t, name))

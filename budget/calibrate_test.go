@@ -55,7 +55,7 @@ func TestCalibrateFindsTheLeastNoise(t *testing.T) {
 			var built []identity
 			build := func(rho *big.Rat) ([]Mechanism, error) {
 				steps, err := shares(c.weights, c.laplace)(rho)
-				built = append(built, identityOf(group(steps)))
+				built = append(built, identityOf(groupEqual(steps)))
 				return steps, err
 			}
 			about, err := CalibrateRoughly(epsilon, delta, nil, build)
@@ -74,7 +74,7 @@ func TestCalibrateFindsTheLeastNoise(t *testing.T) {
 			if len(full) > 3 {
 				t.Errorf("composed %d times in full", len(full))
 			}
-			if off := nearest(about)/nearest(rho) - 1; math.Abs(off) > 1e-4+2*coarseness(steps) {
+			if off := nearest(about)/nearest(rho) - 1; math.Abs(off) > 1e-4+2*gridCoarseness(steps) {
 				t.Errorf("roughly ρ is %v, off by %.2g", nearest(about), off)
 			}
 			bound, err := mustCompose(t, steps...).EpsilonAt(delta)

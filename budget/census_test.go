@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// The certificate of the 2020 Census redistricting data: its budget as published in
-// exact fractions, its noise and its reported figures. Neighbours differ in one
-// person's record within a state, so every query moves by 1 in two cells:
+// The certificate of the 2020 Census redistricting data: its budget as published in exact fractions, its noise and its
+// reported figures. Neighbours differ in one person's record within a state, so every query changes by 1 in two cells:
 // L2² = 2, and a query of budget ρ has σ² = 1/ρ.
 
 // censusRho is the budget of the persons, censusUnitsRho that of the housing units.
@@ -55,7 +54,7 @@ var censusLevels = []censusLevel{
 		"- .032/34.9 .016/49.3 .016/49.3 .016/49.3 .016/49.3 .016/49.3 .081/22.0 .081/22.0 .274/12.0 1.99/4.43"},
 }
 
-// rho is the budget of one query, nil where it is not asked.
+// rho returns the budget of one query, nil if it was not asked.
 func (l censusLevel) rho(query int) *big.Rat {
 	if l.shares[query] == 0 {
 		return nil
@@ -64,7 +63,7 @@ func (l censusLevel) rho(query int) *big.Rat {
 	return rho.Mul(rho, big.NewRat(l.shares[query], l.denominator))
 }
 
-// mechanisms are those of the queries that contains picks.
+// mechanisms returns the mechanisms of the queries that contains selects.
 func (l censusLevel) mechanisms(contains func(query string) bool) []Mechanism {
 	var all []Mechanism
 	for i, query := range censusQueries {
@@ -149,8 +148,8 @@ func TestCensusBudgetIsTheCompositionOfItsQueries(t *testing.T) {
 	assertPrints(t, "ε of both composed", ZCDPEpsilon(roundUp(both.Add(both, censusUnitsRho())), censusDelta), "17.44")
 }
 
-// TestCensusAttributes bounds what is learnt of one attribute of a person whose
-// other attributes and place stay: only the queries that contain it move.
+// TestCensusAttributes bounds what is learnt about one attribute of a person whose other attributes and place stay the
+// same: only the queries that contain the attribute change.
 func TestCensusAttributes(t *testing.T) {
 	for _, c := range []struct{ name, letters, epsilon string }{
 		{"hhgq", "ig", "7.24"}, {"votingage", "v", "7.57"}, {"hispanic", "h", "10.04"}, {"cenrace", "c", "10.08"},
@@ -163,9 +162,8 @@ func TestCensusAttributes(t *testing.T) {
 	}
 }
 
-// TestCensusPlaces bounds what is learnt of the block of a person of whom all but
-// the block is known, and the area it lies in: only the levels below that area
-// move.
+// TestCensusPlaces bounds what is learnt about the block of a person of whom everything else is known, including the
+// area of the block: only the levels below that area change.
 func TestCensusPlaces(t *testing.T) {
 	var moved []Mechanism
 	for i, epsilon := range []string{"2.93", "9.38", "11.70", "13.05", "16.89"} {

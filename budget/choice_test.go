@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// chance is the probability that a choice of λ misses the best of n candidates, all others of which lie a gap below it:
-// by the sums of the definitions, at double precision.
+// chance returns the probability that a choice of λ misses the best of n candidates when all others are a gap below it:
+// by the sums of the definitions, in double precision.
 func chance(kind Kind, n int, lambda, gap float64) float64 {
 	p := math.Exp(-lambda * gap)
 	if kind == ExponentialMechanism {
@@ -23,9 +23,8 @@ func chance(kind Kind, n int, lambda, gap float64) float64 {
 	return 1 - best
 }
 
-// TestShortfallBoundsTheWorstScores takes the scores for which a choice is worst. The exponential mechanism reaches its
-// bound, so that a margin one smaller fails; permute-and-flip stays below by what its bound gives away, less than the
-// bound squared.
+// TestShortfallBoundsTheWorstScores takes the scores for which a choice is worst. The exponential mechanism attains its
+// bound, so that a margin one smaller fails; permute-and-flip stays below its bound by less than the bound squared.
 func TestShortfallBoundsTheWorstScores(t *testing.T) {
 	for _, kind := range []Kind{ExponentialMechanism, PermuteAndFlip} {
 		for _, n := range []int{2, 3, 100, 5000} {

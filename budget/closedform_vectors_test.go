@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// closedFormKinds maps the kinds of case that a formula or a finite sum gives to
-// how: the figure, or a map or list of figures as the case has it.
+// closedFormKinds maps the kinds of case that a formula or a finite sum gives to its computation: the figure, or a map
+// or list of figures as in the case.
 var closedFormKinds = map[string]func(t *testing.T, v vector) any{
 	"zcdp.delta_cks": func(t *testing.T, v vector) any {
 		return ZCDPDelta(v.input(t, "rho"), v.input(t, "epsilon"))

@@ -7,16 +7,15 @@ import (
 	"math/big"
 )
 
-// Cost is an amount of privacy loss on an account: either an ε, or a ρ with a δ
-// beside it (nil is 0). Amounts are exact and never negative. The zero Cost is
-// nothing at all, and adds to either kind. Its JSON form is {"epsilon"} or
-// {"rho", "delta"}, with exact rationals in strings.
+// Cost is an amount of privacy loss on an account: either an ε, or a ρ with an optional δ (nil is 0). Amounts are exact
+// and never negative. The zero Cost is no loss, and adds to either kind. Its JSON form is {"epsilon"} or {"rho",
+// "delta"}, with exact rationals in strings.
 type Cost struct {
 	Epsilon, Rho, Delta *big.Rat
 }
 
-// ErrOtherDefinition is returned where an ε is set against a ρ: the two are
-// kept in separate accounts and never converted silently.
+// ErrOtherDefinition is returned if an ε is added to or compared with a ρ: the two are kept in separate accounts and
+// never converted silently.
 var ErrOtherDefinition = errors.New("one amount is in epsilon, the other in rho")
 
 // Definition returns "epsilon" or "rho", or "" for the zero Cost.
@@ -53,14 +52,12 @@ func (c Cost) Validate() error {
 // Add returns c + d exactly. It returns ErrOtherDefinition if one is an ε and
 // the other a ρ.
 //
-// Guarantee: what costs c followed by what costs d, even chosen after seeing
-// the output of the first, costs at most c + d, for whatever neighbours both
-// were charged for, as long as the limit was set beforehand: ε adds (Dwork,
-// McSherry, Nissim & Smith 2006), ρ and δ add (Bun & Steinke 2016; the filter
-// for adaptively chosen ε and ρ: Rogers, Roth, Ullman & Vadhan 2016, Feldman &
-// Zrnic 2021).
+// Guarantee: mechanisms of cost c followed by mechanisms of cost d, even if chosen after seeing the output of the
+// first, cost at most c + d, for whatever neighbours both were charged for, as long as the limit was set beforehand: ε
+// adds (Dwork, McSherry, Nissim & Smith 2006), ρ and δ add (Bun & Steinke 2016; the filter for adaptively chosen ε and
+// ρ: Rogers, Roth, Ullman & Vadhan 2016, Feldman & Zrnic 2021).
 func (c Cost) Add(d Cost) (Cost, error) {
-	return c.combine(d, func(a, b *big.Rat) *big.Rat { return new(big.Rat).Add(a, b) })
+	return c.combineParts(d, func(a, b *big.Rat) *big.Rat { return new(big.Rat).Add(a, b) })
 }
 
 // Sub returns c − d exactly. It returns ErrOtherDefinition as Add does, and an
@@ -73,14 +70,13 @@ func (c Cost) Sub(d Cost) (Cost, error) {
 	if !fits {
 		return Cost{}, fmt.Errorf("cannot take %s from %s", d, c)
 	}
-	return c.combine(d, func(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) })
+	return c.combineParts(d, func(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) })
 }
 
-// Fits reports whether c is at most limit, in ε, or in both ρ and δ. Amounts
-// are compared exactly. The zero Cost fits in every limit, and only costs of
-// nothing fit in it; an ε against a ρ is ErrOtherDefinition.
+// Fits reports whether c is at most limit, in ε, or in both ρ and δ. Amounts are compared exactly. The zero Cost fits
+// in every limit, and only zero amounts fit in the zero Cost; comparing an ε with a ρ returns ErrOtherDefinition.
 func (c Cost) Fits(limit Cost) (bool, error) {
-	if err := c.comparable(limit); err != nil {
+	if err := c.checkComparable(limit); err != nil {
 		return false, err
 	}
 	return orZero(c.Epsilon).Cmp(orZero(limit.Epsilon)) <= 0 &&
@@ -88,7 +84,7 @@ func (c Cost) Fits(limit Cost) (bool, error) {
 		orZero(c.Delta).Cmp(orZero(limit.Delta)) <= 0, nil
 }
 
-// Equal reports whether the two are the same amounts under the same definition.
+// Equal reports whether c and d are the same amounts under the same definition.
 func (c Cost) Equal(d Cost) bool {
 	return c.Definition() == d.Definition() &&
 		orZero(c.Epsilon).Cmp(orZero(d.Epsilon)) == 0 &&
@@ -101,7 +97,7 @@ func (c Cost) IsZero() bool {
 	return orZero(c.Epsilon).Sign() == 0 && orZero(c.Rho).Sign() == 0 && orZero(c.Delta).Sign() == 0
 }
 
-func (c Cost) comparable(d Cost) error {
+func (c Cost) checkComparable(d Cost) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
@@ -114,8 +110,8 @@ func (c Cost) comparable(d Cost) error {
 	return nil
 }
 
-func (c Cost) combine(d Cost, operation func(a, b *big.Rat) *big.Rat) (Cost, error) {
-	if err := c.comparable(d); err != nil {
+func (c Cost) combineParts(d Cost, operation func(a, b *big.Rat) *big.Rat) (Cost, error) {
+	if err := c.checkComparable(d); err != nil {
 		return Cost{}, err
 	}
 	part := func(a, b *big.Rat) *big.Rat {

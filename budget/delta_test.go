@@ -1,15 +1,15 @@
 package budget
 
-// This file holds δ at a given ε. Plans and reports need only ε at a given δ; the tests of compositions look at both.
+// This file computes δ at a given ε. Plans and reports need only ε at a given δ; the tests of compositions check both.
 
-// DeltaAt returns a δ for which the composition is (ε, δ)-differentially private
-// at this ε ≥ 0, by the least of the methods of EpsilonAt, rounded up.
+// DeltaAt returns a δ for which the composition is (ε, δ)-differentially private at this ε ≥ 0, by the best of the
+// methods of EpsilonAt, rounded up.
 //
 // Guarantee: for the neighbours of the steps. Theorem: as for [Loss.EpsilonAt].
 func (l Loss) DeltaAt(epsilon float64) Bound {
 	if l.sample != nil {
 		q := roundUp(l.sample)
-		whole := l.whole().DeltaAt(unamplified(epsilon, q))
+		whole := l.withoutSample().DeltaAt(unamplified(epsilon, q))
 		whole.Value = min(1, float64(whole.Value*q*(1+0x1p-50)))
 		return whole
 	}
@@ -17,7 +17,7 @@ func (l Loss) DeltaAt(epsilon float64) Bound {
 	if l.epsilon != nil && roundUp(l.epsilon) <= epsilon {
 		best = Bound{0, MethodPure}
 	}
-	return least(best, Bound{l.numericalDelta(epsilon), l.method()})
+	return smallerBound(best, Bound{l.numericalDelta(epsilon), l.methodName()})
 }
 
 // numericalDelta is the δ of the loss distribution at ε.
@@ -26,10 +26,10 @@ func (l Loss) numericalDelta(epsilon float64) float64 {
 		return 0
 	}
 	if l.isNormal() {
-		return min(1, l.slackened(l.normal.Delta(epsilon-2*l.slack)))
+		return min(1, l.withSlack(l.normal.Delta(epsilon-2*l.slack)))
 	}
 	s := compose(l.steps, l.sketch, tiltAt(l.sketch, epsilon), usual)
-	delta := min(1, l.slackened(s.delta(epsilon-2*l.slack)))
+	delta := min(1, l.withSlack(s.deltaAt(epsilon-2*l.slack)))
 	if l.byRho != nil {
 		delta = min(delta, l.byRho.numericalDelta(epsilon))
 	}
@@ -39,7 +39,7 @@ func (l Loss) numericalDelta(epsilon float64) float64 {
 // tiltAt returns the θ at which Chernoff's bound on δ(ε), K(θ) + ln κ(θ) − θε, is
 // least.
 func tiltAt(sketches []sketch, epsilon float64) float64 {
-	return minimise(sketches, func(theta float64) float64 {
-		return cumulant(sketches, theta) + hockey(theta) - float64(theta*epsilon)
+	return minimizeTilt(sketches, func(theta float64) float64 {
+		return sumCumulant(sketches, theta) + logHockeyStick(theta) - float64(theta*epsilon)
 	})
 }

@@ -19,7 +19,7 @@ import (
 // Z = √(2πσ²) and Var X = σ² to every digit of float64. Source: Canonne,
 // Kamath & Steinke 2020, fact 18 and lemma 20.
 
-// discreteGaussian is the law by its parameter σ². It is priced in ρ.
+// discreteGaussian is the discrete Gaussian law with parameter σ². Its price is a ρ.
 type discreteGaussian struct{}
 
 const (
@@ -30,17 +30,13 @@ const (
 	sqrtTwoPi = 2.506628274631000502415765284811
 )
 
-// GaussianFor returns the discrete Gaussian mechanism that spends at most rho on
-// an integer query whose answers move, between neighbours, by at most l1 in sum
-// of absolute changes and l2Squared in sum of squared changes. σ² is
-// l2Squared/2ρ rounded up to a multiple of 2⁻¹².
+// GaussianFor returns the discrete Gaussian mechanism that spends at most rho on an integer query with L1 sensitivity
+// l1 and squared L2 sensitivity l2Squared. σ² is l2Squared/2ρ rounded up to a multiple of 2⁻¹².
 //
-// Guarantee: adding independent noise of parameter σ² to every coordinate is
-// (l2Squared/2σ²)-zCDP, and l2Squared/2σ² ≤ ρ. Neighbours: those for which
-// l2Squared bounds ΣΔ², whether add-remove or replace; the caller has to have
-// computed it for the relation the release declares. Theorem: Canonne, Kamath &
-// Steinke 2020, theorem 14 (zCDP of independent discrete Gaussians). Argument:
-// docs/proofs/gaussian.md.
+// Guarantee: adding independent noise of parameter σ² to every coordinate is (l2Squared/2σ²)-zCDP, and l2Squared/2σ² ≤
+// ρ. Neighbours: those for which l2Squared bounds ΣΔ², whether add-remove or replace; the caller must have computed it
+// for the relation that the release declares. Theorem: Canonne, Kamath & Steinke 2020, theorem 14 (zCDP of independent
+// discrete Gaussians). Argument: docs/proofs/gaussian.md.
 //
 // It returns an error unless all three are positive, l2Squared ≤ l1², and σ² is
 // at most 2^100.
@@ -70,22 +66,22 @@ func gaussianRho(l2Squared *big.Int, sigmaSquared *big.Rat) *big.Rat {
 	return rho.Quo(rho, big.NewRat(2, 1))
 }
 
-func (discreteGaussian) names() names {
-	return names{name: "discrete Gaussian", letter: "σ²", asked: "gaussian"}
+func (discreteGaussian) lawNames() lawNames {
+	return lawNames{name: "discrete Gaussian", letter: "σ²", asked: "gaussian"}
 }
 
-func (discreteGaussian) pure() bool { return false }
+func (discreteGaussian) isPure() bool { return false }
 
-// normal: Canonne, Kamath & Steinke 2020, corollary 17.
-func (discreteGaussian) normal() bool { return true }
+// isSubGaussian: Canonne, Kamath & Steinke 2020, corollary 17.
+func (discreteGaussian) isSubGaussian() bool { return true }
 
 func (discreteGaussian) parameterBits() uint { return 2 * maxDeviationBits }
 
-func (discreteGaussian) buy(l1, l2Squared *big.Int, rho *big.Rat) (Mechanism, error) {
+func (discreteGaussian) mechanismFor(l1, l2Squared *big.Int, rho *big.Rat) (Mechanism, error) {
 	return GaussianFor(l1, l2Squared, rho)
 }
 
-func (discreteGaussian) price(m Mechanism) *big.Rat { return gaussianRho(m.L2Squared, m.Parameter) }
+func (discreteGaussian) costOf(m Mechanism) *big.Rat { return gaussianRho(m.L2Squared, m.Parameter) }
 
 // variance returns Var X: σ² in the Poisson form, else the sum over the law, Σ x²·exp(−x²/2σ²)/Z.
 func (discreteGaussian) variance(sigmaSquared float64) float64 {
@@ -107,8 +103,8 @@ func gaussianNormaliser(sigmaSquared float64) float64 {
 	return 1 + float64(2*gaussianUpperSum(sigmaSquared, 1))
 }
 
-// tail returns the function m ↦ P(|X| > m).
-func (discreteGaussian) tail(sigmaSquared float64) func(m int64) float64 {
+// tailFunction returns the function m ↦ P(|X| > m).
+func (discreteGaussian) tailFunction(sigmaSquared float64) func(m int64) float64 {
 	weight := 2 / gaussianNormaliser(sigmaSquared)
 	upper := gaussianUpperSum
 	if sigmaSquared >= eulerFrom {
@@ -119,9 +115,9 @@ func (discreteGaussian) tail(sigmaSquared float64) func(m int64) float64 {
 	}
 }
 
-func (discreteGaussian) excess(float64) float64 { return 0 }
+func (discreteGaussian) excessOver(float64) float64 { return 0 }
 
-// outcomes are, with Q(6.5) = 4e−11, those up to 6.5 σ.
+// outcomes covers 6.5 σ, as Q(6.5) = 4e−11.
 func (discreteGaussian) outcomes(sigmaSquared float64) Outcomes {
 	return Outcomes{
 		Size:   math.Floor(6.5*math.Sqrt(sigmaSquared)) + 2,
@@ -129,9 +125,9 @@ func (discreteGaussian) outcomes(sigmaSquared float64) Outcomes {
 	}
 }
 
-func (discreteGaussian) continuous(sigmaSquared float64) float64 { return sigmaSquared }
+func (discreteGaussian) continuousVariance(sigmaSquared float64) float64 { return sigmaSquared }
 
-func (discreteGaussian) quantile(chance float64) float64 { return NormalQuantile(chance / 2) }
+func (discreteGaussian) continuousQuantile(chance float64) float64 { return NormalQuantile(chance / 2) }
 
 func (discreteGaussian) parameterFor(_, l2Squared, rho float64) float64 { return l2Squared / rho / 2 }
 
@@ -145,8 +141,8 @@ func gaussianUpperSum(sigmaSquared, from float64) float64 {
 	return sum
 }
 
-// lastTerm returns an integer from which on Σ exp(−x²/2σ²) adds less than 1e-18
-// of the term at from: x² = from² + 2σ²·50 makes the term there 2e-22 of it.
+// lastTerm returns an integer beyond which Σ exp(−x²/2σ²) adds less than 1e-18 of the term at from: x² = from² + 2σ²·50
+// makes the term there 2e-22 of it.
 func lastTerm(sigmaSquared, from float64) float64 {
 	return math.Floor(math.Sqrt(float64(from*from)+float64(100*sigmaSquared))) + 1
 }

@@ -5,35 +5,36 @@ import (
 	"math/big"
 )
 
-// This file holds the privacy loss of discrete Gaussian noise, with what its shifts say; what its norm alone says is in
-// smoothing.go.
+// This file holds the privacy loss of discrete Gaussian noise from its shifts; smoothing.go bounds it from the norm
+// alone.
 
-// maxGaussianShift is the largest shift whose losses are counted in integers: d² + 2d·reach must be one.
+// maxGaussianShift is the largest shift whose losses are represented as integers: d² + 2d·reach must fit in one.
 const maxGaussianShift = 1 << 30
 
-// coordinate is the pair of one coordinate that changes by d: (X, X+d). A law of more than maxAtoms atoms is given by
-// its tails.
-func (discreteGaussian) coordinate(sigmaSquared *big.Rat, d int64) pair {
+// coordinatePair returns the pair of one coordinate that changes by d: (X, X+d). A law of more than maxAtoms atoms is
+// represented by its tails.
+func (discreteGaussian) coordinatePair(sigmaSquared *big.Rat, d int64) pair {
 	if sigma := math.Sqrt(nearest(sigmaSquared)); 2*tailDeviations*sigma > maxAtoms {
 		return gaussianTails(nearest(sigmaSquared), float64(d))
 	}
 	if d > maxGaussianShift {
-		return atoms{lattice{new(big.Rat).Inv(sigmaSquared), 0, 1}, []float64{0}, 1} // no test is too good
+		return atoms{lattice{new(big.Rat).Inv(sigmaSquared), 0, 1}, []float64{0}, 1} // infinite loss
 	}
 	return gaussianAtoms(sigmaSquared, d)
 }
 
-func (discreteGaussian) atoms(sigmaSquared float64, _ int64) (n float64, listed bool) {
+func (discreteGaussian) atomCount(sigmaSquared float64, _ int64) (n float64, listed bool) {
 	return float64(2*tailDeviations*math.Sqrt(sigmaSquared)) + 3, true
 }
 
-// unlisted is the pair of the mechanism's ρ: [Compose] takes such a mechanism by its norms.
-func (l discreteGaussian) unlisted(m Mechanism, _ []Shift) pair {
-	return zcdpAtoms(nearest(l.price(m)))
+// boundingPair returns the pair of the mechanism's ρ: [Compose] bounds such a mechanism by its norms.
+func (l discreteGaussian) boundingPair(m Mechanism, _ []Shift) pair {
+	return zcdpAtoms(nearest(l.costOf(m)))
 }
 
-// knownByNorms reports whether the shifts cannot be listed, take too many atoms, or are of many shapes with so much
-// noise that their norm tells nearly everything, or with so much that it tells everything.
+// knownByNorms reports whether the mechanism is accounted for by its norms: its shifts cannot be listed or take too
+// many atoms; there are many shapes of shifts and so much noise that the norm determines the loss nearly; or there is
+// so much noise that the norm determines it.
 func (discreteGaussian) knownByNorms(m Mechanism) bool {
 	if m.Parameter.Cmp(big.NewRat(nearlyContinuous, 1)) >= 0 {
 		return true
@@ -46,10 +47,10 @@ func (discreteGaussian) knownByNorms(m Mechanism) bool {
 	return !ok || len(shifts) > 1 && !m.listsAtoms(shifts)
 }
 
-func (discreteGaussian) smooths() bool { return true }
+func (discreteGaussian) isSmoothable() bool { return true }
 
-// gaussianAtoms is the pair (X, X+d) for the discrete Gaussian of parameter σ²:
-// L = (d² − 2dX)/2σ² at X, an integer times 1/2σ².
+// gaussianAtoms returns the pair (X, X+d) for the discrete Gaussian of parameter σ²: L = (d² − 2dX)/2σ² at X, an
+// integer times 1/2σ².
 func gaussianAtoms(sigmaSquared *big.Rat, d int64) atoms {
 	twice := float64(2 * nearest(sigmaSquared))
 	reach := int64(math.Ceil(tailDeviations*math.Sqrt(nearest(sigmaSquared)))) + 1
@@ -71,7 +72,7 @@ func gaussianAtoms(sigmaSquared *big.Rat, d int64) atoms {
 	return atoms{lattice{unit, d*d - 2*d*reach, 2 * d}, mass, 1e-62}
 }
 
-// gaussianTails is the same for σ ≥ 2^10, by the distribution function.
+// gaussianTails returns the same pair for σ ≥ 2^10, represented by its distribution functions.
 func gaussianTails(sigmaSquared, d float64) tails {
 	upper := gaussianUpper(sigmaSquared)
 	// L > x where X ≤ c for the largest integer c below (d² − 2σ²x)/2d.

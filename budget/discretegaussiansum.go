@@ -5,21 +5,22 @@ import "math"
 // This file holds discrete Gaussian noise as a summand.
 
 const (
-	// quadraticFrom is the σ² from which −ln φ(t) = σ²t²/2 for t ≤ ½, but for 2·exp(−2πσ²(π−t)) < 2e-18; thetaFrom that
-	// from which the theta function is summed, with the terms of k = −1, 0, 1: below it the probabilities are.
+	// quadraticFrom is the σ² from which −ln φ(t) = σ²t²/2 for t ≤ ½, up to an error of 2·exp(−2πσ²(π−t)) < 2e-18. From σ²
+	// = thetaFrom on, the theta function is summed, with the terms of k = −1, 0, 1; below it, the probabilities are.
 	quadraticFrom = 2.5
 	thetaFrom     = 1
 )
 
-// gaussianDraw has φ(t) = Σ_x P(x)·cos(tx), which by Poisson's summation is the theta function Σ_k exp(−σ²(t+2πk)²/2)
-// over its value at 0 (Canonne, Kamath & Steinke 2020, fact 18); and E e^{λX} ≤ e^{σ²λ²/2} (the same, corollary 17).
-type gaussianDraw struct {
+// gaussianSummand has φ(t) = Σ_x P(x)·cos(tx). By Poisson's summation formula that is the theta function Σ_k
+// exp(−σ²(t+2πk)²/2) over its value at 0 (Canonne, Kamath & Steinke 2020, fact 18). E e^{λX} ≤ e^{σ²λ²/2} (the same,
+// corollary 17).
+type gaussianSummand struct {
 	sigmaSquared float64
 	small        []float64 // 4·P(x) for x = 1, 2 … where σ² is below thetaFrom
 }
 
-func (discreteGaussian) draw(sigmaSquared float64) draw {
-	d := gaussianDraw{sigmaSquared: sigmaSquared}
+func (discreteGaussian) summand(sigmaSquared float64) summand {
+	d := gaussianSummand{sigmaSquared: sigmaSquared}
 	if sigmaSquared < thetaFrom {
 		d.small = smallGaussian(sigmaSquared)
 	}
@@ -35,21 +36,21 @@ func smallGaussian(sigmaSquared float64) []float64 {
 	return out
 }
 
-func (d gaussianDraw) reach(weight float64) float64 {
+func (d gaussianSummand) seriesScale(weight float64) float64 {
 	if d.sigmaSquared >= quadraticFrom {
 		return weight / 2
 	}
 	return math.Inf(1) // no series
 }
 
-func (gaussianDraw) pole() float64 { return 0 }
+func (gaussianSummand) pole() float64 { return 0 }
 
-func (d gaussianDraw) series(square float64) (out series) {
+func (d gaussianSummand) cumulantSeries(square float64) (out series) {
 	out[0] = float64(square*d.sigmaSquared) / 2
 	return out
 }
 
-func (d gaussianDraw) exponent(turns float64) float64 {
+func (d gaussianSummand) negLogCharacteristic(turns float64) float64 {
 	turns = math.Abs(turns - math.Floor(turns+0.5))
 	if d.small != nil {
 		var sum float64
@@ -65,14 +66,14 @@ func (d gaussianDraw) exponent(turns float64) float64 {
 	return float64(float64(d.sigmaSquared*t)*t/2) - (log1p(at) - log1p(2*Exp(-round*math.Pi)))
 }
 
-func (gaussianDraw) mostTilt(float64) float64 { return math.Inf(1) }
+func (gaussianSummand) maxTilt(float64) float64 { return math.Inf(1) }
 
-func (d gaussianDraw) logMoment(lambda float64) float64 {
+func (d gaussianSummand) logMoment(lambda float64) float64 {
 	return float64(float64(d.sigmaSquared*lambda) * lambda / 2)
 }
 
-// open: the theta function is at most 2.0001·exp(−σ²t²/2).
-func (d gaussianDraw) open(level float64) float64 {
+// openTurns: the theta function is at most 2.0001·exp(−σ²t²/2).
+func (d gaussianSummand) openTurns(level float64) float64 {
 	if d.small != nil {
 		return math.Inf(1)
 	}

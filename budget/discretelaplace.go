@@ -15,21 +15,17 @@ import (
 //
 // Source: Ghosh, Roughgarden & Sundararajan 2009, Inusah & Kozubowski 2006.
 
-// discreteLaplace is the law by its scale t. It is priced in ε.
+// discreteLaplace is the discrete Laplace law with scale t. Its price is an ε.
 type discreteLaplace struct{}
 
-// LaplaceFor returns the discrete Laplace mechanism that spends at most epsilon
-// on an integer query whose answers move by at most l1 in sum of absolute
-// changes between neighbours. The scale is t = l1/ε rounded up to a multiple of
-// 2⁻¹².
+// LaplaceFor returns the discrete Laplace mechanism that spends at most epsilon on an integer query with L1 sensitivity
+// l1. The scale is t = l1/ε rounded up to a multiple of 2⁻¹².
 //
-// Guarantee: adding independent noise of scale t to every coordinate is
-// (l1/t)-differentially private, and l1/t ≤ ε. Neighbours: those for which l1
-// bounds Σ|Δ|, whether add-remove or replace; the caller has to have computed
-// l1 for the relation the release declares. Theorem: P(x)/P(x−s) ≤ exp(|s|/t)
-// for all integers x, s, multiplied over the coordinates (Dwork, McSherry,
-// Nissim & Smith 2006; on integers Ghosh, Roughgarden & Sundararajan 2009).
-// Argument: docs/proofs/laplace.md.
+// Guarantee: adding independent noise of scale t to every coordinate is (l1/t)-differentially private, and l1/t ≤ ε.
+// Neighbours: those for which l1 bounds Σ|Δ|, whether add-remove or replace; the caller must have computed l1 for the
+// relation that the release declares. Theorem: P(x)/P(x−s) ≤ exp(|s|/t) for all integers x, s, multiplied over the
+// coordinates (Dwork, McSherry, Nissim & Smith 2006; on integers Ghosh, Roughgarden & Sundararajan 2009). Argument:
+// docs/proofs/laplace.md.
 //
 // It returns an error unless l1 and epsilon are positive and t is at most 2^50.
 func LaplaceFor(l1 *big.Int, epsilon *big.Rat) (Mechanism, error) {
@@ -57,21 +53,21 @@ func laplaceEpsilon(l1 *big.Int, t *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(new(big.Rat).SetInt(l1), t)
 }
 
-func (discreteLaplace) names() names {
-	return names{name: "discrete Laplace", letter: "t", word: "scale", asked: "laplace"}
+func (discreteLaplace) lawNames() lawNames {
+	return lawNames{name: "discrete Laplace", letter: "t", word: "scale", asked: "laplace"}
 }
 
-func (discreteLaplace) pure() bool { return true }
+func (discreteLaplace) isPure() bool { return true }
 
-func (discreteLaplace) normal() bool { return false }
+func (discreteLaplace) isSubGaussian() bool { return false }
 
 func (discreteLaplace) parameterBits() uint { return maxDeviationBits }
 
-func (discreteLaplace) buy(l1, _ *big.Int, epsilon *big.Rat) (Mechanism, error) {
+func (discreteLaplace) mechanismFor(l1, _ *big.Int, epsilon *big.Rat) (Mechanism, error) {
 	return LaplaceFor(l1, epsilon)
 }
 
-func (discreteLaplace) price(m Mechanism) *big.Rat { return laplaceEpsilon(m.L1, m.Parameter) }
+func (discreteLaplace) costOf(m Mechanism) *big.Rat { return laplaceEpsilon(m.L1, m.Parameter) }
 
 // variance returns 2a/(1−a)².
 func (discreteLaplace) variance(t float64) float64 {
@@ -80,8 +76,8 @@ func (discreteLaplace) variance(t float64) float64 {
 	return 2 * Exp(-h) / (gap * gap)
 }
 
-// tail returns the function m ↦ P(|X| > m).
-func (discreteLaplace) tail(t float64) func(m int64) float64 {
+// tailFunction returns the function m ↦ P(|X| > m).
+func (discreteLaplace) tailFunction(t float64) func(m int64) float64 {
 	h := 1 / t
 	weight := 2 / (1 + Exp(-h))
 	return func(m int64) float64 {
@@ -89,11 +85,11 @@ func (discreteLaplace) tail(t float64) func(m int64) float64 {
 	}
 }
 
-// excess is 1+3v for a variance v: the fourth cumulant is twice that of a geometric variable of variance v/2, whose
-// difference a draw is.
-func (discreteLaplace) excess(variance float64) float64 { return 1 + float64(3*variance) }
+// excessOver returns 1+3v for a variance v: the fourth cumulant is twice that of a geometric variable of variance v/2,
+// and a draw is the difference of two of these.
+func (discreteLaplace) excessOver(variance float64) float64 { return 1 + float64(3*variance) }
 
-// outcomes are, with e^−23 = 1e−10, those up to 23 scales; P(X ≥ k) = a^k/(1+a).
+// outcomes covers 23 scales, as e^−23 = 1e−10; P(X ≥ k) = a^k/(1+a).
 func (discreteLaplace) outcomes(t float64) Outcomes {
 	first := 1 / (1 + Exp(-1/t))
 	return Outcomes{
@@ -103,8 +99,8 @@ func (discreteLaplace) outcomes(t float64) Outcomes {
 	}
 }
 
-func (discreteLaplace) continuous(t float64) float64 { return 2 * t * t }
+func (discreteLaplace) continuousVariance(t float64) float64 { return 2 * t * t }
 
-func (discreteLaplace) quantile(chance float64) float64 { return -Log(chance) / math.Sqrt2 }
+func (discreteLaplace) continuousQuantile(chance float64) float64 { return -Log(chance) / math.Sqrt2 }
 
 func (discreteLaplace) parameterFor(l1, _, epsilon float64) float64 { return l1 / epsilon }

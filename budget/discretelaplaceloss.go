@@ -5,17 +5,17 @@ import "math/big"
 // This file holds the privacy loss of discrete Laplace noise.
 
 const (
-	// maxLaplaceAtoms is the largest shift of which the losses of discrete Laplace noise are listed one by one. Those of a
-	// larger one, up to maxLaplaceShift, are brought to the multiples of a coarseParts-th of it, or of fewer parts, but
-	// leastParts.
+	// maxLaplaceAtoms is the largest shift for which the losses of discrete Laplace noise are listed one by one. The
+	// losses of a larger shift, up to maxLaplaceShift, are moved to multiples of a coarseParts-th of it, or of fewer
+	// parts, at least leastParts.
 	maxLaplaceAtoms = 1 << 13
 	maxLaplaceShift = 1 << 50
 	coarseParts     = 1 << 11
 	leastParts      = 1 << 6
 )
 
-// coordinate is the pair of one coordinate that changes by d: (X, X+d).
-func (discreteLaplace) coordinate(scale *big.Rat, d int64) pair {
+// coordinatePair returns the pair of one coordinate that changes by d: (X, X+d).
+func (discreteLaplace) coordinatePair(scale *big.Rat, d int64) pair {
 	switch {
 	case d > maxLaplaceShift:
 		return pureAtoms(new(big.Rat).Quo(new(big.Rat).SetInt64(d), scale))
@@ -25,25 +25,26 @@ func (discreteLaplace) coordinate(scale *big.Rat, d int64) pair {
 	return laplaceAtoms(scale, d)
 }
 
-func (discreteLaplace) atoms(_ float64, d int64) (n float64, listed bool) {
+func (discreteLaplace) atomCount(_ float64, d int64) (n float64, listed bool) {
 	return float64(d) + 1, d <= maxLaplaceAtoms
 }
 
-// unlisted is the envelope of the coarse pairs of all shifts or, where there are none, the pair of the mechanism's ε.
-func (l discreteLaplace) unlisted(m Mechanism, shifts []Shift) pair {
+// boundingPair returns the envelope of the coarse pairs of all shifts, or the pair of the mechanism's ε if there are
+// none.
+func (l discreteLaplace) boundingPair(m Mechanism, shifts []Shift) pair {
 	if each := coarseLaplace(m.Parameter, shifts); each != nil {
 		return envelope(each)
 	}
-	return pureAtoms(l.price(m))
+	return pureAtoms(l.costOf(m))
 }
 
-// knownByNorms is false: where shifts cannot be listed the loss is that of the ε.
+// knownByNorms returns false: if shifts cannot be listed, the loss is that of the ε.
 func (discreteLaplace) knownByNorms(Mechanism) bool { return false }
 
-func (discreteLaplace) smooths() bool { return false }
+func (discreteLaplace) isSmoothable() bool { return false }
 
-// coarseLaplace are the pairs of whole shifts of Laplace noise, all brought to the same multiples of a loss; nil where
-// that would be too rough, or too much work.
+// coarseLaplace returns the pairs of whole shifts of Laplace noise, all moved to multiples of the same loss; nil if
+// that would be too rough or too much work.
 func coarseLaplace(scale *big.Rat, shifts []Shift) []atoms {
 	largest, longest := int64(0), 0
 	for _, shift := range shifts {
@@ -64,9 +65,8 @@ func coarseLaplace(scale *big.Rat, shifts []Shift) []atoms {
 	return each
 }
 
-// laplaceAtoms is the pair (X, X+d) for the discrete Laplace of scale t: with
-// T = min(max(X, 0), d), L = (d − 2T)/t, an integer times 1/t, and
-// P(T = 0) = 1/(1+a), P(T ≥ j) = a^j/(1+a) for 1 ≤ j ≤ d, a = e^{−1/t}.
+// laplaceAtoms returns the pair (X, X+d) for the discrete Laplace of scale t: with T = min(max(X, 0), d), L = (d −
+// 2T)/t, an integer times 1/t, and P(T = 0) = 1/(1+a), P(T ≥ j) = a^j/(1+a) for 1 ≤ j ≤ d, a = e^{−1/t}.
 func laplaceAtoms(scale *big.Rat, d int64) atoms {
 	h := nearest(new(big.Rat).Inv(scale))
 	whole := 1 + Exp(-h)
@@ -79,12 +79,12 @@ func laplaceAtoms(scale *big.Rat, d int64) atoms {
 	return atoms{lattice{new(big.Rat).Inv(scale), -d, 2}, mass, 0}
 }
 
-// coarseLaplaceAtoms is a pair that dominates laplaceAtoms, for d up to 2^50, with losses at the multiples of
-// whole/(parts·t): losses in between are shared by connecting the dots. T from b to c−1, for 0 < b < c ≤ d, has
+// coarseLaplaceAtoms returns a pair that dominates laplaceAtoms, for d up to 2^50, with losses at the multiples of
+// whole/(parts·t). Losses in between are shared by connecting the dots. T from b to c−1, for 0 < b < c ≤ d, has
 //
 //	P = (a^b − a^c)/(1+a),   ln(P/Q) = (d+1−b−c)/t,
 //
-// so that what lies between two multiples is one atom.
+// so the mass between two multiples is one atom.
 func coarseLaplaceAtoms(scale *big.Rat, d, whole, parts int64) atoms {
 	h := nearest(new(big.Rat).Inv(scale))
 	unit := new(big.Rat).Quo(big.NewRat(whole, parts), scale)
@@ -114,7 +114,7 @@ func coarseLaplaceAtoms(scale *big.Rat, d, whole, parts int64) atoms {
 	return atoms{lattice{unit, low, 1}, mass, 0}
 }
 
-// floorQuotient is ⌊x/y⌋ for y > 0.
+// floorQuotient returns ⌊x/y⌋ for y > 0.
 func floorQuotient(x, y int64) int64 {
 	q := x / y
 	if x%y < 0 {

@@ -8,24 +8,21 @@ import (
 // This file holds the dominating pair of each kind of mechanism.
 
 const (
-	// maxAtoms is the most atoms that a pair lists.
+	// maxAtoms is the largest number of atoms that a pair lists.
 	maxAtoms = 1 << 17
-	// tailDeviations is how many σ the listed atoms of a Gaussian pair reach: the mass beyond is below
+	// tailDeviations is the number of σ that the listed atoms of a Gaussian pair cover. The mass beyond is below
 	// e^{−17²/2} < 1e-62 and counts as an infinite loss.
 	tailDeviations = 17
-	// maxConvolution bounds the products of one convolution of atoms.
+	// maxConvolution bounds the number of products in one convolution of atoms.
 	maxConvolution = 1 << 26
 )
 
-// steps returns the steps whose independent composition dominates the mechanism
-// run count times.
+// dominatingSteps returns the steps whose independent composition dominates the mechanism run count times.
 //
-// Guarantee: for the neighbours of the sensitivities. Theorem: the noise on the
-// coordinates is independent, so the loss of a shift vector is the sum of the
-// losses of its coordinates; of several shifts the envelope dominates each (Zhu,
-// Dong & Wang 2022, proposition 8). [Compose] sees to mechanisms without shifts.
-// Argument: docs/proofs/shifts.md.
-func (m Mechanism) steps(count int64) []step {
+// Guarantee: for the neighbours of the sensitivities. Theorem: the noise on the coordinates is independent, so the loss
+// of a shift vector is the sum of the losses of its coordinates; for several shifts the envelope dominates each (Zhu,
+// Dong & Wang 2022, proposition 8). [Compose] handles mechanisms without shifts. Argument: docs/proofs/shifts.md.
+func (m Mechanism) dominatingSteps(count int64) []step {
 	switch m.Kind {
 	case ExponentialMechanism:
 		return []step{{boundedRange(nearest(m.Parameter)), count}}
@@ -38,15 +35,15 @@ func (m Mechanism) steps(count int64) []step {
 	if ok && len(shifts) == 1 {
 		var steps []step
 		for _, d := range shifts[0] {
-			steps = append(steps, step{m.Kind.law().coordinate(m.Parameter, d), count})
+			steps = append(steps, step{m.Kind.law().coordinatePair(m.Parameter, d), count})
 		}
-		return merge(steps)
+		return mergeEqualSteps(steps)
 	}
 	if ok && m.listsAtoms(shifts) {
-		worst := rememberedPairs.of(m.text(), func() atoms {
+		worst := rememberedPairs.getOrCompute(m.identityText(), func() atoms {
 			var each []atoms
 			for _, shift := range shifts {
-				each = append(each, m.vector(shift))
+				each = append(each, m.shiftPair(shift))
 			}
 			return envelope(each)
 		})
@@ -55,13 +52,11 @@ func (m Mechanism) steps(count int64) []step {
 	if !ok {
 		shifts = nil
 	}
-	return []step{{m.Kind.law().unlisted(m, shifts), count}}
+	return []step{{m.Kind.law().boundingPair(m, shifts), count}}
 }
 
-// withoutShifts tells that of the mechanism no more is known, or worked out, than
-// norms or a ρ: an adaptive block, quantiles of no one worst shift, or Gaussian noise whose shifts cannot be listed,
-// take too many atoms, or are of many shapes beside so much noise that their norm
-// tells nearly everything, or beside so much that it tells everything.
+// withoutShifts reports whether the mechanism is accounted for by its norms or its ρ alone: an adaptive block,
+// quantiles without a single worst shift, or noise whose norms say as much as its shifts (knownByNorms).
 func (m Mechanism) withoutShifts() bool {
 	switch {
 	case m.Kind.addsNoise():
@@ -72,8 +67,8 @@ func (m Mechanism) withoutShifts() bool {
 	return m.Kind == AdaptiveBlock
 }
 
-// merge joins steps of one pair, as equal coordinates of a shift give.
-func merge(steps []step) []step {
+// mergeEqualSteps merges consecutive steps with the same pair, which equal coordinates of a shift produce.
+func mergeEqualSteps(steps []step) []step {
 	joined := steps[:1]
 	for _, s := range steps[1:] {
 		last := &joined[len(joined)-1]
@@ -92,14 +87,14 @@ func sameAtoms(a, b pair) bool {
 	return ok && also && x.at.first == y.at.first && x.at.stride == y.at.stride && len(x.mass) == len(y.mass)
 }
 
-// listsAtoms tells that the pair of every shift has few enough atoms: no more
-// than about maxConvolution products to convolve its coordinates.
+// listsAtoms reports whether the pair of every shift has few enough atoms: convolving its coordinates takes no more
+// than about maxConvolution products.
 func (m Mechanism) listsAtoms(shifts []Shift) bool {
 	law, parameter := m.Kind.law(), nearest(m.Parameter)
 	for _, shift := range shifts {
 		var reach, work float64
 		for _, d := range shift {
-			atoms, listed := law.atoms(parameter, d)
+			atoms, listed := law.atomCount(parameter, d)
 			reach += float64(float64(d) * atoms)
 			work += float64(reach * atoms)
 			if !listed || atoms > maxAtoms || work > maxConvolution {
@@ -110,9 +105,9 @@ func (m Mechanism) listsAtoms(shifts []Shift) bool {
 	return true
 }
 
-// vector is the pair of a whole shift.
-func (m Mechanism) vector(shift Shift) atoms {
-	coordinate := m.Kind.law().coordinate
+// shiftPair returns the pair of a whole shift.
+func (m Mechanism) shiftPair(shift Shift) atoms {
+	coordinate := m.Kind.law().coordinatePair
 	all := coordinate(m.Parameter, shift[0]).(atoms)
 	for _, d := range shift[1:] {
 		all = all.convolve(coordinate(m.Parameter, d).(atoms))
@@ -120,22 +115,20 @@ func (m Mechanism) vector(shift Shift) atoms {
 	return all
 }
 
-// pureAtoms is the pair of randomized response, which dominates every ε-private
-// mechanism (Kairouz, Oh & Viswanath 2015, theorem 3.3): L = ±ε.
+// pureAtoms returns the pair of randomized response, which dominates every ε-private mechanism (Kairouz, Oh & Viswanath
+// 2015, theorem 3.3): L = ±ε.
 func pureAtoms(epsilon *big.Rat) atoms {
 	kept := 1 / (1 + Exp(-nearest(epsilon)))
 	return atoms{lattice{epsilon, -1, 2}, []float64{kept * Exp(-nearest(epsilon)), kept}, 0}
 }
 
-// boundedRange is the pair that dominates every mechanism whose losses lie in an
-// interval of length ε, such as the exponential mechanism: the envelope over t of
-// the pairs with L ∈ {t−ε, t}, whose profile is
+// boundedRange returns the pair that dominates every mechanism whose losses lie in an interval of length ε, such as the
+// exponential mechanism: the envelope over t of the pairs with L ∈ {t−ε, t}, whose profile is
 //
 //	δ(x) = (e^{ε/2} − e^{x/2})²/(e^ε − 1), −ε ≤ x ≤ ε,
 //
-// so that P(L > x) = e^{ε/2}(e^{ε/2} − e^{x/2})/(e^ε − 1) and Q(L > x) =
-// (e^{(ε−x)/2} − 1)/(e^ε − 1). Source: the extreme pairs are those of Dong,
-// Durfee & Rogers 2020; the envelope is worked out in docs/proofs/pld.md.
+// so that P(L > x) = e^{ε/2}(e^{ε/2} − e^{x/2})/(e^ε − 1) and Q(L > x) = (e^{(ε−x)/2} − 1)/(e^ε − 1). Source: Dong,
+// Durfee & Rogers 2020 for the extreme pairs; docs/proofs/pld.md derives the envelope.
 func boundedRange(epsilon float64) tails {
 	// Both are written with e^{−ε} so that a large ε does not overflow.
 	whole := -expm1(-epsilon)
@@ -152,17 +145,14 @@ func boundedRange(epsilon float64) tails {
 	}
 }
 
-// zcdpPoints is how many points of its profile the pair of a ρ-zCDP mechanism
-// has for each √(2ρ) of loss.
+// zcdpPoints is the number of points in the profile of a ρ-zCDP pair for each √(2ρ) of loss.
 const zcdpPoints = 512
 
-// maxZCDPRho is the largest ρ whose profile is worked out; beyond, e^ε would
-// overflow.
+// maxZCDPRho is the largest ρ whose profile is computed; beyond it e^ε would overflow.
 const maxZCDPRho = 100
 
-// zcdpAtoms is a pair that dominates every ρ-zCDP mechanism: its profile joins
-// the values of ZCDPDelta, and below 0 of δ(−x) = 1 − e^{−x}(1 − δ(x)), the same
-// bound for the neighbours in the other order.
+// zcdpAtoms returns a pair that dominates every ρ-zCDP mechanism. Its profile joins the values of ZCDPDelta, and below
+// 0 those of δ(−x) = 1 − e^{−x}(1 − δ(x)), the same bound for the neighbours in the other order.
 func zcdpAtoms(rho float64) atoms {
 	deviation := math.Sqrt(2 * rho)
 	unit := new(big.Rat).SetFloat64(deviation / zcdpPoints)
@@ -181,8 +171,8 @@ func zcdpAtoms(rho float64) atoms {
 	return fromProfile(unit, -points, convexHull(h, delta))
 }
 
-// convexHull returns the largest values, at most those given, that are convex in
-// e^{ih}. What bounds a convex profile still does so afterwards.
+// convexHull returns the largest values, at most those given, that are convex in e^{ih}. If the given values bound a
+// convex profile, the hull bounds it too.
 func convexHull(h float64, delta []float64) []float64 {
 	// at[j] − at[i] = e^{ih}(e^{(j−i)h} − 1); slopes are compared times e^{ih}.
 	var corners []int

@@ -10,16 +10,17 @@ import (
 	"testing"
 )
 
-// cellValues is the values of a cell: how many rows lie at each place of an axis.
+// cellValues is the values of a cell: the number of rows at each place of an axis.
 type cellValues []int64
 
-// axis is the candidates of a quantile: places where rows can lie, and as many candidates as gaps says before each, and
+// axis is the candidates of a quantile: places where rows can lie, and gaps, the numbers of candidates before each and
 // after the last.
 type axis struct{ gaps []float64 }
 
 func (a axis) places() int { return len(a.gaps) - 1 }
 
-// scores are u, in parts of 1/den row, and how many candidates have them, from the definition: gaps and places in turn.
+// scores returns u, in units of 1/den row, and the number of candidates that have it, from the definition: gaps and
+// places in turn.
 func (a axis) scores(rows cellValues, num, den, shift int64) (u, size []float64) {
 	var n, less int64
 	for _, count := range rows {
@@ -74,13 +75,13 @@ func (c choice) renyi(alpha float64) float64 {
 	return math.Log(sum) / (alpha - 1)
 }
 
-// quantileNeighbours are the values of all cells of an axis each, with and without the rows of one unit.
+// quantileNeighbours holds the values of all cells of an axis, with and without the rows of one unit.
 type quantileNeighbours struct {
 	axes          []axis
 	before, after []cellValues
 }
 
-// choices are all that are made on them.
+// choices returns all choices made on them.
 func (n quantileNeighbours) choices(numerators []int64, denominator int64, theta float64) (all []choice) {
 	for i, a := range n.axes {
 		for _, num := range numerators {
@@ -111,8 +112,8 @@ func placeRows(random *rand.Rand, cells []cellValues, rows UnitRows) {
 	}
 }
 
-// randomNeighbours has up to 3 places, with gaps and rows of sizes that make the worst of a choice likely, and mostly
-// the same in all cells.
+// randomNeighbours returns neighbours with up to 3 places, with gaps and rows of sizes that make the worst case of a
+// choice likely, mostly the same in all cells.
 func randomNeighbours(random *rand.Rand, rows UnitRows) quantileNeighbours {
 	var n quantileNeighbours
 	places, alike := 1+random.IntN(3), random.IntN(4) > 0
@@ -164,10 +165,10 @@ func quantileCases() []quantileCase {
 	return all
 }
 
-// unitLoss is the pure loss of some choices, and their divergences over the order, at three orders.
+// unitLoss is the pure loss of choices, and their divergences divided by the order, at three orders.
 type unitLoss [4]float64
 
-// worstInCell searches a cell for the largest loss where some rows of a unit are replaced by so many others.
+// worstInCell searches a cell for the largest loss if a number of rows of a unit are replaced by a number of others.
 func worstInCell(numerators []int64, denominator int64, theta float64, before, after int64,
 	draws int) (worst unitLoss) {
 	random := rand.New(rand.NewPCG(7, 7))
@@ -190,9 +191,9 @@ func worstInCell(numerators []int64, denominator int64, theta float64, before, a
 	return worst
 }
 
-// worstQuantileLoss is the largest pure loss and the largest divergence over its order, which is the ρ that they need:
-// of what the search finds in single cells, added up as worst as a unit can have its rows in them. Cells are
-// independent.
+// worstQuantileLoss returns the largest pure loss and the largest divergence divided by its order, which is the ρ that
+// it needs. It adds up what the search finds in single cells, for the worst distribution of a unit's rows over cells.
+// Cells are independent.
 func worstQuantileLoss(c quantileCase, theta float64, draws int) (pure, rho float64) {
 	numerators, denominator, _ := CommonShares(c.at)
 	known := map[[2]int64]unitLoss{}
@@ -352,9 +353,9 @@ func TestComposedQuantilesBoundDelta(t *testing.T) {
 	}
 }
 
-// TestManyQuantilesAreToldByTheirRho composes more and more choices. One of bounded range ε is (ε²/8)-zCDP, but the
-// pair that dominates all such has a divergence of ε²/6: of many choices their ρ tells more, of one the pair does. Both
-// bounds hold, so the least does.
+// TestManyQuantilesAreToldByTheirRho composes more and more choices. A choice of bounded range ε is (ε²/8)-zCDP, but
+// the pair that dominates all such choices has a divergence of ε²/6. For many choices their ρ is therefore tighter, for
+// one choice the pair. Both bounds hold, so the smaller one does.
 func TestManyQuantilesAreToldByTheirRho(t *testing.T) {
 	var pairs, byRho bool
 	for _, count := range []int64{1, 3, 10, 60} {
@@ -508,7 +509,7 @@ func quantiles(theta *big.Rat) Mechanism {
 	return Mechanism{Kind: ExponentialQuantiles, Parameter: theta, L1: big.NewInt(1), L2Squared: big.NewInt(1)}
 }
 
-// TestRankMarginIsReached takes the data that the bound is of: a place with m+1 rows, at the median, and all else
+// TestRankMarginIsReached takes the data that attain the bound: a place with m+1 rows, at the median, and all else
 // empty. The tolerance allows for a few roundings.
 func TestRankMarginIsReached(t *testing.T) {
 	for _, theta := range rats("1/100", "1/3", "1", "5") {
@@ -578,10 +579,10 @@ func coverage(rows cellValues, gap float64, num, den, shift, beyond int64, theta
 	return low, high
 }
 
-// TestQuantileIntervalsAreReached takes the rows that hold an interval least often: a share of them at the first
-// candidate, the rest at the last, so that all candidates are a quantile of that share, and a drawn end is right at one
-// of them only. The rank that an end is drawn for is far from both ends of the rows, so that what lies beyond weighs
-// next to nothing.
+// TestQuantileIntervalsAreReached takes the rows that an interval covers least often: a share of them at the first
+// candidate and the rest at the last. All candidates are then a quantile of that share, and a drawn end is right at one
+// of them only. The rank of an end is far from both ends of the rows, so that results beyond the range have next to no
+// weight.
 func TestQuantileIntervalsAreReached(t *testing.T) {
 	for _, theta := range rats("1/100", "1/10") {
 		for _, share := range []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 10), big.NewRat(3, 4)} {
@@ -608,9 +609,9 @@ func TestQuantileIntervalsAreReached(t *testing.T) {
 	}
 }
 
-// TestQuantileIntervalsCover goes through all rows of few places, and large numbers in them. An end that lies in the
-// same gap as the quantile is counted as right or wrong as the gap is as a whole, so places are where quantiles are, or
-// gaps of one.
+// TestQuantileIntervalsCover goes through all rows of few places, and large numbers of rows in them. An end in the same
+// gap as the quantile is counted as right or wrong with the gap as a whole, so quantiles lie at places or in gaps of
+// one.
 func TestQuantileIntervalsCover(t *testing.T) {
 	for _, theta := range rats("1/50", "1/2", "4") {
 		for _, share := range []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 10), big.NewRat(3, 4)} {

@@ -28,7 +28,7 @@ func TestFilterAdmitsUpToTheCap(t *testing.T) {
 	}
 }
 
-// No cap has a δ of 1, so sums that reach it are refused, and are no error.
+// No cap has a δ of 1, so sums that reach it are refused, which is not an error.
 func TestFilterRefusesADeltaOfOne(t *testing.T) {
 	cap := Cost{Rho: mustRat(t, "10"), Delta: mustRat(t, "0.9")}
 	for spent, asked := range map[string]string{"0.6": "0.6", "0.5": "0.5", "0": "0.95", "0.9": "1e-300"} {

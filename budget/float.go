@@ -2,12 +2,10 @@ package budget
 
 import "math"
 
-// This file holds the one Exp, Log, log1p and expm1 of the program. The
-// functions of package math are assembly on some architectures and may be
-// compiled to fused multiply-adds on others, so their last bit depends on the
-// machine; a plan or a published table must not. Here only + − × ÷ and bit
-// operations occur, and every product that is added to something is written
-// float64(x*y), which the language forbids to fuse.
+// This file holds the only Exp, Log, log1p and expm1 of the program. The functions of package math are assembly on some
+// architectures and may be compiled to fused multiply-adds on others, so their last bit depends on the machine, which
+// must not be true of a plan or a published table. Only + − × ÷ and bit operations occur here, and every product that
+// is added to something is written float64(x*y), which the language forbids to fuse.
 //
 // Each result is within 1 ulp of the exact value, 1.5 for expm1; subnormal
 // results of Exp are within 1 ulp of their coarser spacing.
@@ -143,7 +141,8 @@ func reduceByLn2(x float64) (k int, r, low float64) {
 	return k, r, (high - r) - product
 }
 
-// expSeries is the polynomial of expTerms, highest first; written out, as it is where most of the time goes.
+// expSeries evaluates the polynomial of expTerms, highest power first. It is written out because most of the time is
+// spent here.
 func expSeries(r float64) float64 {
 	sum := float64(expTerms[0]*r) + expTerms[1]
 	sum = float64(sum*r) + expTerms[2]
@@ -159,7 +158,7 @@ func expSeries(r float64) float64 {
 	return sum
 }
 
-// logSeries is the polynomial of logTerms, highest first.
+// logSeries evaluates the polynomial of logTerms, highest power first.
 func logSeries(z float64) float64 {
 	sum := float64(logTerms[0]*z) + logTerms[1]
 	sum = float64(sum*z) + logTerms[2]
@@ -205,5 +204,5 @@ func scaleByPowerOfTwo(x float64, k int) float64 {
 	return float64(x * powerOfTwo(k))
 }
 
-// CubeRoot is ∛x for x > 0.
+// CubeRoot returns ∛x for x > 0.
 func CubeRoot(x float64) float64 { return Exp(Log(x) / 3) }

@@ -151,8 +151,8 @@ func TestFloatFunctionsAtTheEdges(t *testing.T) {
 	}
 }
 
-// TestFloatFunctionsHaveTheSameBitsEverywhere holds bit patterns computed on
-// amd64: a compiler or an architecture that fuses or reorders breaks it.
+// TestFloatFunctionsHaveTheSameBitsEverywhere compares with bit patterns computed on amd64: a compiler or an
+// architecture that fuses or reorders operations fails it.
 func TestFloatFunctionsHaveTheSameBitsEverywhere(t *testing.T) {
 	checksum := uint64(14695981039346656037)
 	mix := func(x float64) {

@@ -2,24 +2,22 @@ package budget
 
 import "math"
 
-// Gaussian is the mechanism that adds independent N(0, Sigma²) noise to the
-// coordinates of a real query whose answers move, between neighbours, by at most
-// L2 in Euclidean norm. It is for the figures of other programs and for
-// comparison: what this one draws is the discrete law of [GaussianFor].
+// Gaussian is the mechanism that adds independent N(0, Sigma²) noise to the coordinates of a real query with L2
+// sensitivity L2. It serves the figures of other programs and comparisons: this program draws the discrete law of
+// [GaussianFor].
 //
 // With μ = L2/Sigma the loss L = ln dP/dQ of the worst pair is N(μ²/2, μ²) under
 // P and N(−μ²/2, μ²) under Q, in both directions (Balle & Wang 2018; Dong, Roth &
 // Su 2022).
 //
-// Figures of a Gaussian with a Sigma that is not positive, or an L2 that is
-// negative or not finite, are those of no protection.
+// If Sigma is not positive, or L2 is negative or not finite, all results are those of no protection.
 type Gaussian struct {
 	Sigma, L2 float64
 }
 
 func (g Gaussian) mu() float64 { return g.L2 / g.Sigma }
 
-func (g Gaussian) valid() bool { return g.Sigma > 0 && isAmount(g.L2) }
+func (g Gaussian) isValid() bool { return g.Sigma > 0 && isAmount(g.L2) }
 
 // Delta returns the least δ for which the mechanism is (ε, δ)-differentially
 // private,
@@ -32,25 +30,25 @@ func (g Gaussian) valid() bool { return g.Sigma > 0 && isAmount(g.L2) }
 // Guarantee: for the neighbours of L2. Theorem: Balle & Wang 2018, theorem 8.
 // Argument: docs/proofs/gaussian-continuous.md.
 func (g Gaussian) Delta(epsilon float64) float64 {
-	if !g.valid() || epsilon != epsilon {
+	if !g.isValid() || epsilon != epsilon {
 		return 1
 	}
 	return gaussianHockeyStick(g.mu(), epsilon)
 }
 
-// Epsilon returns the least ε ≥ 0 with Delta(ε) ≤ δ: +Inf where there is none.
+// Epsilon returns the least ε ≥ 0 with Delta(ε) ≤ δ; +Inf if there is none.
 //
 // Guarantee and theorem: as for Delta.
 func (g Gaussian) Epsilon(delta float64) float64 {
 	return leastFitting(func(epsilon float64) bool { return g.Delta(epsilon) <= delta })
 }
 
-// TruePositiveRate returns the largest rate at which a test can tell neighbours
-// apart at the given rate of false positives, Q(Q⁻¹(fpr) − μ), rounded up.
+// TruePositiveRate returns the largest true-positive rate of a test between neighbours at the given false-positive
+// rate, Q(Q⁻¹(fpr) − μ), rounded up.
 //
 // Guarantee: for the neighbours of L2. Theorem: Dong, Roth & Su 2022, theorem 3.7.
 func (g Gaussian) TruePositiveRate(falsePositiveRate float64) float64 {
-	if !g.valid() || !(falsePositiveRate < 1) {
+	if !g.isValid() || !(falsePositiveRate < 1) {
 		return 1
 	}
 	z := NormalQuantile(falsePositiveRate)
@@ -59,7 +57,7 @@ func (g Gaussian) TruePositiveRate(falsePositiveRate float64) float64 {
 	}
 	mu := g.mu()
 	z -= float64((1 + math.Abs(z) + mu) * 0x1p-44) // covers the quantile and μ
-	return math.Min(1, raised(normalTail(z-mu), 32))
+	return math.Min(1, raisedBy(normalTail(z-mu), 32))
 }
 
 // gaussianHockeyStick returns sup over events of P − e^ε·Q for P = N(μ, 1) and
@@ -72,7 +70,7 @@ func (g Gaussian) TruePositiveRate(falsePositiveRate float64) float64 {
 func gaussianHockeyStick(mu, epsilon float64) float64 {
 	switch {
 	case epsilon < 0: // H(P, Q) at ε is 1 − e^ε + e^ε·H(Q, P) at −ε
-		return atMostOne(raised(-expm1(epsilon)+float64(Exp(epsilon)*gaussianHockeyStick(mu, -epsilon)), 4))
+		return atMostOne(raisedBy(-expm1(epsilon)+float64(Exp(epsilon)*gaussianHockeyStick(mu, -epsilon)), 4))
 	case mu == 0:
 		return 0
 	case math.IsInf(mu, 1):
@@ -101,9 +99,8 @@ var gaussLegendre = [...]struct{ node, weight float64 }{
 	{0.96028985649753623168, 0.10122853629037625915},
 }
 
-// narrowHockeyStick is the form with the integral, for μ < ½, where D changes so
-// slowly that the quadrature is exact to 1e-18. The rounding of centre and μ moves
-// ln δ by less than 2⁻⁵³·16·(b²+3).
+// narrowHockeyStick evaluates the form with the integral, for μ < ½, where D changes so slowly that the quadrature is
+// exact to 1e-18. The rounding of centre and μ moves ln δ by less than 2⁻⁵³·16·(b²+3).
 func narrowHockeyStick(center, half float64) float64 {
 	var sum float64
 	for _, point := range gaussLegendre {
@@ -111,12 +108,12 @@ func narrowHockeyStick(center, half float64) float64 {
 		sum += float64(point.weight * (scaledSlope(center-move) + scaledSlope(center+move)))
 	}
 	b := center + half
-	return raised(expHalfSquare(center-half)*half*sum, 64+float64(8*(float64(b*b)+3)))
+	return raisedBy(expHalfSquare(center-half)*half*sum, 64+float64(8*(float64(b*b)+3)))
 }
 
-// wideHockeyStick is the form with the difference, for μ ≥ ½. Its slack covers the
-// rounding of both terms and what that of a and b, 8 units of 2⁻⁵³ of b each, can
-// move: ∂δ/∂a = −exp(−a²/2)·(1/√2π − a·S(b)) and ∂δ/∂b = exp(−a²/2)·D(b).
+// wideHockeyStick evaluates the form with the difference, for μ ≥ ½. Its slack covers the rounding of both terms and
+// the effect of the rounding of a and b, 8 units of 2⁻⁵³ of b each: ∂δ/∂a = −exp(−a²/2)·(1/√2π − a·S(b)) and ∂δ/∂b =
+// exp(−a²/2)·D(b).
 func wideHockeyStick(center, half float64) float64 {
 	a, b := center-half, center+half
 	scale, far := expHalfSquare(a), scaledTail(b)
@@ -135,7 +132,7 @@ func (g Gaussian) lossTails(x float64) (p, q float64) {
 	return normalTail(x/mu - float64(mu/2)), normalTail(x/mu + float64(mu/2))
 }
 
-// lossHeads returns P(L ≤ x) and Q(L ≤ x), as accurate as lossTails.
+// lossHeads returns P(L ≤ x) and Q(L ≤ x), as accurately as lossTails.
 func (g Gaussian) lossHeads(x float64) (p, q float64) {
 	mu := g.mu()
 	return normalTail(float64(mu/2) - x/mu), normalTail(-float64(mu/2) - x/mu)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// privatePair is a mechanism's figures with the densities of its worst pair, for
-// integrating the definitions apart from the code under test.
+// privatePair is a mechanism's figures with the densities of its worst pair, for integrating the definitions
+// independently of the code under test.
 type privatePair struct {
 	name    string
 	p, q    func(x float64) float64

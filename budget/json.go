@@ -7,8 +7,8 @@ import (
 	"math/big"
 )
 
-// decodeStrict decodes one JSON value into v and refuses keys v does not have,
-// so that a misspelt amount is never read as nothing.
+// decodeStrict decodes one JSON value into v and refuses keys that v does not have, so that a misspelt amount is never
+// silently ignored.
 func decodeStrict(data []byte, v any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
@@ -22,7 +22,7 @@ func parseInteger(text string) (*big.Int, error) {
 		return nil, err
 	}
 	if !r.IsInt() {
-		return nil, fmt.Errorf("%q is not an integer", shorten(text))
+		return nil, fmt.Errorf("%q is not an integer", clipText(text))
 	}
 	return new(big.Int).Set(r.Num()), nil
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// lawTable is one law of vectors/noise_tables.json: figures calculated apart
-// from this program at 500 bits.
+// lawTable is one law of vectors/noise_tables.json: figures calculated independently of this program with 500 bits.
 type lawTable struct {
 	Law       string            `json:"law"`
 	Sigma     float64           `json:"sigma"`
@@ -76,7 +75,7 @@ func TestLawsMatchTheExactTables(t *testing.T) {
 // table's 64 bits end and relatively before that.
 func assertTailsMatch(t *testing.T, name string, m Mechanism, folded map[string]string) {
 	t.Helper()
-	tail := m.Kind.law().tail(nearest(m.Parameter))
+	tail := m.Kind.law().tailFunction(nearest(m.Parameter))
 	for key, hex := range folded {
 		at, _ := strconv.ParseInt(key, 10, 64)
 		cdf, _ := strconv.ParseUint(hex, 16, 64)

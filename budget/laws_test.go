@@ -2,14 +2,14 @@ package budget
 
 import "math"
 
-// This file holds continuous laws of losses that no mechanism of this program has. Their tails are given to the
-// composition, which must take whatever law it is given.
+// This file holds continuous laws of losses that no mechanism of this program has. Their tails test that a composition
+// accepts any law.
 
 // lossRange returns the least and the greatest loss.
 func (Gaussian) lossRange() (low, high float64) { return math.Inf(-1), math.Inf(1) }
 
-// laplace is the mechanism that adds independent noise of density exp(−|x|/scale)/(2·scale) to a real answer that moves,
-// between neighbours, by at most l1. With e = l1/scale its loss lies in [−e, e] and has
+// laplace is the mechanism that adds independent noise of density exp(−|x|/scale)/(2·scale) to a real answer of L1
+// sensitivity l1. With e = l1/scale its loss lies in [−e, e] and has
 //
 //	P(L > x) = 1 − ½·exp(−(e−x)/2),   Q(L > x) = ½·exp(−(e+x)/2),   −e ≤ x < e
 //

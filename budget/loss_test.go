@@ -86,8 +86,8 @@ func TestEpsilonAtTakesTheSmallerBound(t *testing.T) {
 	}
 }
 
-// optimalDelta is δ of count runs of randomized response of ε₀, which lose as much as any that are ε₀-private (Kairouz,
-// Oh & Viswanath 2015, theorem 3.3): the sum over how many runs have the loss −ε₀.
+// optimalDelta returns δ of count runs of randomized response of ε₀, which lose as much as any ε₀-private mechanisms
+// can (Kairouz, Oh & Viswanath 2015, theorem 3.3): a sum over the number of runs with the loss −ε₀.
 func optimalDelta(epsilon0 float64, count int, epsilon float64) float64 {
 	var delta float64
 	all, _ := math.Lgamma(float64(count) + 1)
@@ -100,7 +100,7 @@ func optimalDelta(epsilon0 float64, count int, epsilon float64) float64 {
 	return delta
 }
 
-// optimalEpsilon is the ε at which optimalDelta is delta.
+// optimalEpsilon returns the ε at which optimalDelta is delta.
 func optimalEpsilon(epsilon0 float64, count int, delta float64) float64 {
 	low, high := 0.0, epsilon0*float64(count)
 	for range 60 {

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// continuousLaw is what a continuous mechanism says of its worst pair.
+// continuousLaw is the worst pair of a continuous mechanism.
 type continuousLaw interface {
 	lossTails(x float64) (p, q float64)
 	lossHeads(x float64) (p, q float64)
 	lossRange() (low, high float64)
 }
 
-// sampledLaw is a law with the densities of P and Q at an outcome, for
-// integrating them apart from the code under test.
+// sampledLaw is a law with the densities of P and Q at an outcome, for integrating them independently of the code under
+// test.
 type sampledLaw struct {
 	name     string
 	law      continuousLaw

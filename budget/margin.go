@@ -2,8 +2,8 @@ package budget
 
 import "math"
 
-// largestMargin bounds the search: no validated mechanism has noise beyond it
-// with a probability that float64 can tell from 0.
+// largestMargin bounds the search: no validated mechanism has noise beyond it with a probability that float64 can
+// distinguish from 0.
 const largestMargin = 1 << 62
 
 // leastMargin returns the least m ≥ 0 with tail(m) ≤ 1 − confidence, and

@@ -6,7 +6,7 @@ import (
 	"math/big"
 )
 
-// Kind names what a [Mechanism] does.
+// Kind is the kind of a [Mechanism].
 type Kind string
 
 // The kinds of [Mechanism]. The first two add noise over all integers, and have a [law].
@@ -17,53 +17,47 @@ const (
 	DiscreteGaussian Kind = "discrete-gaussian"
 	// ExponentialMechanism chooses, with bounded range ε.
 	ExponentialMechanism Kind = "exponential-mechanism"
-	// ExponentialQuantiles draws quantiles of disjoint cells, with P(y) ∝ exp(−θ·u/2) for the distance u from a rank, with
+	// ExponentialQuantiles draws quantiles of disjoint cells, with P(y) ∝ exp(−θ·u/2) for the distance u from a rank and
 	// parameter θ.
 	ExponentialQuantiles Kind = "exponential-quantiles"
 	// PermuteAndFlip chooses, with pure ε.
 	PermuteAndFlip Kind = "permute-and-flip"
 	// RandomizedResponse changes a category, with pure ε.
 	RandomizedResponse Kind = "randomized-response"
-	// AdaptiveBlock chooses what it does next after seeing its own answers, within
-	// a cap in ρ that is fixed beforehand.
+	// AdaptiveBlock chooses each step after seeing its own answers, within a cap in ρ that is fixed beforehand.
 	AdaptiveBlock Kind = "adaptive-block"
 )
 
-// hasSensitivities tells the kinds whose loss is that of their parameter and of how far answers, or scores, can move.
+// hasSensitivities reports whether the loss of the kind depends on the sensitivity of answers or scores, and not on the
+// parameter alone.
 func (k Kind) hasSensitivities() bool { return k.addsNoise() || k == ExponentialQuantiles }
 
-// Mechanism says how an answer is protected: which noise is added,
-// independently, to every coordinate of an integer query, and how far one unit
-// can move that query; or what else is done at which loss. It is pure data:
-// accountant, sampler and report all read the same value. Its JSON form is
-// {"kind", "parameter", "l1", "l2_squared", "shifts"}, with every number exact
-// in a string; the last three are left out where there are none.
+// Mechanism describes how an answer is protected: which noise is added independently to every coordinate of an integer
+// query, and the sensitivity of that query; or another mechanism and its loss. It is pure data: accountant, sampler and
+// report all read the same value. Its JSON form is {"kind", "parameter", "l1", "l2_squared", "shifts"}, with every
+// number exact in a string; the last three are left out if they are nil.
 type Mechanism struct {
 	Kind Kind
-	// Parameter is the scale t of the discrete Laplace law, or σ² of the discrete
-	// Gaussian, in units of the query (σ²: units squared); ρ of an adaptive block;
-	// θ of quantiles, the range of the loss for each unit by which scores move; ε
-	// of the others.
+	// Parameter is the scale t of the discrete Laplace law, or σ² of the discrete Gaussian, in units of the query (σ²:
+	// units squared); ρ of an adaptive block; θ of quantiles, the range of the loss for each unit by which scores change;
+	// ε of the others.
 	Parameter *big.Rat
-	// L1 is the largest Σ|Δ|, and L2Squared the largest ΣΔ², that the vector of
-	// true answers, or of the bounds on the moves of each quantile's scores, can
-	// change by between neighbours. Nil for the other kinds.
+	// L1 is the L1 sensitivity, the largest Σ|Δ|, and L2Squared the squared L2 sensitivity, the largest ΣΔ², of the vector
+	// of true answers, or of the bounds on the changes of each quantile's scores. Nil for the other kinds.
 	L1, L2Squared *big.Int
-	// Shifts narrows down by which vectors Δ the true answers can change: any of
-	// them is, in absolute values, one of these (positive, in descending order) or
-	// loses less (docs/proofs/shifts.md). Nil says no more than L1 and L2Squared.
+	// Shifts restricts the vectors Δ by which the true answers can change between neighbours: each is, in absolute values,
+	// one of these (positive, in descending order) or loses less (docs/proofs/shifts.md). Nil adds no restriction to L1
+	// and L2Squared.
 	Shifts []Shift
 }
 
-// maxDeviationBits bounds the scale t and σ by 2^50, so that noise never nears
-// the ends of a 64-bit count: 2^62 lies 4096 scales away.
+// maxDeviationBits bounds the scale t and σ by 2^50, so that noise never approaches the ends of a 64-bit count: 2^62 is
+// 4096 scales away.
 const maxDeviationBits = 50
 
-// Validate returns an error that says what to change if m is not a complete
-// mechanism: an unknown kind, a parameter outside (0, 2^50] for t or (0, 2^100]
-// for σ², a sensitivity that is not positive, L2² above L1² (impossible for
-// integer shifts), or shifts that are an empty list, which would say that no unit
-// moves an answer.
+// Validate returns an error that says what to change if m is not a complete mechanism: an unknown kind, a parameter
+// outside (0, 2^50] for t or (0, 2^100] for σ², a sensitivity that is not positive, L2² above L1² (impossible for
+// integer shifts), or an empty list of shifts, which would mean that no unit changes an answer.
 func (m Mechanism) Validate() error {
 	bits := uint(maxDeviationBits)
 	switch m.Kind {
@@ -97,7 +91,7 @@ func (m Mechanism) Validate() error {
 			m.Kind)
 	}
 	for _, shift := range m.Shifts {
-		if err := shift.within(m.L1, m.L2Squared); err != nil {
+		if err := shift.checkWithin(m.L1, m.L2Squared); err != nil {
 			return fmt.Errorf("%s: %w", m.Kind, err)
 		}
 	}
@@ -114,9 +108,8 @@ func (m Mechanism) Variance() float64 {
 	return m.Kind.law().variance(nearest(m.Parameter))
 }
 
-// Margin returns the least m for which P(|X| ≤ m) ≥ confidence under the
-// discrete law of one coordinate, together with the probability that is really
-// attained, P(|X| ≤ m), which for a law on integers is usually higher.
+// Margin returns the least m for which P(|X| ≤ m) ≥ confidence under the discrete law of one coordinate, and the
+// probability attained, P(|X| ≤ m), which for a law on integers is usually higher.
 //
 // The tail P(|X| > m) carries a relative error below 1e-12, so m can be one too
 // small only if P(|X| ≤ m) equals the confidence to that accuracy. A confidence
@@ -125,12 +118,11 @@ func (m Mechanism) Margin(confidence float64) (margin int64, attained float64) {
 	if !m.Kind.addsNoise() || m.Validate() != nil {
 		return 0, 0
 	}
-	return leastMargin(confidence, m.Kind.law().tail(nearest(m.Parameter)))
+	return leastMargin(confidence, m.Kind.law().tailFunction(nearest(m.Parameter)))
 }
 
-// Epsilon returns the ε of pure differential privacy that the mechanism gives.
-// It is exact. A discrete Gaussian and an adaptive block have none, and return
-// an error.
+// Epsilon returns the exact ε of pure differential privacy that the mechanism gives. A discrete Gaussian and an
+// adaptive block have none, and return an error.
 func (m Mechanism) Epsilon() (*big.Rat, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -147,9 +139,9 @@ func (m Mechanism) Epsilon() (*big.Rat, error) {
 	return nil, fmt.Errorf("%s gives no pure epsilon: ask for its rho, or for epsilon at a delta", m.Kind)
 }
 
-// Rho returns the exact ρ of zero-concentrated differential privacy that the
-// mechanism gives, or nil if it does not validate: Δ₂²/2σ² for the discrete
-// Gaussian, ε²/8 for the exponential mechanism, Δ₂²θ²/8 for quantiles, ε²/2 for what else is pure.
+// Rho returns the exact ρ of zero-concentrated differential privacy that the mechanism gives, or nil if it does not
+// validate: Δ₂²/2σ² for the discrete Gaussian, ε²/8 for the exponential mechanism, Δ₂²θ²/8 for quantiles, ε²/2 for
+// other pure mechanisms.
 //
 // Guarantee: for the neighbours of the sensitivities. Theorem: Canonne, Kamath &
 // Steinke 2020, theorem 14; a mechanism of bounded range ε is (ε²/8)-zCDP (Cesar

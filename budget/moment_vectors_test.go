@@ -48,14 +48,14 @@ func momentsOf(s step, r resolution) func(order float64) float64 {
 		theta := order - 1
 		steps := []step{s}
 		sketches := sketchesOf(steps)
-		width := outline(sketches, tilt{theta: theta, margin: windowMargin, rare: windowMargin}).width
-		spread := newTerm(s, gridFor(steps, variance(sketches), width, r), theta)
+		width := outlineWindow(sketches, tilt{theta: theta, margin: windowMargin, rare: windowMargin}).width
+		spread := newTerm(s, gridFor(steps, sumVariance(sketches), width, r), theta)
 		if theta > 0 {
 			return spread.logM / theta
 		}
 		var mean float64 // the limit
 		for i, m := range spread.mass {
-			mean += m * spread.loss(i)
+			mean += m * spread.lossAt(i)
 		}
 		return mean
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// mutant is a mistake in accounting, planted in the inputs of a case. It returns
-// false where a case has nothing to get wrong in that way.
+// mutant plants a mistake in accounting in the inputs of a case. It returns false if the case offers no opportunity for
+// that mistake.
 type mutant struct {
 	name  string
 	plant func(inputs map[string]any) bool
@@ -22,7 +22,7 @@ func scaled(inputs map[string]any, name string, factor float64) bool {
 	return ok
 }
 
-// lessOne takes 1 from an input that is larger than 1.
+// lessOne subtracts 1 from an input that is larger than 1.
 func lessOne(inputs map[string]any, name string) bool {
 	x, ok := inputs[name].(float64)
 	if !ok || x <= 1 {

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// This file holds the blurred law of a sum of noise with any weights, in units of its standard deviation.
+// This file holds the blurred law of a sum of noise with arbitrary weights, in units of its standard deviation.
 
 const (
-	// blur is the most that is added to S, to either side.
+	// blur is the largest amount added to S, to either side.
 	blur = 1. / 2048
-	// usualTolerance is the accuracy of a probability that is asked for by itself.
+	// usualTolerance is the accuracy of a single probability.
 	usualTolerance = 1e-5
 )
 
@@ -19,25 +19,25 @@ const (
 //
 //	P(|S+Z| ≤ x) = 2x/L + Σ_k (2/πk)·sin(2πkx/L)·φ(s_k)·(sin(s_k·c/p)/(s_k·c/p))^p, k = 1, 2 …,
 //
-// but for what S+Z has beyond L−x, which the right side has too much. The sum ends at s_k·c/p = π: what follows is at
-// most (2/π)·π^−p/p. Where φ is below some level it is taken for 0, which loses at most (2/π)·level·(1+ln K) up to k =
-// K.
+// up to the probability of S+Z beyond L−x, which the right side has in excess. The sum ends at s_k·c/p = π: the
+// remainder is at most (2/π)·π^−p/p. Terms for which φ is below a level are dropped, which loses at most
+// (2/π)·level·(1+ln K) up to k = K.
 type blurred struct {
 	tolerance, most float64
 	length          float64
 	waves           []wave
-	lost            float64 // at most, of all that is left out
+	lost            float64 // bound on all that is left out
 }
 
-// wave is a summand of the series, without its sine.
+// wave is a term of the series, without its sine.
 type wave struct{ k, size float64 }
 
-// mostBlurred bounds the work of a law. Sums of few draws that are hardly ever other than 0 would take more: their
-// deviation is small beside one draw.
-const mostBlurred = 1 << 23
+// maxWaves bounds the work for a law. Sums of few draws that are hardly ever different from 0 would take more, since
+// their deviation is small compared with one draw.
+const maxWaves = 1 << 23
 
-// newBlurred works out the law for x up to most, each of the three parts that are left out to about a tolerance; nil
-// where that would be too much work.
+// newBlurred computes the law for x up to most. Each of the three parts that are left out is at most about the
+// tolerance. It returns nil if that would be too much work.
 func (s *NoiseSum) newBlurred(tolerance, most float64) *blurred {
 	if s.last != nil && s.last.tolerance == tolerance && s.last.most >= most {
 		return s.last
@@ -47,23 +47,23 @@ func (s *NoiseSum) newBlurred(tolerance, most float64) *blurred {
 	for remains() > tolerance && order < 30 {
 		order += 2
 	}
-	b := &blurred{tolerance: tolerance, most: most, length: most + s.far(tolerance) + 2*blur}
+	b := &blurred{tolerance: tolerance, most: most, length: most + s.tailDistance(tolerance) + 2*blur}
 	last := math.Ceil(float64(order*b.length) / (2 * blur))
-	if !(last <= mostBlurred) {
+	if !(last <= maxWaves) {
 		return nil
 	}
 	s.last = b
 	deep := Log(4 / tolerance)
 	b.lost = tolerance + remains() + float64(2/math.Pi*(tolerance/4)*(1+Log(last)))
-	openings := s.openings(deep)
+	openings := s.narrowOpenings(deep)
 	step := 2 * math.Pi / b.length
 	for k := 1.0; k <= last; k++ {
 		theta := float64(step * k)
-		if to := openings.leave(theta); to > theta {
+		if to := openings.nextOpening(theta); to > theta {
 			k = math.Max(k, math.Ceil(to/step)-1)
 			continue
 		}
-		exponent := s.exponent(theta, deep)
+		exponent := s.negLogCharacteristic(theta, deep)
 		if exponent > deep {
 			continue
 		}
@@ -74,7 +74,7 @@ func (s *NoiseSum) newBlurred(tolerance, most float64) *blurred {
 	return b
 }
 
-// evenPower is xⁿ for an even n.
+// evenPower returns xⁿ for an even n.
 func evenPower(x float64, n int) float64 {
 	out := 1.0
 	for square := float64(x * x); n > 0; n -= 2 {
@@ -83,8 +83,8 @@ func evenPower(x float64, n int) float64 {
 	return out
 }
 
-// bound is a lower bound of P(|S| ≤ x).
-func (b *blurred) bound(x float64) float64 {
+// lowerBound returns a lower bound of P(|S| ≤ x).
+func (b *blurred) lowerBound(x float64) float64 {
 	if x -= blur; !(x > 0) {
 		return 0
 	}
@@ -96,30 +96,30 @@ func (b *blurred) bound(x float64) float64 {
 	return math.Max(0, math.Min(1, sum-b.lost))
 }
 
-// opening is where draws let φ be above a level: near the multiples of a period.
+// opening describes where a draw allows φ to be above a level: within half of a multiple of the period.
 type opening struct{ period, half float64 }
 
-// openings are those of the draws that leave the least.
+// openings are the openings of the draws that are open for the smallest fraction of θ.
 type openings []opening
 
-// mostOpenings is how many are looked at.
-const mostOpenings = 8
+// maxOpenings is the number of openings considered.
+const maxOpenings = 8
 
-// openings are the draws' that have −ln φ above a level but near the multiples of a period.
-func (s *NoiseSum) openings(deep float64) openings {
+// narrowOpenings returns the openings of draws whose −ln φ exceeds a level except near the multiples of a period.
+func (s *NoiseSum) narrowOpenings(deep float64) openings {
 	var out openings
 	for i := range s.draws {
 		d := &s.draws[i]
-		if turns := d.draw.open(deep / d.count); turns < 0.45 {
+		if turns := d.draw.openTurns(deep / d.count); turns < 0.45 {
 			out = append(out, opening{1 / d.turns, turns / d.turns})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b opening) int { return cmp.Compare(a.half/a.period, b.half/b.period) })
-	return out[:min(len(out), mostOpenings)]
+	return out[:min(len(out), maxOpenings)]
 }
 
-// leave is up to where φ is below the level, θ itself where it may be above.
-func (w openings) leave(theta float64) float64 {
+// nextOpening returns the point up to which φ is below the level, or θ itself if φ may be above it there.
+func (w openings) nextOpening(theta float64) float64 {
 	out := theta
 	for _, one := range w {
 		if nearest := math.Floor(theta/one.period + 0.5); math.Abs(theta-float64(nearest*one.period)) > one.half {
@@ -129,16 +129,16 @@ func (w openings) leave(theta float64) float64 {
 	return out
 }
 
-// least is the least x up to high for which the bound is at least the confidence, as it is at high, to a resolution of
-// c/16 above it: by false position, with halved weights where one end stays (the Illinois rule), in the bracket of
-// bisection.
-func (b *blurred) least(confidence, high float64) float64 {
-	low, below, above := 0.0, -confidence, b.bound(high)-confidence
-	stayed := 0 // −1 where the low end did, 1 where the high end
+// leastMargin returns the least x up to high for which the bound is at least the confidence, as it is at high, to a
+// resolution of c/16 above it. It uses the method of false position, halving the weight of an end that stays (the
+// Illinois rule), within a bracket as in bisection.
+func (b *blurred) leastMargin(confidence, high float64) float64 {
+	low, below, above := 0.0, -confidence, b.lowerBound(high)-confidence
+	stayed := 0 // −1 if the low end stayed, 1 if the high end did
 	for high-low > blur/16 {
 		x := low - below*(high-low)/(above-below)
 		x = math.Max(low+blur/32, math.Min(x, high-blur/32))
-		if v := b.bound(x) - confidence; v >= 0 {
+		if v := b.lowerBound(x) - confidence; v >= 0 {
 			high, above = x, v
 			if stayed == -1 {
 				below /= 2

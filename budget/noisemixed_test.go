@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestMarginsOfMultiplesOfOneUnit holds margins of sums whose weights are few multiples of one unit against the law
-// itself, by adding up probabilities outcome by outcome: the least multiple that has the confidence, and not one less.
-// The laws leave out less than 1e-12.
+// TestMarginsOfMultiplesOfOneUnit compares margins of sums whose weights are small multiples of one unit with the law
+// itself, adding up probabilities outcome by outcome: the margin is the least multiple that has the confidence.
 func TestMarginsOfMultiplesOfOneUnit(t *testing.T) {
 	law := func(term NoiseTerm, times int) map[int]float64 {
 		out, sum := map[int]float64{}, 0.0

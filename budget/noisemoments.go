@@ -2,19 +2,19 @@ package budget
 
 import "math"
 
-// This file holds what moments alone say of a weighted sum of noise: much less work than its law.
+// This file holds bounds on a weighted sum of noise from moments alone, which take much less work than its law.
 
-// NoiseMoments are the deviation σ of a sum of terms, and what bounds its margins. A sum of Laplace noise has the
-// fourth moment 3σ⁴ + Σ n·w⁴·κ, with κ = v(1+3v) the fourth cumulant of a draw of variance v: twice that of a geometric
-// variable of variance v/2, whose difference the draw is. A sum of Gaussian noise has E e^{λS} ≤ e^{pλ²/2} with p = Σ
-// n·w²·σ² (Canonne, Kamath & Steinke 2020, corollary 17).
+// NoiseMoments holds the standard deviation σ of a sum of terms, and what bounds its margins. A sum of Laplace noise
+// has the fourth moment 3σ⁴ + Σ n·w⁴·κ, with κ = v(1+3v) the fourth cumulant of a draw of variance v: twice that of a
+// geometric variable of variance v/2, as the draw is the difference of two of these. A sum of Gaussian noise has E
+// e^{λS} ≤ e^{pλ²/2} with p = Σ n·w²·σ² (Canonne, Kamath & Steinke 2020, corollary 17).
 type NoiseMoments struct {
 	Deviation float64
-	fourth    float64 // E S⁴, where all is Laplace noise
-	proxy     float64 // p, where all is Gaussian noise
+	fourth    float64 // E S⁴, if all noise is Laplace
+	proxy     float64 // p, if all noise is Gaussian
 }
 
-// MomentsOf are those of the sum of these terms.
+// MomentsOf returns the moments of the sum of these terms.
 func MomentsOf(terms []NoiseTerm) NoiseMoments {
 	var last NoiseTerm
 	var draw, excess, variance, cumulant, proxy float64
@@ -43,8 +43,8 @@ func MomentsOf(terms []NoiseTerm) NoiseMoments {
 	return m
 }
 
-// Bound is an m with P(|S| ≤ m) at least the confidence: by Chernoff's inequality for Gaussian noise, by Markov's for
-// the fourth power of Laplace noise, else by Chebyshev's.
+// Bound returns an m with P(|S| ≤ m) at least the confidence: by Chernoff's inequality for Gaussian noise, by Markov's
+// for the fourth power of Laplace noise, and by Chebyshev's for a mixture.
 func (m NoiseMoments) Bound(confidence float64) float64 {
 	beyond := 1 - confidence
 	bound := m.Deviation / math.Sqrt(beyond)

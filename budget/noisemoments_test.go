@@ -28,8 +28,8 @@ func TestMomentsAreThoseOfTheLaw(t *testing.T) {
 	}
 }
 
-// TestMomentsBoundMargins holds bounds against the laws of sums: of Laplace noise, of Gaussian noise and of both. Of
-// many draws they are not far from margins.
+// TestMomentsBoundMargins compares bounds with the laws of sums: of Laplace noise, of Gaussian noise and of both. For
+// many draws the bounds are close to the margins.
 func TestMomentsBoundMargins(t *testing.T) {
 	laplace := func(weight float64, count int64, scale float64) NoiseTerm {
 		return NoiseTerm{weight, count, DiscreteLaplace, scale}

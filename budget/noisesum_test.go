@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// table is a law on the multiples of a step, by its probabilities: entry i is that of (i − middle)·step.
+// table is a law on the multiples of a step: entry i is the probability of (i − middle)·step.
 type table struct {
 	step   float64
 	law    []float64
@@ -44,7 +44,7 @@ func convolved(step float64, terms ...NoiseTerm) table {
 	return table{step, law, len(law) / 2}
 }
 
-// within is P(|S| ≤ m); multiples of the step count that are not beyond m by more than rounding makes.
+// within returns P(|S| ≤ m). It includes multiples of the step that exceed m by rounding alone.
 func (t table) within(m float64) float64 {
 	var sum float64
 	most := int(math.Floor(m/t.step + 1e-9))
@@ -56,8 +56,8 @@ func (t table) within(m float64) float64 {
 	return sum
 }
 
-// TestSumsOfIntegersHaveTheirExactLaw holds margins and probabilities of equal weights against the convolution of the
-// laws. Tables in float64 of up to 3000 entries are good to 1e-12.
+// TestSumsOfIntegersHaveTheirExactLaw compares margins and probabilities of equal weights with the convolution of the
+// laws. Tables in float64 of up to 3000 entries are accurate to 1e-12.
 func TestSumsOfIntegersHaveTheirExactLaw(t *testing.T) {
 	for _, terms := range [][]NoiseTerm{
 		{{1, 1, DiscreteLaplace, 2}}, {{-1, 1, DiscreteGaussian, 7}}, {{1, 3, DiscreteLaplace, 0.25}},
@@ -110,8 +110,8 @@ var mixtures = map[string][]NoiseTerm{
 	"tiny noise":      {{1, 3, DiscreteGaussian, 0.05}, {0.5, 2, DiscreteLaplace, 0.1}},
 }
 
-// TestBoundsOfUnequalWeightsHold holds the bound to what it says of itself: never above the probability, and not below
-// that of 2c less by more than 1e-4; and the margin to be the least but for that.
+// TestBoundsOfUnequalWeightsHold checks that the bound is never above the probability, and never more than 1e-4 below
+// the probability for a margin smaller by 2c. It also checks that the margin is the least up to that error.
 func TestBoundsOfUnequalWeightsHold(t *testing.T) {
 	for name, terms := range mixtures {
 		law, s := convolved(0.25, terms...), NewNoiseSum(terms)
@@ -147,8 +147,8 @@ func TestBoundsOfUnequalWeightsHold(t *testing.T) {
 	}
 }
 
-// TestSumsOfMuchNoise: for large scales the sum of n Laplace draws is the scale times that of n continuous ones, whose
-// 95 % margin is 5.6925713 for n = 4, and 2.9957323 for n = 1.
+// TestSumsOfMuchNoise compares with continuous noise: for large scales the sum of n Laplace draws is the scale times
+// that of n continuous ones, whose 95 % margin is 5.6925713 for n = 4, and 2.9957323 for n = 1.
 func TestSumsOfMuchNoise(t *testing.T) {
 	for _, scale := range []float64{3_000_001, 3_000_000_001, 3_000_000_000_001, 700_000_000_000_001} {
 		for n, want := range map[int64]float64{1: 2.9957323, 4: 5.6925713} {
@@ -182,7 +182,7 @@ func TestSumsOfManyDrawsAreNormal(t *testing.T) {
 	}
 }
 
-// TestNothingIsCertain: a sum without noise is exact, and a sure interval has no end.
+// TestNothingIsCertain checks that a sum without noise is exact, and that an interval of confidence 1 is unbounded.
 func TestNothingIsCertain(t *testing.T) {
 	for _, terms := range [][]NoiseTerm{nil, {{0, 5, DiscreteLaplace, 2}}, {{1, 0, DiscreteGaussian, 2}}} {
 		s := NewNoiseSum(terms)
@@ -199,9 +199,9 @@ func TestNothingIsCertain(t *testing.T) {
 	}
 }
 
-// TestIntervalsCoverAsTheLawSays draws sums of weighted noise 20 000 times. A share of n draws lies 6.5 deviations from
-// its mean with a chance below 1e-10; the bound may be 1e-4 below the truth and what lies in 2c, 3e-4 for these, beside
-// that.
+// TestIntervalsCoverAsTheLawSays draws sums of weighted noise 20 000 times. The share of covered draws lies 6.5
+// standard deviations from its mean with a probability below 1e-10. In addition, the bound may be below the truth by
+// 1e-4 and the probability within 2c, which is 3e-4 for these.
 func TestIntervalsCoverAsTheLawSays(t *testing.T) {
 	const n = 20000
 	random := rand.New(rand.NewPCG(3, 4))
@@ -266,8 +266,8 @@ func BenchmarkNoiseSum(b *testing.B) {
 	}
 }
 
-// Of noise that is hardly ever other than 0 a margin is found, and has at least the probability that is said, by adding up
-// all that few draws can be.
+// Noise that is hardly ever different from 0 still has a margin, with at least the stated probability. The test adds up
+// everything that few draws can be.
 func TestMarginsOfNextToNoNoise(t *testing.T) {
 	law := func(variance float64) (p [9]float64) {
 		var sum float64

@@ -2,8 +2,8 @@ package budget
 
 import "math"
 
-// This file holds the tails of the standard normal law, relatively accurate as
-// far out as float64 reaches. With Z standard normal,
+// This file holds the tails of the standard normal law, accurate relatively as far out as float64 reaches. With Z
+// standard normal,
 //
 //	Q(z) = P(Z > z) = exp(−z²/2)·S(z)
 //	S(z) = (1/√2π)·∫₀^∞ exp(−u²/2 − zu) du,   S′(z) = −D(z)

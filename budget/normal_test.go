@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// normalTable holds z, P(Z > z), S(z) and D(z) to 20 digits, calculated apart from
-// this program.
+// normalTable holds z, P(Z > z), S(z) and D(z) to 20 digits, calculated independently of this program.
 var normalTable = []struct{ z, tail, scaled, slope float64 }{
 	{0, 0.5, 0.5, 0.39894228040143267794},
 	{0.125, 0.45026177516988710702, 0.453793222040892356, 0.34221812764632113344},

@@ -128,7 +128,7 @@ var numericalKinds = map[string]func(t *testing.T, v vector) any{
 			t.Fatalf("%s: no such mechanism: %s", v.ID, mechanism)
 		}
 		pmf := map[string]float64{}
-		continuous(laplace{scale: v.input(t, "scale"), l1: v.input(t, "l1_sensitivity")}).place(v.input(t, "h"), 0,
+		continuous(laplace{scale: v.input(t, "scale"), l1: v.input(t, "l1_sensitivity")}).spreadOver(v.input(t, "h"), 0,
 			func(j int64, m float64) {
 				pmf[strconv.FormatInt(j, 10)] += m
 			})
@@ -168,14 +168,14 @@ func deltaOf(epsilon float64, steps ...step) float64 { return deltaWith(fine, ep
 func deltaWith(r resolution, epsilon float64, steps ...step) float64 {
 	sketches := sketchesOf(steps)
 	s := compose(steps, sketches, tiltAt(sketches, epsilon), r)
-	return s.delta(epsilon)
+	return s.deltaAt(epsilon)
 }
 
 func epsilonOf(delta float64, steps ...step) float64 {
 	r := fine
 	sketches := sketchesOf(steps)
 	s := compose(steps, sketches, tiltFor(sketches, -Log(delta)), r)
-	return s.epsilon(delta)
+	return s.epsilonAt(delta)
 }
 
 // leastFor bisects for the least x up to enough that does.

@@ -12,17 +12,16 @@ import (
 type pair interface {
 	// lattice returns the lattice that holds every finite loss, or false.
 	lattice() (lattice, bool)
-	// grain returns a loss of which the places of all atoms are multiples, or nil.
-	grain() *big.Rat
-	// place spreads the finite losses over the multiples of h, by add(j, mass) for
-	// the loss j·h: the mass between two multiples goes to both of them in the
-	// proportion that keeps both its P and its Q (connecting the dots: Doroshenko,
-	// Ghazi, Kamath, Kumar & Manurangsi 2022, section 4). It returns P(L = ∞),
-	// tails that are left out included. Positions rise but for the last two. What
-	// weighs nothing in a sum that is tilted by θ may be spread over fewer of them.
-	place(h, theta float64, add func(j int64, mass float64)) (infinite float64)
-	// span is the least and the largest finite loss that place spreads.
-	span() (low, high float64)
+	// commonGrain returns a loss of which the losses of all atoms are multiples, or nil.
+	commonGrain() *big.Rat
+	// spreadOver spreads the finite losses over the multiples of h, by add(j, mass) for the loss j·h: the mass between two
+	// multiples goes to both of them in the proportion that keeps both its P and its Q (connecting the dots: Doroshenko,
+	// Ghazi, Kamath, Kumar & Manurangsi 2022, section 4). It returns P(L = ∞), including tails that are left out.
+	// Positions rise except for the last two. Mass that is negligible in a sum tilted by θ may be spread over fewer of
+	// them.
+	spreadOver(h, theta float64, add func(j int64, mass float64)) (infinite float64)
+	// lossSpan returns the least and the largest finite loss that spreadOver spreads.
+	lossSpan() (low, high float64)
 }
 
 // lattice is the set of losses {(first + i·stride)·unit : i ≥ 0}.
@@ -31,13 +30,16 @@ type lattice struct {
 	first, stride int64
 }
 
-// offset is the least loss, and spacing the distance of two.
-func (l lattice) offset() *big.Rat  { return new(big.Rat).Mul(l.unit, new(big.Rat).SetInt64(l.first)) }
-func (l lattice) spacing() *big.Rat { return new(big.Rat).Mul(l.unit, new(big.Rat).SetInt64(l.stride)) }
+// firstLoss returns the least loss, and lossSpacing the distance between two neighbouring losses.
+func (l lattice) firstLoss() *big.Rat {
+	return new(big.Rat).Mul(l.unit, new(big.Rat).SetInt64(l.first))
+}
+func (l lattice) lossSpacing() *big.Rat {
+	return new(big.Rat).Mul(l.unit, new(big.Rat).SetInt64(l.stride))
+}
 
-// atoms is a pair whose losses lie on a lattice: mass[i] is the probability of
-// the i-th. The integers stay integers: no rounded loss decides where an atom
-// lies.
+// atoms is a pair whose losses lie on a lattice: mass[i] is the probability of the i-th loss. Losses are kept as
+// integer multiples, so that no rounding decides where an atom lies.
 type atoms struct {
 	at        lattice
 	mass      []float64
@@ -46,25 +48,24 @@ type atoms struct {
 
 func (a atoms) lattice() (lattice, bool) { return a.at, true }
 
-func (a atoms) grain() *big.Rat {
+func (a atoms) commonGrain() *big.Rat {
 	whole := greatestDivisor(max(a.at.first, -a.at.first), a.at.stride)
 	return new(big.Rat).Mul(a.at.unit, new(big.Rat).SetInt64(whole))
 }
 
-// loss is the i-th loss. The product of a small integer and one rounded unit is
-// within 1 ulp.
-func (a atoms) loss(i int) float64 { return a.losses()(i) }
+// lossAt returns the i-th loss. The product of a small integer and one rounded unit is within 1 ulp.
+func (a atoms) lossAt(i int) float64 { return a.lossFunction()(i) }
 
-// losses are all losses: the unit is rounded once for them.
-func (a atoms) losses() func(i int) float64 {
+// lossFunction returns the function from an index to its loss. The unit is rounded once for all of them.
+func (a atoms) lossFunction() func(i int) float64 {
 	unit := nearest(a.at.unit)
 	return func(i int) float64 { return float64(a.at.first+int64(i)*a.at.stride) * unit }
 }
 
-func (a atoms) span() (low, high float64) { return a.loss(0), a.loss(len(a.mass) - 1) }
+func (a atoms) lossSpan() (low, high float64) { return a.lossAt(0), a.lossAt(len(a.mass) - 1) }
 
-func (a atoms) place(h, _ float64, add func(j int64, mass float64)) float64 {
-	loss := a.losses()
+func (a atoms) spreadOver(h, _ float64, add func(j int64, mass float64)) float64 {
+	loss := a.lossFunction()
 	for i, mass := range a.mass {
 		if mass > 0 {
 			connectDots(loss(i), mass, h, add)
@@ -78,7 +79,7 @@ func (a atoms) place(h, _ float64, add func(j int64, mass float64)) float64 {
 func connectDots(loss, mass, h float64, add func(j int64, mass float64)) {
 	j := math.Floor(loss / h)
 	up := expm1(float64(j*h)-loss) / expm1(-h)
-	up = min(max(up, 0), 1) // but for rounding it is
+	up = min(max(up, 0), 1) // true except for rounding
 	add(int64(j), float64(mass*(1-up)))
 	add(int64(j)+1, float64(mass*up))
 }
@@ -108,9 +109,8 @@ func (a atoms) convolve(b atoms) atoms {
 	}
 }
 
-// profile returns δ at the losses n·unit for n from first on, as many as asked:
-// the hockey-stick divergence E[(1 − e^{ε−L})₊] of the pair, without
-// cancellation.
+// profile returns δ at the losses n·unit for n from first on, at the given number of points: the hockey-stick
+// divergence E[(1 − e^{ε−L})₊] of the pair, without cancellation.
 func (a atoms) profile(first int64, points int) []float64 {
 	unit := nearest(a.at.unit)
 	step, gap := Exp(-unit), -expm1(-unit)
@@ -132,16 +132,14 @@ func (a atoms) profile(first int64, points int) []float64 {
 	return delta
 }
 
-// maxEnvelope is how many points an envelope may be refined to.
+// maxEnvelope is the largest number of points that an envelope is refined to.
 const maxEnvelope = 1 << 13
 
-// envelope returns a pair that dominates all those given, which share a unit: the
-// one whose profile joins the largest of theirs at the multiples of a part of it.
+// envelope returns a pair that dominates all given pairs, which share a unit. Its profile joins the largest of their
+// values at the multiples of a fraction of the unit.
 //
-// Guarantee: it dominates every pair that one of those given dominates.
-// Theorem: a profile that is convex in e^ε and bounds theirs belongs to a
-// dominating pair (Zhu, Dong & Wang 2022, proposition 8). Argument:
-// docs/proofs/pld.md.
+// Guarantee: it dominates every pair that one of the given pairs dominates. Theorem: a profile that is convex in e^ε
+// and bounds theirs belongs to a dominating pair (Zhu, Dong & Wang 2022, proposition 8). Argument: docs/proofs/pld.md.
 func envelope(pairs []atoms) atoms {
 	if len(pairs) == 1 {
 		return pairs[0]
@@ -166,10 +164,8 @@ func envelope(pairs []atoms) atoms {
 	return fromProfile(unit, low*parts, worst)
 }
 
-// fromProfile returns the pair with these values of δ at ε = (first+i)·unit,
-// joined by straight lines in e^ε; the values must be convex in it but for
-// rounding. Below the first ε the profile is taken to be the largest there can
-// be.
+// fromProfile returns the pair with these values of δ at ε = (first+i)·unit, joined by straight lines in e^ε. The
+// values must be convex in e^ε up to rounding. Below the first ε the profile is taken to be the largest possible.
 func fromProfile(unit *big.Rat, first int64, delta []float64) atoms {
 	h := nearest(unit)
 	n := len(delta)
@@ -187,13 +183,12 @@ func fromProfile(unit *big.Rat, first int64, delta []float64) atoms {
 	}
 	infinite := delta[n-1]
 	mass[0] = max(0, 1-infinite-sum)
-	return atoms{lattice{unit, first, 1}, mass, infinite}.raised(n)
+	return atoms{lattice{unit, first, 1}, mass, infinite}.withRoundingSlack(n)
 }
 
-// raised returns the pair with masses larger by what rounding may take from a
-// profile of so many points: the slopes of all points after one add up to its δ,
-// each with few roundings.
-func (a atoms) raised(points int) atoms {
+// withRoundingSlack returns the pair with masses enlarged by what rounding may take from a profile of so many points:
+// the slopes of all points after one add up to its δ, each with few roundings.
+func (a atoms) withRoundingSlack(points int) atoms {
 	slack := 1 + float64(16*unitRoundoff*float64(points+16))
 	mass := make([]float64, len(a.mass))
 	for i, m := range a.mass {
@@ -202,7 +197,7 @@ func (a atoms) raised(points int) atoms {
 	return atoms{a.at, mass, float64(a.unbounded * slack)}
 }
 
-// greatestDivisor is the greatest common divisor of two positive integers.
+// greatestDivisor returns the greatest common divisor of two positive integers.
 func greatestDivisor(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
@@ -210,8 +205,7 @@ func greatestDivisor(a, b int64) int64 {
 	return a
 }
 
-// tails is a pair whose losses have no lattice that would be worth keeping,
-// given by its distribution functions.
+// tails is a pair that is given by its distribution functions, since its losses have no useful lattice.
 type tails struct {
 	// above returns P(L > x) and Q(L > x), below P(L ≤ x) and Q(L ≤ x), each
 	// accurate relatively.
@@ -222,28 +216,28 @@ type tails struct {
 
 func (t tails) lattice() (lattice, bool) { return lattice{}, false }
 
-func (t tails) grain() *big.Rat { return t.ends }
+func (t tails) commonGrain() *big.Rat { return t.ends }
 
-func (t tails) span() (low, high float64) { return t.low, t.high }
+func (t tails) lossSpan() (low, high float64) { return t.low, t.high }
 
-func (t tails) place(h, theta float64, add func(j int64, mass float64)) float64 {
+func (t tails) spreadOver(h, theta float64, add func(j int64, mass float64)) float64 {
 	const coarsest = 1 << 16
 	first, last := int64(math.Ceil(t.low/h))-1, int64(math.Ceil(t.high/h))
 	at := func(j int64) float64 { return float64(float64(j) * h) }
 	if at(last) < t.high { // by rounding
 		last++
 	}
-	median := t.quantile(0.5)
-	left := t.edge(at(first), median)
+	median := t.lossQuantile(0.5)
+	left := t.massBeyond(at(first), median)
 	if !left.upper {
-		add(first+1, left.p) // below the span: moved up
+		add(first+1, left.p) // mass below the span, moved up
 	}
 	width := int64(1)
 	for j := first; j < last; {
 		// A tail of tilted mass m may lie in cells of width h/√m without adding
 		// more to the variance than the rest does.
 		width = min(2*width, coarsest, last-j)
-		right := t.edge(at(j+width), median)
+		right := t.massBeyond(at(j+width), median)
 		for width > 1 {
 			heaviest := right.p
 			if left.upper {
@@ -253,9 +247,9 @@ func (t tails) place(h, theta float64, add func(j int64, mass float64)) float64 
 				break
 			}
 			width /= 2
-			right = t.edge(at(j+width), median)
+			right = t.massBeyond(at(j+width), median)
 		}
-		p, q := between(left, right)
+		p, q := massBetween(left, right)
 		up := (p - float64(q*Exp(at(j)))) / -expm1(-float64(width)*h)
 		up = min(max(up, 0), p)
 		add(j, p-up)
@@ -265,13 +259,13 @@ func (t tails) place(h, theta float64, add func(j int64, mass float64)) float64 
 	return left.p
 }
 
-// edge is the mass above a loss if upper, else up to it: the smaller of both.
+// edge is the mass above a loss if upper is set, and up to it if not: the smaller of the two.
 type edge struct {
 	p, q  float64
 	upper bool
 }
 
-func (t tails) edge(loss, median float64) edge {
+func (t tails) massBeyond(loss, median float64) edge {
 	if loss >= median {
 		p, q := t.above(loss)
 		return edge{p, q, true}
@@ -280,8 +274,8 @@ func (t tails) edge(loss, median float64) edge {
 	return edge{p, q, false}
 }
 
-// between is the mass between two edges.
-func between(left, right edge) (p, q float64) {
+// massBetween returns the mass between two edges.
+func massBetween(left, right edge) (p, q float64) {
 	switch {
 	case right.upper && left.upper:
 		p, q = left.p-right.p, left.q-right.q
@@ -293,8 +287,8 @@ func between(left, right edge) (p, q float64) {
 	return max(p, 0), max(q, 0)
 }
 
-// quantile returns about the loss above which there is this mass of P.
-func (t tails) quantile(above float64) float64 {
+// lossQuantile returns approximately the loss above which P has this mass.
+func (t tails) lossQuantile(above float64) float64 {
 	low, high := t.low, t.high
 	for range 60 {
 		middle := (low + high) / 2

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// namedPair is a pair with its exact profile, told by other means than the pair.
+// namedPair is a pair with its exact profile, which does not come from the pair.
 type namedPair struct {
 	name  string
 	pair  pair
@@ -24,7 +24,7 @@ func namedPairs(t *testing.T) []namedPair {
 	return []namedPair{
 		{"discrete Gaussian", gaussianAtoms(gaussian.Parameter, 3), definition(gaussian, Shift{3})},
 		{"discrete Laplace", laplaceAtoms(laplace.Parameter, 3), definition(laplace, Shift{3})},
-		{"two coordinates", laplace.vector(Shift{2, 1}), definition(laplace, Shift{2, 1})},
+		{"two coordinates", laplace.shiftPair(Shift{2, 1}), definition(laplace, Shift{2, 1})},
 		{"randomized response", pureAtoms(mustRat(t, "4/3")), func(epsilon float64) float64 {
 			high := 1 / (1 + math.Exp(-4./3))
 			return math.Max(0, high-math.Exp(epsilon)*(1-high)) + math.Max(0, 1-high-math.Exp(epsilon)*high)
@@ -53,7 +53,7 @@ func TestConnectedDotsKeepBothMeasuresAndDominate(t *testing.T) {
 		for _, h := range []float64{0.001, 0.0137, 0.11, 0.5} {
 			for _, theta := range []float64{0, 3} {
 				var losses, masses []float64
-				p := c.pair.place(h, theta, func(j int64, mass float64) {
+				p := c.pair.spreadOver(h, theta, func(j int64, mass float64) {
 					losses, masses = append(losses, float64(j)*h), append(masses, mass)
 				})
 				q := 0.0
@@ -103,7 +103,7 @@ func TestProfileIsTheHockeyStick(t *testing.T) {
 func deltaOfAtoms(a atoms, epsilon float64) float64 {
 	sum := a.unbounded
 	for i, m := range a.mass {
-		sum += m * math.Max(0, -math.Expm1(epsilon-a.loss(i)))
+		sum += m * math.Max(0, -math.Expm1(epsilon-a.lossAt(i)))
 	}
 	return sum
 }
@@ -111,7 +111,7 @@ func deltaOfAtoms(a atoms, epsilon float64) float64 {
 func TestEnvelopeDominatesEachAndNoMore(t *testing.T) {
 	variance := mustRat(t, "49/100")
 	m := Mechanism{Kind: DiscreteGaussian, Parameter: variance, L1: big.NewInt(4), L2Squared: big.NewInt(4)}
-	pairs := []atoms{m.vector(Shift{2}), m.vector(Shift{1, 1, 1, 1})}
+	pairs := []atoms{m.shiftPair(Shift{2}), m.shiftPair(Shift{1, 1, 1, 1})}
 	all := envelope(pairs)
 	for epsilon := -15.0; epsilon < 30; epsilon += 0.37 {
 		most := max(deltaOfAtoms(pairs[0], epsilon), deltaOfAtoms(pairs[1], epsilon))
@@ -124,8 +124,8 @@ func TestEnvelopeDominatesEachAndNoMore(t *testing.T) {
 	}
 }
 
-// TestZCDPPairDominatesWhatIsOfThatRho holds it against the conversion, from above,
-// and against a mechanism of that ρ, from below.
+// TestZCDPPairDominatesWhatIsOfThatRho compares the pair with the conversion, from above, and with a mechanism of that
+// ρ, from below.
 func TestZCDPPairDominatesWhatIsOfThatRho(t *testing.T) {
 	for _, rho := range []float64{1e-4, 0.1, 2, 40} {
 		a := zcdpAtoms(rho)
@@ -147,13 +147,12 @@ func TestZCDPPairDominatesWhatIsOfThatRho(t *testing.T) {
 	}
 }
 
-// TestWhatIsCutOffCountsAsInfinite cuts a pair, and the window of a sum, far below
-// where they end.
+// TestWhatIsCutOffCountsAsInfinite truncates a pair, and the window of a sum, far below their ends.
 func TestWhatIsCutOffCountsAsInfinite(t *testing.T) {
 	pair := gaussianTails(25e6, 4000)
 	pair.high = 1
 	var placed float64
-	infinite := pair.place(0.01, 0, func(_ int64, mass float64) { placed += mass })
+	infinite := pair.spreadOver(0.01, 0, func(_ int64, mass float64) { placed += mass })
 	// The loss has mean 0.32 and deviation 0.8: 0.2 of it lies above 1.
 	if math.Abs(placed+infinite-1) > 1e-12 || math.Abs(infinite-0.198) > 1e-3 {
 		t.Errorf("%v and, infinite, %v", placed, infinite)
@@ -161,9 +160,9 @@ func TestWhatIsCutOffCountsAsInfinite(t *testing.T) {
 
 	steps := []step{{pureAtoms(mustRat(t, "1/10")), 1000}}
 	for _, rare := range []float64{3, 8, 20} {
-		s := convolve(steps, sketchesOf(steps), tilt{theta: 1, margin: 5, rare: rare}, usual)
+		s := composeTilted(steps, sketchesOf(steps), tilt{theta: 1, margin: 5, rare: rare}, usual)
 		for epsilon := 0.0; epsilon < 60; epsilon++ {
-			if got, want := s.delta(epsilon), optimalDelta(0.1, 1000, epsilon); got < want*(1-1e-9) {
+			if got, want := s.deltaAt(epsilon), optimalDelta(0.1, 1000, epsilon); got < want*(1-1e-9) {
 				t.Errorf("all but e^%v in the window, ε = %v: δ = %v, want at least %v", -rare, epsilon, got, want)
 			}
 		}

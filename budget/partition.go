@@ -6,12 +6,11 @@ import (
 	"math"
 )
 
-// PartitionSelection decides for each partition, such as a group that only some
-// ids know of, whether it is published, from the number of ids in it: the largest
-// probabilities that are possible. An id is in at most MaxPartitions of them, of
-// which each gets ε/MaxPartitions and 1−(1−δ)^(1/MaxPartitions).
+// PartitionSelection decides whether to publish each partition, such as a group whose existence only some ids reveal,
+// from the number of ids in it. It uses the largest possible probabilities. An id is in at most MaxPartitions
+// partitions, each of which gets ε/MaxPartitions and 1−(1−δ)^(1/MaxPartitions).
 //
-// With ε and δ those of one partition, and π₀ = 0,
+// With ε and δ of one partition, and π₀ = 0,
 //
 //	πₙ = min(e^ε·πₙ₋₁ + δ, 1 − e^{−ε}(1 − πₙ₋₁ − δ), 1).
 type PartitionSelection struct {
@@ -19,8 +18,8 @@ type PartitionSelection struct {
 	MaxPartitions  int64
 }
 
-// mostCounts bounds the counts below the one from which on every partition is kept.
-const mostCounts = 1 << 22
+// maxCounts bounds the least number of ids from which on every partition is kept.
+const maxCounts = 1 << 22
 
 // Validate returns an error unless ε and δ are positive, δ is at most 1, and the
 // probabilities reach 1 within about four million ids.
@@ -31,14 +30,13 @@ func (s PartitionSelection) Validate() error {
 	epsilon, delta := s.perPartition()
 	// π rises to ½ and from there to 1 in at most ln(1/δ)/ε counts each, and by δ at
 	// each count.
-	if !(delta > 0) || math.Min(2*(-Log(delta)+1)/epsilon, 1/delta) > mostCounts {
-		return fmt.Errorf("partition selection: epsilon and delta of one partition are so small that even %d ids might not suffice: raise them, or let an id count in fewer partitions", mostCounts)
+	if !(delta > 0) || math.Min(2*(-Log(delta)+1)/epsilon, 1/delta) > maxCounts {
+		return fmt.Errorf("partition selection: epsilon and delta of one partition are so small that even %d ids might not suffice: raise them, or let an id count in fewer partitions", maxCounts)
 	}
 	return nil
 }
 
-// perPartition returns the ε and δ of each partition, rounded down: ε/MaxPartitions
-// and 1−(1−δ)^(1/MaxPartitions).
+// perPartition returns the ε and δ of each partition, rounded down: ε/MaxPartitions and 1−(1−δ)^(1/MaxPartitions).
 //
 // Guarantee: as many mechanisms, each private at what is returned, are (ε, δ)-
 // differentially private together. Theorem: Kairouz, Oh & Viswanath 2015, theorem
@@ -49,16 +47,14 @@ func (s PartitionSelection) perPartition() (epsilon, delta float64) {
 	}
 	count := float64(s.MaxPartitions)
 	if s.Delta == 1 {
-		return lowered(s.Epsilon/count, 1), 1
+		return loweredBy(s.Epsilon/count, 1), 1
 	}
-	return lowered(s.Epsilon/count, 1), lowered(-expm1(log1p(-s.Delta)/count), 8)
+	return loweredBy(s.Epsilon/count, 1), loweredBy(-expm1(log1p(-s.Delta)/count), 8)
 }
 
-// KeepProbabilities returns π₀, π₁, … up to the one that all larger counts share,
-// which is 1 or, for δ below 2⁻⁵³, may be 1 − 2⁻⁵³. Each is rounded down: it is never
-// above the optimum, and below it by less than 1e-9 of it. A float64 is a fraction
-// of a power of 2, so that a decision by exact random bits keeps exactly this
-// probability.
+// KeepProbabilities returns π₀, π₁, … up to the value that all larger counts share, which is 1 or, for δ below 2⁻⁵³,
+// may be 1 − 2⁻⁵³. Each is rounded down: it is never above the optimum, and below it by less than 1e-9 of it. A float64
+// is a fraction of a power of 2, so a decision by exact random bits has exactly this probability.
 //
 // Guarantee: keeping every partition independently with these probabilities is
 // (ε, δ)-differentially private for neighbours in which one id is added or removed,
@@ -70,7 +66,7 @@ func (s PartitionSelection) KeepProbabilities() ([]float64, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	rise := s.rise()
+	rise := s.nextProbability()
 	kept := []float64{0}
 	for {
 		last := kept[len(kept)-1]
@@ -82,25 +78,24 @@ func (s PartitionSelection) KeepProbabilities() ([]float64, error) {
 	}
 }
 
-// rise returns the function πₙ₋₁ ↦ πₙ, with every operation rounded down or, where
-// it is subtracted, up.
-func (s PartitionSelection) rise() func(kept float64) float64 {
+// nextProbability returns the function πₙ₋₁ ↦ πₙ, with every operation rounded down, or rounded up if its result is
+// subtracted.
+func (s PartitionSelection) nextProbability() func(kept float64) float64 {
 	epsilon, delta := s.perPartition()
-	grow := math.Min(math.MaxFloat64, downwards(downwards(Exp(epsilon))))
-	shrink := upwards(upwards(Exp(-epsilon)))
+	grow := math.Min(math.MaxFloat64, nextDown(nextDown(Exp(epsilon))))
+	shrink := nextUp(nextUp(Exp(-epsilon)))
 	return func(kept float64) float64 {
-		rest := upwards(upwards(1-kept) - delta)
+		rest := nextUp(nextUp(1-kept) - delta)
 		if rest <= 0 {
 			return 1
 		}
-		likely := downwards(downwards(grow*kept) + delta)
-		unlikely := downwards(1 - upwards(shrink*rest))
+		likely := nextDown(nextDown(grow*kept) + delta)
+		unlikely := nextDown(1 - nextUp(shrink*rest))
 		return math.Max(kept, math.Min(likely, unlikely))
 	}
 }
 
-// upwards and downwards return the next float64: past the exact result of an
-// operation whose rounding to nearest they are given.
-func upwards(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+// nextUp and nextDown return the next float64: beyond the exact result of an operation, given its rounding to nearest.
+func nextUp(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
-func downwards(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
+func nextDown(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }

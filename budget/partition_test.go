@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestKeptPartitionsArePrivateExactly checks the promise on the very float64s that
-// are returned: with an ε and a δ a hair too small for their float64s, in exact
-// fractions, both orders of every two neighbouring counts and both decisions.
+// TestKeptPartitionsArePrivateExactly checks the promise for the float64s that are returned, with ε and δ slightly too
+// small for their float64s, in exact fractions, for both orders of every two neighbouring counts and both decisions.
 func TestKeptPartitionsArePrivateExactly(t *testing.T) {
 	for _, s := range []PartitionSelection{
 		{1, 1e-5, 1}, {0.1, 1e-9, 1}, {math.Ln2, 0.1, 1}, {50, 1e-200, 1}, {5, 1e-3, 1}, {1e-3, 1e-3, 1}, {1, 1, 1},
@@ -84,7 +83,7 @@ func TestLeastFitting(t *testing.T) {
 	if leastFitting(never) != math.Inf(1) || leastFitting(func(float64) bool { return true }) != 0 {
 		t.Error("searches without an edge")
 	}
-	if x := 1 + 0x1p-52; raised(1, 0) != x || lowered(1, 0) >= 1 {
+	if x := 1 + 0x1p-52; raisedBy(1, 0) != x || loweredBy(1, 0) >= 1 {
 		t.Error("raised and lowered")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/budget/contour"
 )
 
-// part is a mechanism that is run count times.
+// part is a mechanism that runs count times.
 type part struct {
 	mechanism budget.Mechanism
 	count     int
@@ -46,8 +46,8 @@ func composed(t *testing.T, steps []budget.Mechanism) budget.Loss {
 	return loss
 }
 
-// judge holds δ at some ε, and ε at some δ, against the contour integral: never
-// below it, and above it by no more than the excess in δ, a share of it.
+// judge compares δ at some ε, and ε at some δ, with the contour integral: never below it, and above it by at most
+// excess, a relative error of δ.
 func judge(t *testing.T, name string, steps []budget.Mechanism, excess float64, epsilons ...float64) {
 	t.Helper()
 	loss := composed(t, steps)
@@ -84,8 +84,8 @@ func judge(t *testing.T, name string, steps []budget.Mechanism, excess float64, 
 	}
 }
 
-// TestExactLatticesAgree takes compositions whose losses lie on one lattice: nothing
-// but rounding parts the two accountants, 1e-9 relative.
+// TestExactLatticesAgree takes compositions whose losses lie on one lattice: the two accountants differ only by
+// rounding, 1e-9 relative.
 func TestExactLatticesAgree(t *testing.T) {
 	gaussian, laplace := budget.DiscreteGaussian, budget.DiscreteLaplace
 	for _, c := range []struct {
@@ -109,8 +109,8 @@ func TestExactLatticesAgree(t *testing.T) {
 	}
 }
 
-// TestOtherCompositionsAreNeverBelow takes compositions of which no lattice holds the
-// losses: too much is at most 1e-3 of δ here, which is 1e-5 of ε or less.
+// TestOtherCompositionsAreNeverBelow takes compositions whose losses lie on no common lattice: the excess is at most
+// 1e-3 of δ here, which is 1e-5 of ε or less.
 func TestOtherCompositionsAreNeverBelow(t *testing.T) {
 	gaussian, laplace := budget.DiscreteGaussian, budget.DiscreteLaplace
 	for _, c := range []struct {
@@ -203,7 +203,7 @@ func TestSmallCompositionsByListing(t *testing.T) {
 	}
 }
 
-// TestExtremesPromiseNothingFalse asks for what nothing can be promised of.
+// TestExtremesPromiseNothingFalse asks about compositions for which nothing can be promised.
 func TestExtremesPromiseNothingFalse(t *testing.T) {
 	huge := composed(t, []budget.Mechanism{noisy(budget.DiscreteGaussian, 1, 1, 4e9, 1.6e19/4),
 		choosing(budget.AdaptiveBlock, 200, 1)})

@@ -12,14 +12,13 @@ import (
 // unitRoundoff is 2⁻⁵³.
 const unitRoundoff = 0x1p-53
 
-// product is a circular convolution of distributions in the making, as the
-// product of their Fourier transforms.
+// product computes a circular convolution of distributions as the product of their Fourier transforms.
 type product struct {
 	cells        []float64 // the next distribution
 	transform    *fourier.FFT
 	coefficients []complex128 // of the next distribution
 	values       []complex128 // of the product
-	largest      []float64    // bounds the size of the exact values and of those computed
+	largest      []float64    // bounds on the size of the exact and of the computed values
 	roundoff     float64      // of one transform, relative to the sum of its input
 }
 
@@ -38,11 +37,11 @@ func newProduct(points int) *product {
 	return p
 }
 
-// transforms holds transforms that are not in use, by the logarithm of their points: their tables of sines take half as
-// long as a transform does.
+// transforms holds unused transforms, by the logarithm of their number of points: computing their tables of sines takes
+// half as long as a transform.
 var transforms [64]sync.Pool
 
-// transformOf returns the transform of so many points, a power of two.
+// transformOf returns the transform of this number of points, a power of two.
 func transformOf(points int) *fourier.FFT {
 	if t, ok := transforms[bits.Len(uint(points))].Get().(*fourier.FFT); ok {
 		return t
@@ -50,29 +49,27 @@ func transformOf(points int) *fourier.FFT {
 	return fourier.NewFFT(points)
 }
 
-// release hands the transform on to the next product.
-func (p *product) release() { transforms[bits.Len(uint(len(p.cells)))].Put(p.transform) }
+// releaseTransform makes the transform available to the next product.
+func (p *product) releaseTransform() { transforms[bits.Len(uint(len(p.cells)))].Put(p.transform) }
 
-// multiply convolves the product count times with the distribution in cells,
-// whose sum is 1. A coefficient c of its transform is off by at most e = roundoff,
-// and so its power by at most (|c|+e)ᵏ − |c|ᵏ.
-func (p *product) multiply(count int64) {
+// multiplyPower convolves the product count times with the distribution in cells, whose sum is 1. The error of a
+// coefficient c of its transform is at most e = roundoff, and so the error of its power is at most (|c|+e)ᵏ − |c|ᵏ.
+func (p *product) multiplyPower(count int64) {
 	p.transform.Coefficients(p.coefficients, p.cells)
 	for i, c := range p.coefficients {
-		p.values[i] = times(p.values[i], power(c, count))
-		p.largest[i] *= realPower(size(c)+p.roundoff, count)
+		p.values[i] = multiplyComplex(p.values[i], complexPower(c, count))
+		p.largest[i] *= realPower(complexSize(c)+p.roundoff, count)
 	}
 }
 
-// invert returns the convolution, negative values set to 0, and a bound on the
-// root of the sum of the squares of its errors (Parseval: 1/n of that of the
-// transform's).
+// invert returns the convolution, with negative values set to 0, and a bound on the root of the sum of the squares of
+// its errors (Parseval: 1/n of that of the transform's).
 func (p *product) invert() (mass []float64, noise float64) {
 	n := float64(len(p.cells))
 	var energy, wrong float64
 	for i, c := range p.values {
-		error := p.largest[i] - size(c)
-		energy += float64(2 * size(c) * size(c))
+		error := p.largest[i] - complexSize(c)
+		energy += float64(2 * complexSize(c) * complexSize(c))
 		wrong += float64(2 * error * error)
 	}
 	mass = p.transform.Sequence(nil, p.values)
@@ -82,37 +79,37 @@ func (p *product) invert() (mass []float64, noise float64) {
 	return mass, (math.Sqrt(wrong) + float64(p.roundoff*math.Sqrt(energy))) / math.Sqrt(n)
 }
 
-// size is |c|.
-func size(c complex128) float64 {
+// complexSize returns |c|.
+func complexSize(c complex128) float64 {
 	return math.Sqrt(float64(real(c)*real(c)) + float64(imag(c)*imag(c)))
 }
 
-// times returns a·b, rounded alike on every machine.
-func times(a, b complex128) complex128 {
+// multiplyComplex returns a·b, rounded identically on every machine.
+func multiplyComplex(a, b complex128) complex128 {
 	return complex(
 		float64(real(a)*real(b))-float64(imag(a)*imag(b)),
 		float64(real(a)*imag(b))+float64(imag(a)*real(b)))
 }
 
-// power returns cᵏ for k ≥ 0.
-func power(c complex128, k int64) complex128 {
+// complexPower returns cᵏ for k ≥ 0.
+func complexPower(c complex128, k int64) complex128 {
 	if k == 0 {
 		return 1
 	}
 	for ; k&1 == 0; k >>= 1 {
-		c = times(c, c)
+		c = multiplyComplex(c, c)
 	}
 	result := c
 	for k >>= 1; k > 0; k >>= 1 {
-		c = times(c, c)
+		c = multiplyComplex(c, c)
 		if k&1 == 1 {
-			result = times(result, c)
+			result = multiplyComplex(result, c)
 		}
 	}
 	return result
 }
 
-// realPower returns xᵏ for k ≥ 0, rounded as power is.
+// realPower returns xᵏ for k ≥ 0, rounded as complexPower rounds.
 func realPower(x float64, k int64) float64 {
 	if k == 0 {
 		return 1
@@ -133,8 +130,8 @@ func realPower(x float64, k int64) float64 {
 // modulo returns the remainder of i in [0, n).
 func modulo(i int64, n int) int { return int((i%int64(n) + int64(n)) % int64(n)) }
 
-// rotate moves mass[first] to the front.
-func rotate(mass []float64, first int) {
+// rotateToFront moves mass[first] to the front.
+func rotateToFront(mass []float64, first int) {
 	slices.Reverse(mass[:first])
 	slices.Reverse(mass[first:])
 	slices.Reverse(mass)

@@ -2,12 +2,12 @@ package budget
 
 import "testing"
 
-// Powers of small integers are exact, and end at every exponent: the wanted ones are products, factor by factor.
+// Powers of small integers are exact for every exponent: the expected ones are products, factor by factor.
 func TestPowersAreProducts(t *testing.T) {
 	for _, c := range []complex128{0, 1, -1, 1i, 2, -3, 1 + 1i, 2 - 1i} {
 		want := complex128(1)
 		for k := range int64(20) {
-			if got := power(c, k); got != want {
+			if got := complexPower(c, k); got != want {
 				t.Errorf("%v to the power %d is %v, want %v", c, k, got, want)
 			}
 			want *= c

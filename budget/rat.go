@@ -96,10 +96,10 @@ func isDigits(s string) bool {
 }
 
 func notANumber(text string) error {
-	return fmt.Errorf("%q is not a number: write an integer, a fraction like 1/3 or a decimal like 0.25", shorten(text))
+	return fmt.Errorf("%q is not a number: write an integer, a fraction like 1/3 or a decimal like 0.25", clipText(text))
 }
 
-func shorten(text string) string {
+func clipText(text string) string {
 	if len(text) > 40 {
 		return text[:40] + "…"
 	}
@@ -116,7 +116,7 @@ func FormatRat(r *big.Rat) string {
 	return r.RatString()
 }
 
-// RootBelow is the largest multiple of 2^−bits whose square is at most x ≥ 0.
+// RootBelow returns the largest multiple of 2^−bits whose square is at most x ≥ 0.
 func RootBelow(x *big.Rat, bits uint) *big.Rat {
 	scaled := new(big.Int).Lsh(x.Num(), 2*bits)
 	scaled.Quo(scaled, x.Denom())

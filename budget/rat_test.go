@@ -30,9 +30,9 @@ func TestParseRatRefusesEverythingElse(t *testing.T) {
 		strings.Repeat("9", maxRatText+1),
 	} {
 		if r, err := ParseRat(text); err == nil {
-			t.Errorf("ParseRat(%q) = %s, want an error", shorten(text), FormatRat(r))
+			t.Errorf("ParseRat(%q) = %s, want an error", clipText(text), FormatRat(r))
 		} else if len(err.Error()) > 300 {
-			t.Errorf("ParseRat(%q): the error has %d characters", shorten(text), len(err.Error()))
+			t.Errorf("ParseRat(%q): the error has %d characters", clipText(text), len(err.Error()))
 		}
 	}
 }

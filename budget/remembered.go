@@ -7,61 +7,61 @@ import (
 	"sync"
 )
 
-// This file remembers what has been worked out. A plan asks for the ε of the same mechanisms at the same δ when it
-// looks for its noise, states its guarantee, and explains its loss; so do plans that differ in words alone. A pair that
-// takes long to work out is kept too: nobody writes to its masses.
+// This file remembers results. A plan needs the ε of the same mechanisms at the same δ when it searches for its noise,
+// states its guarantee, and explains its loss; so do plans that differ in words alone. Pairs that take long to compute
+// are also kept: nothing modifies their masses.
 
-// identity tells lists of mechanisms apart, in their order; the zero identity is of none that [Compose] made.
+// identity identifies a list of mechanisms, in their order. The zero identity belongs to a Loss that [Compose] did not
+// make.
 type identity [sha256.Size]byte
 
-// identityOf is that of groups in the order of their first places.
+// identityOf returns the identity of groups in the order of their first occurrence.
 func identityOf(groups []repeated) identity {
 	h := sha256.New()
 	for _, g := range groups {
-		text := g.mechanism.text()
+		text := g.mechanism.identityText()
 		fmt.Fprintf(h, "%d %d ", g.count, len(text))
 		io.WriteString(h, text)
 	}
 	return identity(h.Sum(nil))
 }
 
-// question is an ε that was asked for, of these mechanisms at this δ; or a rate of true positives, at this rate of
-// false ones.
+// question is a request for the ε of mechanisms at a δ, or for their true positive rate at a false positive rate.
 type question struct {
-	of   identity
-	rate bool
-	at   float64
+	mechanisms identity
+	isRate     bool
+	at         float64
 }
 
 const (
-	// mostRemembered is how many answers are kept, some 200 kB of them.
-	mostRemembered = 1 << 12
-	// mostPoints bounds the pairs that are kept: 16 MB of masses.
-	mostPoints = 1 << 21
+	// maxRemembered is the number of answers kept, some 200 kB of them.
+	maxRemembered = 1 << 12
+	// maxRememberedPoints bounds the pairs that are kept: 16 MB of masses.
+	maxRememberedPoints = 1 << 21
 )
 
 var (
-	// remembered are the answers to questions.
-	remembered = memory[question, float64]{most: mostRemembered, size: func(float64) int { return 1 }}
-	// rememberedPairs are the pairs of mechanisms whose worst shifts are several, by their text.
-	rememberedPairs = memory[string, atoms]{most: mostPoints, size: func(a atoms) int { return len(a.mass) }}
+	// rememberedAnswers holds the answers to questions.
+	rememberedAnswers = memory[question, float64]{capacity: maxRemembered, size: func(float64) int { return 1 }}
+	// rememberedPairs holds the pairs of mechanisms with several worst shifts, by identityText.
+	rememberedPairs = memory[string, atoms]{capacity: maxRememberedPoints, size: func(a atoms) int { return len(a.mass) }}
 )
 
-// memory is what was worked out before. Where all of it together grows larger than most, all is forgotten.
+// memory is a cache of results. When their total size exceeds the capacity, it forgets all of them.
 type memory[K comparable, V any] struct {
-	most int
-	size func(V) int
+	capacity int
+	size     func(V) int
 
-	lock  sync.Mutex
-	known map[K]V
-	held  int // the sum of the sizes
+	lock      sync.Mutex
+	values    map[K]V
+	totalSize int // the sum of the sizes
 }
 
-// of is what belongs to a key, which work works out where it is new. Two that ask at once may both work it out, to the
-// same bits.
-func (m *memory[K, V]) of(key K, work func() V) V {
+// getOrCompute returns the value of a key, and calls work for a new key. Two concurrent calls may both compute the
+// value, with the same bits.
+func (m *memory[K, V]) getOrCompute(key K, work func() V) V {
 	m.lock.Lock()
-	known, ok := m.known[key]
+	known, ok := m.values[key]
 	m.lock.Unlock()
 	if ok {
 		return known
@@ -69,9 +69,9 @@ func (m *memory[K, V]) of(key K, work func() V) V {
 	known = work()
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	if m.held += m.size(known); m.known == nil || m.held > m.most {
-		m.known, m.held = map[K]V{}, m.size(known)
+	if m.totalSize += m.size(known); m.values == nil || m.totalSize > m.capacity {
+		m.values, m.totalSize = map[K]V{}, m.size(known)
 	}
-	m.known[key] = known
+	m.values[key] = known
 	return known
 }

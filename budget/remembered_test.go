@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Every part of a mechanism, how often it is run, the order, a sample and δ: where one differs, another answer is not
-// taken for this one's, and the answer is to the last bit what it is when nothing is remembered.
+// If any part of a mechanism, the number of runs, the order, the sample or δ differs, no remembered answer is used in
+// its place; and a remembered answer equals, to the last bit, the one computed without memory.
 func TestRememberedLossesAreTheirOwn(t *testing.T) {
 	gaussian := func(sigmaSquared, l1, l2 int64, shifts ...Shift) Mechanism {
 		return Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(sigmaSquared, 1), L1: big.NewInt(l1),
@@ -31,12 +31,12 @@ func TestRememberedLossesAreTheirOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j, ok := identities[loss.of]; ok {
+		if j, ok := identities[loss.identity]; ok {
 			t.Errorf("%v and %v are taken for one", list, lists[j])
 		}
-		identities[loss.of] = i
+		identities[loss.identity] = i
 		anew := loss
-		anew.of = identity{}
+		anew.identity = identity{}
 		sampled, err := loss.Sampled(big.NewRat(1, 2))
 		if err != nil {
 			t.Fatal(err)
@@ -60,16 +60,17 @@ func TestRememberedLossesAreTheirOwn(t *testing.T) {
 }
 
 func TestAnswersAreForgottenWhenThereAreMany(t *testing.T) {
-	a := memory[question, float64]{most: mostRemembered, size: func(float64) int { return 1 }}
+	a := memory[question, float64]{capacity: maxRemembered, size: func(float64) int { return 1 }}
 	asked := 0
-	for i := range mostRemembered + 1 {
+	for i := range maxRemembered + 1 {
 		for range 2 {
-			if got := a.of(question{at: float64(i)}, func() float64 { asked++; return float64(i) }); got != float64(i) {
+			got := a.getOrCompute(question{at: float64(i)}, func() float64 { asked++; return float64(i) })
+			if got != float64(i) {
 				t.Fatalf("the answer to question %d is %v", i, got)
 			}
 		}
 	}
-	if asked != mostRemembered+1 || len(a.known) != 1 {
-		t.Errorf("%d answers were worked out, %d are kept", asked, len(a.known))
+	if asked != maxRemembered+1 || len(a.values) != 1 {
+		t.Errorf("%d answers were worked out, %d are kept", asked, len(a.values))
 	}
 }

@@ -6,20 +6,18 @@ import (
 	"math/big"
 )
 
-// mostDelta is the largest δ that a conversion is asked for.
-var mostDelta = new(big.Rat).SetFloat64(1 - 0x1p-20)
+// maxDelta is the largest δ at which a conversion is computed.
+var maxDelta = new(big.Rat).SetFloat64(1 - 0x1p-20)
 
-// Sampled returns the loss of the same mechanisms when they see only a sample
-// of the units, each of which is in it with probability q, independently, and
-// the sample is drawn once for the whole release and never shown.
+// Sampled returns the loss of the same mechanisms when they see only a sample of the units. Each unit is in it
+// independently with probability q. The sample is drawn once for the whole release and never shown.
 //
-// Guarantee: (ε, δ)-differential privacy of all units becomes
-// (ln(1+q(e^ε−1)), qδ) for add-remove neighbours; there is no such gain when one
-// unit is replaced by another, which the caller has to refuse. Theorem: Balle,
-// Barthe & Gaboardi 2018, theorem 8. Argument: docs/proofs/sampling.md.
+// Guarantee: (ε, δ)-differential privacy of all units becomes (ln(1+q(e^ε−1)), qδ) for add-remove neighbours; there is
+// no such gain when one unit is replaced by another, which the caller must refuse. Theorem: Balle, Barthe & Gaboardi
+// 2018, theorem 8. Argument: docs/proofs/sampling.md.
 //
-// It returns an error unless 0 < q ≤ 1, and for a loss that is of a sample
-// already: amplification holds once for a whole release, not for its parts.
+// It returns an error unless 0 < q ≤ 1, and for a loss that is already that of a sample: amplification holds once for a
+// whole release, not for its parts.
 func (l Loss) Sampled(q *big.Rat) (Loss, error) {
 	if q == nil || q.Sign() <= 0 || q.Cmp(big.NewRat(1, 1)) > 0 {
 		return Loss{}, errors.New("a sampling probability must lie above 0 and be at most 1")
@@ -31,11 +29,11 @@ func (l Loss) Sampled(q *big.Rat) (Loss, error) {
 	return l, nil
 }
 
-// BeforeSampling returns the ε and δ that the mechanisms may have which see a sample, drawn with probability q, of a
-// release with this ε and δ (nil: 0), as [Loss.Sampled] has it: ln(1 + (e^ε − 1)/q), rounded down to a multiple of
+// BeforeSampling returns the ε and δ that mechanisms may spend on a sample, drawn with probability q, so that the
+// release has this ε and δ (nil: 0). It inverts [Loss.Sampled]: ln(1 + (e^ε − 1)/q), rounded down to a multiple of
 // 2^−30, and δ/q.
 //
-// It returns an error unless 0 < q ≤ 1 and ε > 0, where ε is too small for any, and where δ/q is not below 1.
+// It returns an error unless 0 < q ≤ 1 and ε > 0, if ε is too small to leave anything, and if δ/q is not below 1.
 func BeforeSampling(epsilon, delta, q *big.Rat) (e, d *big.Rat, err error) {
 	if _, err := (Loss{}).Sampled(q); err != nil {
 		return nil, nil, err
@@ -51,14 +49,14 @@ func BeforeSampling(epsilon, delta, q *big.Rat) (e, d *big.Rat, err error) {
 	if delta == nil {
 		return e, nil, nil
 	}
-	if d = new(big.Rat).Quo(delta, q); d.Cmp(mostDelta) > 0 {
+	if d = new(big.Rat).Quo(delta, q); d.Cmp(maxDelta) > 0 {
 		return nil, nil, errors.New("δ is as large as the sample: make it much smaller")
 	}
 	return e, d, nil
 }
 
-// whole is the loss without the sampling.
-func (l Loss) whole() Loss {
+// withoutSample returns the loss without the sampling.
+func (l Loss) withoutSample() Loss {
 	l.sample = nil
 	return l
 }
@@ -71,7 +69,7 @@ func amplified(epsilon, q float64) float64 {
 	return float64(log1p(float64(q*expm1(epsilon))) * (1 + 0x1p-50))
 }
 
-// unamplified is the ε for which ln(1 + q(e^ε − 1)) is this, rounded down.
+// unamplified returns the ε′ for which ln(1 + q(e^ε′ − 1)) is epsilon, rounded down.
 func unamplified(epsilon, q float64) float64 {
 	if epsilon > 30 {
 		return float64((epsilon + Log((1-float64((1-q)*Exp(-epsilon)))/q)) * (1 - 0x1p-50))

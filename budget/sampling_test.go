@@ -46,8 +46,8 @@ func TestSampledLossIsThatOfTheMixture(t *testing.T) {
 	}
 }
 
-// TestNoAttackOnASampleBeatsItsRate goes through all threshold tests, which are the
-// best, for a present unit against an absent one.
+// TestNoAttackOnASampleBeatsItsRate tries all threshold tests, which are the best tests, for a present unit against an
+// absent one.
 func TestNoAttackOnASampleBeatsItsRate(t *testing.T) {
 	m := noiseStep(DiscreteGaussian, "2", 2, 4)
 	loss, err := mustCompose(t, m).Sampled(mustRat(t, "1/4"))
@@ -101,8 +101,8 @@ func TestAmplificationDoesNotOverflow(t *testing.T) {
 	}
 }
 
-// The two directions of amplification undo each other, on the safe side each, also
-// where e^ε is not a number.
+// The two directions of amplification are inverse to each other, each rounded to the safe side, also if e^ε is not
+// finite.
 func TestAmplificationIsUndone(t *testing.T) {
 	for _, q := range []float64{1e-6, 0.3, 1} {
 		for _, epsilon := range []float64{1e-9, 0.5, 29.9, 30.1, 700, 5000} {
@@ -118,8 +118,8 @@ func TestAmplificationIsUndone(t *testing.T) {
 	}
 }
 
-// TestBeforeSamplingIsWithinTheWhole holds what a sample may lose against the ε of the release by the theorem itself,
-// with e^ε by its series in 200 bits: within it, and by less than the grid leaves open.
+// TestBeforeSamplingIsWithinTheWhole compares the loss that a sample may have with the ε of the release by the theorem
+// itself, with e^ε by its series in 200 bits: it stays within ε, and below it by less than the grid allows.
 func TestBeforeSamplingIsWithinTheWhole(t *testing.T) {
 	exp := func(x *big.Rat) *big.Float {
 		sum, term := new(big.Float).SetPrec(200).SetInt64(1), new(big.Float).SetPrec(200).SetInt64(1)

@@ -22,8 +22,9 @@ func leastFitting(fits func(x float64) bool) float64 {
 	return math.Float64frombits(above)
 }
 
-// leastWithin returns a distance of 1 or more at which a falling bound is at most the probability, and the bound there:
-// 1 if that is enough, else the first whole number from the guess on, and (2^63−1, 0) where none below 2^62 is.
+// leastWithin returns a distance of at least 1 at which a decreasing bound is at most the probability, and the bound
+// there. The distance is 1 if that suffices, and the first such whole number from the guess on if not. If there is none
+// below 2^62 it returns (2^63−1, 0).
 func leastWithin(bound func(distance float64) float64, probability, guess float64) (distance int64, beyond float64) {
 	if bound(1) <= probability {
 		return 1, bound(1)
@@ -38,14 +39,13 @@ func leastWithin(bound func(distance float64) float64, probability, guess float6
 	return int64(s), bound(s)
 }
 
-// raised returns x > 0 made larger by the given number of units of 2⁻⁵² of it,
-// and rounded up; lowered the same downwards.
-func raised(x, units float64) float64 { return float64(x * (1 + float64((units+1)*0x1p-52))) }
+// raisedBy returns x > 0 enlarged by the given number of units of 2⁻⁵² of it, rounded up. loweredBy reduces and rounds
+// down in the same way.
+func raisedBy(x, units float64) float64 { return float64(x * (1 + float64((units+1)*0x1p-52))) }
 
-func lowered(x, units float64) float64 { return float64(x * (1 - float64((units+1)*0x1p-52))) }
+func loweredBy(x, units float64) float64 { return float64(x * (1 - float64((units+1)*0x1p-52))) }
 
-// atMostOne returns x, or 1 for what is larger or no number: the bound on a
-// probability that always holds.
+// atMostOne returns x, or 1 if x is larger or not a number: the bound on a probability that always holds.
 func atMostOne(x float64) float64 {
 	if x < 1 {
 		return x

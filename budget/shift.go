@@ -7,18 +7,17 @@ import (
 	"slices"
 )
 
-// A Shift is how far one unit moves the answers of an integer query: the absolute
-// values of the coordinates that change, in descending order. Their places and
-// signs do not matter, since the noise is the same everywhere and symmetric.
+// A Shift is the change that one unit makes to the answers of an integer query: the absolute values of the coordinates
+// that change, in descending order. Their positions and signs are irrelevant, since the noise is the same everywhere
+// and symmetric.
 type Shift []int64
 
-// within returns an error unless s is in canonical form and its norms are at most
-// those given.
-func (s Shift) within(l1, l2Squared *big.Int) error {
+// checkWithin returns an error unless s is in canonical form and its norms are at most the given ones.
+func (s Shift) checkWithin(l1, l2Squared *big.Int) error {
 	if len(s) == 0 || s[len(s)-1] <= 0 || !slices.IsSortedFunc(s, func(a, b int64) int { return cmp.Compare(b, a) }) {
 		return errors.New("a shift must list positive integers in descending order")
 	}
-	if sum, squares := norms(s); sum.Cmp(l1) > 0 || squares.Cmp(l2Squared) > 0 {
+	if sum, squares := sumAndSquares(s); sum.Cmp(l1) > 0 || squares.Cmp(l2Squared) > 0 {
 		return errors.New("a shift lies outside the sensitivities")
 	}
 	return nil
@@ -27,13 +26,12 @@ func (s Shift) within(l1, l2Squared *big.Int) error {
 const (
 	// maxShiftSum is the largest L1 whose shifts are listed one by one.
 	maxShiftSum = 32
-	// maxShifts is how many shifts are judged one by one.
+	// maxShifts is the largest number of shifts that are considered one by one.
 	maxShifts = 64
 )
 
-// worstShifts returns shifts of which one loses at least as much as any other
-// that the mechanism's sensitivities allow, or false where they are too many to
-// list.
+// worstShifts returns shifts of which one loses at least as much as any other that the mechanism's sensitivities allow,
+// or false if there are too many to list.
 //
 // Guarantee: for noise that is symmetric and log-concave on the integers,
 // independent over coordinates, every integer vector within the sensitivities is
@@ -43,7 +41,7 @@ const (
 // 2.5). Argument: docs/proofs/shifts.md.
 func (m Mechanism) worstShifts() ([]Shift, bool) {
 	if m.Shifts != nil {
-		return undominated(m.Shifts), true
+		return withoutMergeable(m.Shifts), true
 	}
 	if !m.L1.IsInt64() {
 		return nil, false
@@ -65,8 +63,8 @@ func (m Mechanism) worstShifts() ([]Shift, bool) {
 	return worst, len(worst) <= maxShifts
 }
 
-// undominated leaves out shifts that merge into another.
-func undominated(shifts []Shift) []Shift {
+// withoutMergeable returns the shifts that do not merge into another.
+func withoutMergeable(shifts []Shift) []Shift {
 	var worst []Shift
 	for i, s := range shifts {
 		merges := false
@@ -81,7 +79,7 @@ func undominated(shifts []Shift) []Shift {
 }
 
 // mergesInto reports whether t can be made from s by merging coordinates and enlarging them. It puts each coordinate of
-// s, the largest first, into the first of t that has room for it, and so may overlook a way.
+// s, the largest first, into the first one of t that has room for it, and may therefore overlook a way.
 func (s Shift) mergesInto(t Shift) bool {
 	room := slices.Clone(t)
 	for _, d := range s {
@@ -94,9 +92,8 @@ func (s Shift) mergesInto(t Shift) bool {
 	return true
 }
 
-// listShifts calls yield with every shift that continues begun by parts of at
-// most part, until yield returns false: sum and squares are what is left of the
-// norms.
+// listShifts calls yield with every shift that extends begun by coordinates of at most part, until yield returns false.
+// sum and squares are the remaining norms.
 func listShifts(begun Shift, part, sum, squares int64, yield func(Shift) bool) bool {
 	if len(begun) > 0 && !yield(begun) {
 		return false
@@ -109,8 +106,8 @@ func listShifts(begun Shift, part, sum, squares int64, yield func(Shift) bool) b
 	return true
 }
 
-// isWorst tells that within the norms no coordinate of s can grow by one, no
-// further coordinate can change, and no two can be merged into their sum.
+// isWorst reports whether, within the norms, no coordinate of s can grow by one, no further coordinate can change, and
+// no two can be merged into their sum.
 func (s Shift) isWorst(l1, l2Squared int64) bool {
 	var sum, squares int64
 	for _, d := range s {

@@ -11,8 +11,8 @@ import (
 // the neighbour.
 type outcome struct{ p, q float64 }
 
-// outcomesOf lists the outcomes of noise on one coordinate that moves by d, from
-// the definition of the noise: its weight up to a factor.
+// outcomesOf returns the outcomes of noise on one coordinate that changes by d, from the definition of the noise: its
+// weight up to a factor.
 func outcomesOf(weight func(x float64) float64, d, reach int) []outcome {
 	var total float64
 	for x := -reach - d; x <= reach+d; x++ {
@@ -25,8 +25,7 @@ func outcomesOf(weight func(x float64) float64, d, reach int) []outcome {
 	return all
 }
 
-// outcomesOfShift lists those of all coordinates together, without what has a
-// probability below 1e-18.
+// outcomesOfShift returns the outcomes of all coordinates together, without those of a probability below 1e-18.
 func outcomesOfShift(m Mechanism, shift Shift) []outcome {
 	parameter := nearest(m.Parameter)
 	weight, reach := func(x float64) float64 { return math.Exp(-x * x / (2 * parameter)) }, int(9*math.Sqrt(parameter))+2
@@ -48,8 +47,7 @@ func outcomesOfShift(m Mechanism, shift Shift) []outcome {
 	return all
 }
 
-// byLoss joins outcomes of one loss (to 1e-9), of which none can tell more than
-// another.
+// byLoss merges outcomes of equal loss (to 1e-9), which are indistinguishable to a test.
 func byLoss(all []outcome) []outcome {
 	joined := map[int64]outcome{}
 	for _, o := range all {
@@ -80,8 +78,8 @@ func noiseStep(kind Kind, parameter string, l1, l2Squared int64) Mechanism {
 	return Mechanism{Kind: kind, Parameter: r, L1: big.NewInt(l1), L2Squared: big.NewInt(l2Squared)}
 }
 
-// TestTheWorseOfTwoShapesCounts has the ε of either shape, computed elsewhere by
-// direct convolution, to three decimals: which is worse depends on the noise.
+// TestTheWorseOfTwoShapesCounts compares with the ε of either shape, computed elsewhere by direct convolution to three
+// decimals: which shape is worse depends on the noise.
 func TestTheWorseOfTwoShapesCounts(t *testing.T) {
 	for _, c := range []struct {
 		variance, delta string
@@ -129,8 +127,8 @@ func TestWorstShiftsAreThoseThatCannotGrow(t *testing.T) {
 	}
 }
 
-// TestNoShiftLosesMoreThanTheWorst goes through every shift within the norms, and
-// compares δ by its definition with that of the mechanism.
+// TestNoShiftLosesMoreThanTheWorst compares, for every shift within the norms, δ by its definition with that of the
+// mechanism.
 func TestNoShiftLosesMoreThanTheWorst(t *testing.T) {
 	for _, m := range []Mechanism{
 		noiseStep(DiscreteGaussian, "1/3", 4, 6), noiseStep(DiscreteGaussian, "5/2", 4, 9),
@@ -156,8 +154,8 @@ func TestNoShiftLosesMoreThanTheWorst(t *testing.T) {
 	}
 }
 
-// TestMergedCoordinatesLoseMore is the lemma: two coordinates that change by a and
-// b lose no more than one that changes by a + b, nor one more than a larger one.
+// TestMergedCoordinatesLoseMore checks the lemma: two coordinates that change by a and b lose no more than one that
+// changes by a + b, and one coordinate no more than a larger one.
 func TestMergedCoordinatesLoseMore(t *testing.T) {
 	for _, m := range []Mechanism{
 		noiseStep(DiscreteGaussian, "1/5", 1, 1), noiseStep(DiscreteGaussian, "3", 1, 1),
@@ -178,8 +176,8 @@ func TestMergedCoordinatesLoseMore(t *testing.T) {
 	}
 }
 
-// TestUnlistedShiftsAreChargedByTheirNorms takes norms of too many shapes. That of
-// Gaussian noise tells as much as a Gaussian mechanism whose σ² is smaller by 3.
+// TestUnlistedShiftsAreChargedByTheirNorms takes norms that allow too many shapes. Gaussian noise then loses as much as
+// a Gaussian mechanism whose σ² is smaller by 3.
 func TestUnlistedShiftsAreChargedByTheirNorms(t *testing.T) {
 	many := noiseStep(DiscreteGaussian, "10000", 1000, 5000)
 	bound, err := mustCompose(t, many).EpsilonAt(mustRat(t, "1e-9"))

@@ -2,7 +2,7 @@ package budget
 
 import "math"
 
-// This file holds the sine, in half turns, with the same bits on every architecture as the functions of float.go.
+// This file holds the sine in half turns, with the same bits on every architecture, like the functions of float.go.
 
 // sineTerms holds the Taylor coefficients of (sin y − y)/y³ in powers of y², and those of (cos y − 1)/y². For |y| ≤ π/4
 // the first terms left out are below 2e-19 of y and 3e-18.
@@ -15,8 +15,8 @@ var sineTerms = [2][8]float64{
 // sinPi returns sin πx for |x| < 2^51, within 3 ulp of it, the same bits on every architecture. In half turns the
 // argument is reduced exactly; sinPi of a whole number is 0.
 //
-// Sums of waves take most of their time here, with arguments that are as good as random: which series it is, and the
-// sign, are reckoned without a branch, which no machine could foresee.
+// Sums of waves take most of their time here, with nearly random arguments. The series and the sign are therefore
+// selected without branches, which no processor could predict.
 func sinPi(x float64) float64 {
 	whole := math.Floor(x + 0.5)
 	rest := x - whole // exact

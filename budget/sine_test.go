@@ -24,8 +24,8 @@ func bigSinPi(x float64) float64 {
 	return f
 }
 
-// TestSinPiIsTheSine holds the sine against its series in 300 bits, at arguments small, large and near whole and half
-// numbers, moved by whole numbers that float64 holds exactly.
+// TestSinPiIsTheSine compares the sine with its series in 300 bits, at arguments that are small, large and near
+// integers and half-integers, shifted by integers that float64 holds exactly.
 func TestSinPiIsTheSine(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var rests []float64

@@ -2,11 +2,10 @@ package budget
 
 import "math"
 
-// This file finds, from rough outlines of the pairs, by how much a sum is to be
-// tilted and between which losses it lies. Nothing that is promised rests on it.
+// This file finds, from rough outlines of the pairs, by how much to tilt a sum and between which losses it lies. No
+// promise rests on it.
 
-// sketch is a pair in few points, to find tilt and window by: the mass of each
-// bin at a loss within it.
+// sketch represents a pair by few points, to find tilt and window: the mass of each bin at a loss within it.
 type sketch struct {
 	loss, mass []float64
 	low, high  float64 // the least and the largest loss
@@ -14,18 +13,18 @@ type sketch struct {
 	square     float64 // E[L²]
 }
 
-// sketchBins is how many bins a sketch has; they are of one width near the
-// middle and then grow with the distance from it.
+// sketchBins is the number of bins of a sketch. They have equal width near the middle and grow with the distance from
+// it.
 const sketchBins = 600
 
-func (s step) sketch() sketch {
-	low, high := s.pair.span()
+func (s step) sketchOf() sketch {
+	low, high := s.pair.lossSpan()
 	k := sketch{low: low, high: high, count: float64(s.count)}
 	switch p := s.pair.(type) {
 	case atoms:
-		k.loss, k.mass = p.sketch()
+		k.loss, k.mass = p.sketchPoints()
 	case tails:
-		k.loss, k.mass = p.sketch()
+		k.loss, k.mass = p.sketchPoints()
 	}
 	for i, loss := range k.loss {
 		k.square += float64(k.mass[i] * loss * loss)
@@ -33,44 +32,43 @@ func (s step) sketch() sketch {
 	return k
 }
 
-// scale is where the bins of a sketch lie: bin i from at(i) to at(i+1).
-type scale struct{ middle, unit, first, step float64 }
+// binScale defines the bins of a sketch: bin i extends from binStart(i) to binStart(i+1).
+type binScale struct{ middle, unit, first, step float64 }
 
-// newScale covers low to high with bins that are a fiftieth of a deviation wide
-// in the middle.
-func newScale(middle, deviation, low, high float64) scale {
-	s := scale{middle: middle, unit: max(deviation, 1e-9*(high-low), 0x1p-1000)}
-	s.first = s.place(low)
-	s.step = max((s.place(high)-s.first)/sketchBins, 1e-9)
+// newScale covers low to high with bins that are a fiftieth of a standard deviation wide in the middle.
+func newScale(middle, deviation, low, high float64) binScale {
+	s := binScale{middle: middle, unit: max(deviation, 1e-9*(high-low), 0x1p-1000)}
+	s.first = s.binCoordinate(low)
+	s.step = max((s.binCoordinate(high)-s.first)/sketchBins, 1e-9)
 	return s
 }
 
-// place is arsinh of the distance from the middle in units, and at its inverse.
-func (s scale) place(loss float64) float64 {
+// binCoordinate returns arsinh of the distance from the middle in units. binStart is its inverse.
+func (s binScale) binCoordinate(loss float64) float64 {
 	z := (loss - s.middle) / s.unit
 	return math.Copysign(Log(math.Abs(z)+math.Sqrt(float64(z*z)+1)), z)
 }
 
-func (s scale) at(bin int) float64 {
+func (s binScale) binStart(bin int) float64 {
 	y := s.first + float64(float64(bin)*s.step)
 	return s.middle + float64(s.unit*(Exp(y)-Exp(-y))/2)
 }
 
-func (a atoms) sketch() (loss, mass []float64) {
+func (a atoms) sketchPoints() (loss, mass []float64) {
 	var mean, square float64
-	at := a.losses()
+	at := a.lossFunction()
 	for i, m := range a.mass {
 		mean += float64(m * at(i))
 		square += float64(m * at(i) * at(i))
 	}
-	low, high := a.span()
+	low, high := a.lossSpan()
 	scale := newScale(mean, math.Sqrt(max(0, square-float64(mean*mean))), low, high)
 	last := -1
 	for i, m := range a.mass {
 		if m == 0 {
 			continue
 		}
-		if bin := int((scale.place(at(i)) - scale.first) / scale.step); bin != last {
+		if bin := int((scale.binCoordinate(at(i)) - scale.first) / scale.step); bin != last {
 			loss, mass, last = append(loss, 0), append(mass, 0), bin
 		}
 		loss[len(loss)-1] += float64(m * at(i))
@@ -82,17 +80,17 @@ func (a atoms) sketch() (loss, mass []float64) {
 	return loss, mass
 }
 
-func (t tails) sketch() (loss, mass []float64) {
-	median := t.quantile(0.5)
-	scale := newScale(median, (t.quantile(0.16)-t.quantile(0.84))/2, t.low, t.high)
-	left := t.edge(math.Nextafter(t.low, math.Inf(-1)), median)
+func (t tails) sketchPoints() (loss, mass []float64) {
+	median := t.lossQuantile(0.5)
+	scale := newScale(median, (t.lossQuantile(0.16)-t.lossQuantile(0.84))/2, t.low, t.high)
+	left := t.massBeyond(math.Nextafter(t.low, math.Inf(-1)), median)
 	for bin := 1; bin <= sketchBins; bin++ {
-		x := scale.at(bin)
+		x := scale.binStart(bin)
 		if bin == sketchBins {
 			x = t.high
 		}
-		right := t.edge(x, median)
-		if p, q := between(left, right); p > 0 && q > 0 {
+		right := t.massBeyond(x, median)
+		if p, q := massBetween(left, right); p > 0 && q > 0 {
 			loss, mass = append(loss, Log(p/q)), append(mass, p)
 		}
 		left = right
@@ -100,8 +98,8 @@ func (t tails) sketch() (loss, mass []float64) {
 	return loss, mass
 }
 
-// cumulant returns ln E[e^{θL}] of all the sketches' steps together.
-func cumulant(sketches []sketch, theta float64) float64 {
+// sumCumulant returns ln E[e^{θL}] of the total loss of all steps.
+func sumCumulant(sketches []sketch, theta float64) float64 {
 	var total float64
 	for _, s := range sketches {
 		total += float64(s.count * logMoment(theta, s.mass, func(i int) float64 { return s.loss[i] }))
@@ -126,9 +124,9 @@ func logMoment(theta float64, mass []float64, loss func(i int) float64) float64 
 	return top + Log(sum)
 }
 
-// variance is of the total loss, roughly, and never 0: where one atom has nearly
-// all mass, rounding would leave none.
-func variance(sketches []sketch) float64 {
+// sumVariance returns roughly the variance of the total loss. It is never 0, which rounding would make it if one atom
+// has nearly all mass.
+func sumVariance(sketches []sketch) float64 {
 	var total float64
 	for _, s := range sketches {
 		var mean float64
@@ -140,27 +138,27 @@ func variance(sketches []sketch) float64 {
 	return max(total, 0x1p-200)
 }
 
-// maxTilt over a standard deviation of the sum is the largest θ: a narrow step
-// beside a wide one needs more than the 15 that e^{−100} takes of a normal law.
+// maxTilt over a standard deviation of the sum is the largest θ. A narrow step in a sum with a wide one needs more than
+// the 15 that e^{−100} requires for a normal law.
 const maxTilt = 3000
 
 // tiltFor returns the θ at which Chernoff's bound on δ(ε) is least for the ε of a
 // δ = e^{−exponent}: the minimiser of (K(θ) + ln κ(θ) + exponent)/θ.
 func tiltFor(sketches []sketch, exponent float64) float64 {
-	return minimise(sketches, func(theta float64) float64 {
-		return (cumulant(sketches, theta) + hockey(theta) + exponent) / theta
+	return minimizeTilt(sketches, func(theta float64) float64 {
+		return (sumCumulant(sketches, theta) + logHockeyStick(theta) + exponent) / theta
 	})
 }
 
-// hockey is ln κ(θ) for the least κ with (1 − e^{−y})₊ ≤ κe^{θy}: θ^θ/(1+θ)^{1+θ}.
-// It keeps θ from rising to the highest loss alone, where δ needs others too.
-func hockey(theta float64) float64 { return -log1p(theta) - float64(theta*log1p(1/theta)) }
+// logHockeyStick returns ln κ(θ) for the least κ with (1 − e^{−y})₊ ≤ κe^{θy}: θ^θ/(1+θ)^{1+θ}. It keeps θ from rising
+// to the highest loss alone where other losses also contribute to δ.
+func logHockeyStick(theta float64) float64 { return -log1p(theta) - float64(theta*log1p(1/theta)) }
 
-// minimise returns about where on (0, maxTilt/σ] a function of one valley is
-// least, by golden sections of the logarithm.
-func minimise(sketches []sketch, f func(theta float64) float64) float64 {
+// minimizeTilt returns approximately the minimiser on (0, maxTilt/σ] of a function with a single minimum, by
+// golden-section search in the logarithm.
+func minimizeTilt(sketches []sketch, f func(theta float64) float64) float64 {
 	const golden = 0.6180339887498949
-	deviation := math.Sqrt(variance(sketches))
+	deviation := math.Sqrt(sumVariance(sketches))
 	low, high := Log(1e-4/deviation), Log(maxTilt/deviation)
 	a, b := high-float64(golden*(high-low)), low+float64(golden*(high-low))
 	fa, fb := f(Exp(a)), f(Exp(b))
@@ -178,20 +176,17 @@ func minimise(sketches []sketch, f func(theta float64) float64) float64 {
 	return Exp((low + high) / 2)
 }
 
-// window is losses between which a sum lies, as far as it matters, by Chernoff's
-// bounds, and the tilts that gave the lower and the upper one: θ itself where no
-// loss lies beyond.
+// window holds losses between which the relevant part of a sum lies, by Chernoff's bounds, and the tilts that gave the
+// lower and the upper bound: θ itself if no loss lies beyond.
 type window struct {
 	low, high, gentle, steepest float64
-	// width is what a window needs so that nothing that matters wraps around to
-	// where it matters more.
+	// width is the width that a window needs so that nothing relevant wraps around to where it has more weight.
 	width float64
 }
 
-// outline returns a window that leaves out e^{−margin} of the tilted sum below
-// it, and above it parts that have a probability of e^{−rare} at most; for a part
-// of another sum also no more than e^{−margin} of the tilted sum.
-func outline(sketches []sketch, at tilt) window {
+// outlineWindow returns a window. Below it lies at most e^{−margin} of the tilted sum, and above it parts with a
+// probability of at most e^{−rare}; for a part of another sum also at most e^{−margin} of the tilted sum.
+func outlineWindow(sketches []sketch, at tilt) window {
 	theta := at.theta
 	w := window{gentle: theta, steepest: theta}
 	for _, s := range sketches {
@@ -199,14 +194,14 @@ func outline(sketches []sketch, at tilt) window {
 		w.high += float64(s.count * s.high)
 	}
 	reach := w.high
-	here, deviation := cumulant(sketches, theta), math.Sqrt(variance(sketches))
-	// Beyond 1000/σ the bound would feel the spacing of a grid. K is convex, so that every bound here has one valley or
-	// one peak: what has passed it is not asked again.
+	here, deviation := sumCumulant(sketches, theta), math.Sqrt(sumVariance(sketches))
+	// Beyond 1000/σ the bound would be affected by the spacing of a grid. K is convex, so every bound here has a single
+	// minimum or maximum: once past it, the search stops.
 	upper, lower := true, true
 	lastUp, lastWeightless, lastDown := math.Inf(1), math.Inf(1), math.Inf(-1)
 	for shift := 1e-3 / deviation; shift <= 1e3/deviation && (upper || lower); shift *= 1.4 {
 		if upper {
-			steeper := cumulant(sketches, theta+shift)
+			steeper := sumCumulant(sketches, theta+shift)
 			up, weightless := (steeper+at.rare)/(theta+shift), (steeper-here+at.margin)/shift
 			reach = min(reach, weightless)
 			if at.part {
@@ -219,7 +214,7 @@ func outline(sketches []sketch, at tilt) window {
 			lastUp, lastWeightless = up, weightless
 		}
 		if lower {
-			down := (here - cumulant(sketches, theta-shift) - at.margin) / shift
+			down := (here - sumCumulant(sketches, theta-shift) - at.margin) / shift
 			if down > w.low {
 				w.low, w.gentle = down, theta-shift
 			}
@@ -227,12 +222,12 @@ func outline(sketches []sketch, at tilt) window {
 			lastDown = down
 		}
 	}
-	w.width = max(w.high-w.low, reach-mean(sketches, theta))
+	w.width = max(w.high-w.low, reach-tiltedMean(sketches, theta))
 	return w
 }
 
-// mean is of the tilted sum, roughly: K′(θ).
-func mean(sketches []sketch, theta float64) float64 {
-	nudge := 1e-4 / math.Sqrt(variance(sketches))
-	return (cumulant(sketches, theta+nudge) - cumulant(sketches, theta-nudge)) / (2 * nudge)
+// tiltedMean returns roughly the mean of the tilted sum: K′(θ).
+func tiltedMean(sketches []sketch, theta float64) float64 {
+	nudge := 1e-4 / math.Sqrt(sumVariance(sketches))
+	return (sumCumulant(sketches, theta+nudge) - sumCumulant(sketches, theta-nudge)) / (2 * nudge)
 }

@@ -15,9 +15,8 @@ func hockeyStickOf(all []outcome, epsilon float64) float64 {
 	return sum
 }
 
-// TestSmoothedNoiseLosesNoLess lists the outcomes of vector shifts one by one and
-// holds their δ against that of the norm. The listing leaves out 1e-12 at most.
-// The mutant forgets to take s² from σ²: somewhere it must promise too much.
+// TestSmoothedNoiseLosesNoLess lists the outcomes of vector shifts one by one and compares their δ with that of the
+// norm. The list omits at most 1e-12. The mutant does not subtract s² from σ²: somewhere it must promise too much.
 func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 	caught := false
 	for _, c := range []struct {
@@ -33,14 +32,14 @@ func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 		}
 		m := Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(c.parameter, 1), L1: big.NewInt(l1),
 			L2Squared: big.NewInt(l2)}
-		muSquared, slack, ok := m.smoothed()
+		muSquared, slack, ok := m.smoothedGaussian()
 		if !ok {
 			t.Fatalf("σ² = %d is not smoothed", c.parameter)
 		}
 		s := smoothing{}
-		s.add(muSquared, slack, 1)
-		one := step{s.gaussian().pair(), 1}
-		loss := Loss{steps: []step{one}, sketch: []sketch{one.sketch()}, slack: slack}
+		s.addTerm(muSquared, slack, 1)
+		one := step{s.composedGaussian().dominatingPair(), 1}
+		loss := Loss{steps: []step{one}, sketch: []sketch{one.sketchOf()}, slack: slack}
 		mutant := Gaussian{Sigma: math.Sqrt(float64(c.parameter)), L2: math.Sqrt(float64(l2))}
 		all := outcomesOfShift(m, c.shift)
 		for epsilon := 0.0; epsilon < 6; epsilon += 0.1875 {
@@ -56,9 +55,9 @@ func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 	}
 }
 
-// TestAbsorbedNoiseLosesTheSame runs one mechanism, whose outcomes are listed one by one, with a Gaussian: the least
-// that this may have for it, and more. δ equals the δ of the sum of all μ², up to rounding. The
-// mutant has a hundredth of the Gaussian: its steps show, and somewhere the sum promises too much.
+// TestAbsorbedNoiseLosesTheSame runs one mechanism, whose outcomes are listed one by one, with a Gaussian of the least
+// permitted μ², and more. δ equals the δ of the sum of all μ², up to rounding. The mutant has a hundredth of the
+// Gaussian: its steps show, and somewhere the sum promises too much.
 func TestAbsorbedNoiseLosesTheSame(t *testing.T) {
 	caught := false
 	for _, c := range []struct {
@@ -67,17 +66,17 @@ func TestAbsorbedNoiseLosesTheSame(t *testing.T) {
 	}{
 		{4, Shift{1}}, {7, Shift{5}}, {30, Shift{3, 1}}, {40, Shift{5, 5}}, {25, Shift{2, 2, 2}}, {100, Shift{30}},
 	} {
-		l1, l2 := norms(c.shift)
+		l1, l2 := sumAndSquares(c.shift)
 		m := Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(c.parameter, 1), L1: l1, L2Squared: l2,
 			Shifts: []Shift{c.shift}}
 		all := outcomesOfShift(m, c.shift)
 		apart := float64(c.shift[0]) / float64(c.parameter)
 		least := apart * apart / (1./3 - 1/float64(c.parameter))
-		if _, _, ok := m.absorbed(least * (1 - 1e-12)); ok {
+		if _, _, ok := m.absorbedGaussian(least * (1 - 1e-12)); ok {
 			t.Errorf("σ² = %d, shift %v: absorbed by too little", c.parameter, c.shift)
 		}
 		for _, besides := range []float64{least * (1 + 1e-12), least * 3, least / 1e4} {
-			muSquared, _, ok := m.absorbed(max(besides, least*(1+1e-12)))
+			muSquared, _, ok := m.absorbedGaussian(max(besides, least*(1+1e-12)))
 			if !ok {
 				t.Fatalf("σ² = %d, shift %v: not absorbed by μ² = %v", c.parameter, c.shift, besides)
 			}
@@ -106,9 +105,8 @@ func TestAbsorbedNoiseLosesTheSame(t *testing.T) {
 	}
 }
 
-// TestSmoothedStepsAddUp composes hundreds of different laws, of which each has
-// only norms, with one that has its shift: ε must be that of the Gaussians' and
-// not take long. The expected figure adds up μ² by hand.
+// TestSmoothedStepsAddUp composes hundreds of different laws, known by their norms alone, with one that has its shift:
+// ε must be that of the Gaussians, in a short time. The expected figure adds up μ² by hand.
 func TestSmoothedStepsAddUp(t *testing.T) {
 	var steps []Mechanism
 	muSquared := 0.0
@@ -134,12 +132,12 @@ func TestSmoothedStepsAddUp(t *testing.T) {
 	}
 }
 
-// TestSlackIsInEpsilon: factors e^{±slack} on the probabilities of outputs move the loss by up to two of them. The
-// slack is one that no mechanism has, to be seen.
+// TestSlackIsInEpsilon checks that factors e^{±slack} on the probabilities of outputs change the loss by up to twice
+// the slack. No mechanism has a slack this large; it makes the effect visible.
 func TestSlackIsInEpsilon(t *testing.T) {
 	exact := mustCompose(t, noiseStep(DiscreteGaussian, "1000", 400, 500))
 	slack := exact
-	slack.slack, slack.of = 0.05, identity{} // not the one whose ε is remembered
+	slack.slack, slack.identity = 0.05, identity{} // not the one whose ε is remembered
 	var found [2]float64
 	for i, loss := range []Loss{exact, slack} {
 		bound, err := loss.EpsilonAt(mustRat(t, "1e-3"))

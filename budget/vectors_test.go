@@ -115,9 +115,8 @@ func readVectors(t *testing.T, path string) []vector {
 	return vectors
 }
 
-// TestVectors checks every case of the file that the flag names, or of the usual
-// one, against the value calculated apart from this program: within its tolerance,
-// and never on its unsound side.
+// TestVectors checks every case of the file that the flag names, or of the default file, against the value calculated
+// independently of this program: within its tolerance, and never on its unsound side.
 func TestVectors(t *testing.T) {
 	if *vectorsFile != "" {
 		assertVectors(t, readVectors(t, *vectorsFile))
@@ -131,7 +130,7 @@ func TestVectorsOfClosedForms(t *testing.T) {
 	assertVectors(t, readVectors(t, filepath.Join("testdata", "closedform.json")))
 }
 
-// computeOf returns how a case of a kind is computed, nil where nothing computes it.
+// computeOf returns the computation for a kind of case, nil if there is none.
 func computeOf(kind string) func(t *testing.T, v vector) any {
 	for _, kinds := range []map[string]func(t *testing.T, v vector) any{closedFormKinds, numericalKinds, momentKinds,
 		derivedKinds} {
@@ -142,8 +141,8 @@ func computeOf(kind string) func(t *testing.T, v vector) any {
 	return nil
 }
 
-// assertVectors checks the figures of all cases, and those that cases bound. It fails for a case of a kind that nothing
-// computes or bounds.
+// assertVectors checks the figures of all cases, including those that a case bounds. It fails for a case of a kind that
+// is neither computed nor bounded.
 func assertVectors(t *testing.T, vectors []vector) {
 	checked, waiting := map[string]int{}, map[string]int{}
 	for _, v := range vectors {
@@ -187,8 +186,8 @@ func total(counts map[string]int) int {
 	return all
 }
 
-// faults says in what got, a number or a map or list of them, fails the case. A
-// case that expects nothing is met by +Inf: no ε is enough.
+// faults returns how got, a number or a map or list of numbers, fails the case. If a case expects no figure, +Inf meets
+// it: no ε is enough.
 func faults(t *testing.T, v vector, got any) []string {
 	t.Helper()
 	if v.Expected == nil {
@@ -226,7 +225,7 @@ func faults(t *testing.T, v vector, got any) []string {
 	return faults
 }
 
-// figuresOf names each figure: by its key, by its place, or "" for a single one.
+// figuresOf returns each figure by its key or index, or by "" if there is only one.
 func figuresOf(t *testing.T, value any) map[string]float64 {
 	t.Helper()
 	figures := map[string]float64{}
@@ -273,8 +272,8 @@ func digitsOf(t *testing.T, value any) map[string]string {
 	return digits
 }
 
-// isUnsound tells that got lies on the side of the exact figure that a sound
-// accountant never reaches, by more than the digits are rounded.
+// isUnsound reports whether got lies, by more than the rounding of the digits, on the side of the exact figure that a
+// sound accountant never reaches.
 func isUnsound(t *testing.T, sound string, got float64, digits string) bool {
 	t.Helper()
 	const precision = 200

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// These are mechanisms for sums, which a unit moves by very much, with as much noise.
+// These are mechanisms for sums with very large sensitivities, and as much noise.
 
 // sumStep is noise of one unit's shifts with norms to match.
 func sumStep(t *testing.T, kind Kind, amount *big.Rat, shifts ...Shift) Mechanism {
 	t.Helper()
 	l1, l2Squared := new(big.Int), new(big.Int)
 	for _, s := range shifts {
-		sum, squares := norms(s)
+		sum, squares := sumAndSquares(s)
 		if sum.Cmp(l1) > 0 {
 			l1 = sum
 		}
@@ -45,9 +45,9 @@ func deltaAt(t *testing.T, epsilon float64, steps ...Mechanism) float64 {
 	return loss.DeltaAt(epsilon).Value
 }
 
-// TestWideSumsLoseAsInTheLimit compares with continuous noise: δ(x) = 1 − e^{−(ε−x)/2} for Laplace (Balle & Wang 2018),
-// and Balle & Wang's formula for Gaussian noise. With a sensitivity of M discrete noise is within 1/M of it; connecting
-// dots adds 1e-6 at most.
+// TestWideSumsLoseAsInTheLimit compares with continuous noise: δ(x) = 1 − e^{−(ε−x)/2} for Laplace noise (Balle & Wang
+// 2018), and Balle & Wang's formula for Gaussian noise. With a sensitivity of M, discrete noise is within 1/M of it;
+// connecting the dots adds at most 1e-6.
 func TestWideSumsLoseAsInTheLimit(t *testing.T) {
 	for _, m := range []int64{maxLaplaceAtoms + 1, 99_991, 1_000_000, 1 << 40, 1 << 46} {
 		tolerance := 1e-6 + 2/float64(m)
@@ -104,8 +104,8 @@ func TestWideSumsOfSeveralShapes(t *testing.T) {
 	assertRelative(t, "δ(1) of many coordinates", deltaAt(t, 1, many), (math.Exp(2)-math.Exp(1))/(math.Exp(2)+1), 1e-6)
 }
 
-// TestWideSumsScale composes sums of several sizes: what counts is shift over scale, but for the size of steps, a
-// thousandth of the first.
+// TestWideSumsScale composes sums of several sizes: only the ratio of shift to scale counts, apart from the size of
+// steps, a thousandth of the first.
 func TestWideSumsScale(t *testing.T) {
 	for _, kind := range []Kind{DiscreteLaplace, DiscreteGaussian} {
 		var reference float64
@@ -141,7 +141,7 @@ func TestCoarseLaplaceDominates(t *testing.T) {
 		var p, q float64
 		for i, m := range a.mass {
 			p += m
-			q += m * math.Exp(-a.loss(i))
+			q += m * math.Exp(-a.lossAt(i))
 		}
 		assertRelative(t, fmt.Sprint("P of ", c), p, 1, 1e-12)
 		assertRelative(t, fmt.Sprint("Q of ", c), q, 1, 1e-12)
@@ -153,7 +153,7 @@ func TestCoarseLaplaceDominates(t *testing.T) {
 				exact += max(0, here-math.Exp(x)*there) * (1 - math.Exp(-h)) / (1 + math.Exp(-h))
 			}
 			for i, m := range a.mass {
-				coarse += m * max(0, -math.Expm1(x-a.loss(i)))
+				coarse += m * max(0, -math.Expm1(x-a.lossAt(i)))
 			}
 			width := nearest(a.at.unit)
 			if coarse < exact-1e-12 || coarse > exact+width*width/4+1e-12 {
@@ -172,7 +172,7 @@ func TestShiftsThatMergeAreLeftOut(t *testing.T) {
 		{[]Shift{{5, 2}, {2, 2, 2, 1}, {5, 1, 1}}, []Shift{{5, 2}}},
 		{[]Shift{{5}}, []Shift{{5}}},
 	} {
-		if got := undominated(c.all); fmt.Sprint(got) != fmt.Sprint(c.want) {
+		if got := withoutMergeable(c.all); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("of %v there remain %v", c.all, got)
 		}
 	}

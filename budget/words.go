@@ -1,7 +1,7 @@
 package budget
 
-// This file holds how numbers are written for people, in one way everywhere: the direction of rounding is in the
-// name, digits are grouped, and small numbers read 1e-9.
+// This file formats numbers for people, in one way everywhere: the direction of rounding is in the name, digits are
+// grouped, and small numbers are written as 1e-9.
 
 import (
 	"math/big"
@@ -9,19 +9,18 @@ import (
 	"strings"
 )
 
-// Digits of an amount in a sentence: as many as are needed up to exactDigits,
-// else roundedDigits, rounded up.
+// Digits of an amount in a sentence: the exact digits if at most exactDigits suffice, and roundedDigits, rounded up, if
+// not.
 const (
 	exactDigits   = 12
 	roundedDigits = 7
 )
 
-// thin parts groups of three digits: the narrow no-break space.
-const thin = "\u202f"
+// narrowSpace separates groups of three digits: the narrow no-break space.
+const narrowSpace = "\u202f"
 
-// Amount writes an ε, δ or ρ with its sign of relation, to follow the letter in
-// a sentence: "= 0.5" where at most 12 digits say it exactly, else
-// "≤ 0.01497306", rounded up.
+// Amount writes an ε, δ or ρ with its relation sign, to follow the letter in a sentence: "= 0.5" if at most 12 digits
+// are exact, and "≤ 0.01497306", rounded up, if not.
 func Amount(r *big.Rat) string {
 	if r.Sign() <= 0 {
 		return "= 0"
@@ -32,8 +31,8 @@ func Amount(r *big.Rat) string {
 	return "≤ " + DecimalUp(r, roundedDigits)
 }
 
-// Amounts writes those of ε, ρ and δ that are there, such as "ε = 1 and
-// δ = 1e-9"; a δ of 0 is left out, and without any amount it is "nothing".
+// Amounts writes the amounts that are not nil, such as "ε = 1 and δ = 1e-9". It leaves out a δ of 0, and writes
+// "nothing" if there is no amount.
 func Amounts(epsilon, rho, delta *big.Rat) string {
 	var parts []string
 	if epsilon != nil {
@@ -51,9 +50,8 @@ func Amounts(epsilon, rho, delta *big.Rat) string {
 	return strings.Join(parts, " and ")
 }
 
-// DecimalUp writes the least decimal of at most digits significant digits that
-// is at least r, such as "0.3334", "22 100" or "1e-9"; "0" for r ≤ 0. For bounds
-// on a loss, which a shorter text must not make smaller.
+// DecimalUp writes the least decimal of at most digits significant digits that is at least r, such as "0.3334", "22
+// 100" or "1e-9"; "0" for r ≤ 0. It is for bounds on a loss, which a shorter text must not understate.
 func DecimalUp(r *big.Rat, digits int) string {
 	text, _ := decimalUp(r, digits)
 	return text
@@ -74,10 +72,9 @@ func decimalUp(r *big.Rat, digits int) (text string, exact bool) {
 	return placePoint(whole.String(), point, digits), exact
 }
 
-// RoundUp is the least float of a decimal of at most digits significant digits that
-// is at least v; v itself where it is not finite or not positive. Bounds that are
-// compared byte by byte are kept so: the last bits of a sum may differ between
-// processors.
+// RoundUp returns the least float of a decimal of at most digits significant digits that is at least v; v itself if it
+// is not finite or not positive. Bounds that are compared byte by byte are kept in this form, since the last bits of a
+// sum may differ between processors.
 func RoundUp(v float64, digits int) float64 {
 	r := new(big.Rat).SetFloat64(v)
 	if r == nil || r.Sign() <= 0 {
@@ -92,8 +89,7 @@ func RoundUp(v float64, digits int) float64 {
 	return up
 }
 
-// decimalBelow is the largest decimal of at most digits significant digits that is
-// not above x > 0.
+// decimalBelow returns the largest decimal of at most digits significant digits that is at most x > 0.
 func decimalBelow(x float64, digits int) *big.Rat {
 	r := new(big.Rat).SetFloat64(x)
 	scale := digits - decimalExponent(r) - 1
@@ -101,10 +97,9 @@ func decimalBelow(x float64, digits int) *big.Rat {
 	return scaleByTen(new(big.Int).Quo(scaled.Num(), scaled.Denom()), -scale)
 }
 
-// DecimalNearest writes v ≥ 0 to the nearest decimal of at most digits
-// significant digits, and the digits before the point in full: "5.288",
-// "1 234 568". Halves go up; what is no finite number is "–". For errors and
-// scales, not for bounds on a loss.
+// DecimalNearest writes v ≥ 0 to the nearest decimal of at most digits significant digits, with all digits before the
+// point: "5.288", "1 234 568". Halves go up; a value that is not finite is "–". It is for errors and scales, not for
+// bounds on a loss.
 func DecimalNearest(v float64, digits int) string {
 	r := new(big.Rat).SetFloat64(v)
 	switch {
@@ -123,8 +118,8 @@ func DecimalNearest(v float64, digits int) string {
 	return placePoint(whole.String(), point, digits)
 }
 
-// Percent writes a part of one to three significant digits, such as "33.3%" or
-// "0.952%"; what is not quite all never reads so.
+// Percent writes a fraction with one to three significant digits, such as "33.3%" or "0.952%". A fraction below 1 is
+// never written as 100%.
 func Percent(part float64) string {
 	if part > 0.999 && part < 1 {
 		return ">99.9%"
@@ -135,8 +130,8 @@ func Percent(part float64) string {
 // Group writes a whole number in groups of three digits.
 func Group(n int64) string { return GroupDigits(strconv.FormatInt(n, 10)) }
 
-// GroupDigits parts the digits of a whole number, a minus before them or not,
-// in groups of three; up to four digits stay whole.
+// GroupDigits separates the digits of a whole number, with or without a minus, into groups of three; up to four digits
+// stay together.
 func GroupDigits(whole string) string {
 	digits, negative := strings.CutPrefix(whole, "-")
 	sign := ""
@@ -147,7 +142,7 @@ func GroupDigits(whole string) string {
 		return sign + digits
 	}
 	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + thin + digits[i:]
+		digits = digits[:i] + narrowSpace + digits[i:]
 	}
 	return sign + digits
 }
@@ -169,9 +164,8 @@ func decimalExponent(r *big.Rat) int {
 	return e
 }
 
-// placePoint writes 0.significant × 10^point, plainly or with a power of ten,
-// where significant has the given number of digits, or one more after 99…9 was
-// rounded up.
+// placePoint writes 0.significant × 10^point, as a decimal or with a power of ten, where significant has the given
+// number of digits, or one more after 99…9 was rounded up.
 func placePoint(significant string, point, digits int) string {
 	point += len(significant) - digits
 	significant = strings.TrimRight(significant, "0")
@@ -190,7 +184,7 @@ func placePoint(significant string, point, digits int) string {
 	return GroupDigits(significant[:point]) + "." + significant[point:]
 }
 
-// Decimal writes an exact number as a decimal where it is one of few digits.
+// Decimal writes an exact number as a decimal if at most 12 decimal places suffice, and as a fraction if not.
 func Decimal(x *big.Rat) string {
 	const digits = 12
 	text := x.FloatString(digits)

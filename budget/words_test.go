@@ -42,7 +42,7 @@ func TestDecimalUpIsNeverBelowAndNeverFar(t *testing.T) {
 		v := big.NewRat(rapid.Int64Range(1, 1<<60).Draw(t, "a"), rapid.Int64Range(1, 1<<60).Draw(t, "b"))
 		digits := rapid.IntRange(1, 12).Draw(t, "digits")
 		text := DecimalUp(v, digits)
-		got, ok := new(big.Rat).SetString(strings.ReplaceAll(text, thin, ""))
+		got, ok := new(big.Rat).SetString(strings.ReplaceAll(text, narrowSpace, ""))
 		if !ok {
 			t.Fatalf("%q is no number", text)
 		}
@@ -58,7 +58,7 @@ func TestDecimalNearestIsNear(t *testing.T) {
 		v := rapid.Float64Range(1e-12, 1e18).Draw(t, "v")
 		digits := rapid.IntRange(1, 9).Draw(t, "digits")
 		text := DecimalNearest(v, digits)
-		got, ok := new(big.Rat).SetString(strings.ReplaceAll(text, thin, ""))
+		got, ok := new(big.Rat).SetString(strings.ReplaceAll(text, narrowSpace, ""))
 		if !ok {
 			t.Fatalf("%q is no number", text)
 		}

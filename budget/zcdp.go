@@ -23,8 +23,7 @@ import (
 // the path of every term.
 const roundingSlack = 0x1p-50
 
-// smallestDelta is the least bound that is ever returned for ρ > 0, in place of
-// results that float64 would round to zero.
+// smallestDelta is the least bound that is returned for ρ > 0, in place of results that float64 would round to zero.
 const smallestDelta = 0x1p-1022
 
 // ZCDPDelta returns a δ for which every ρ-zCDP mechanism is (ε, δ)-differentially
@@ -42,7 +41,7 @@ func ZCDPDelta(rho, epsilon float64) float64 {
 	if rho == 0 {
 		return 0
 	}
-	b := bisect(func(b float64) bool {
+	b := leastReached(func(b float64) bool {
 		return float64((b+b+1)*rho)-epsilon >= log1p(1/b)
 	})
 	growth := float64(b * (float64(b*rho) + rho - epsilon))
@@ -78,7 +77,7 @@ func ZCDPEpsilon(rho, delta float64) float64 {
 		return 0
 	}
 	l := -Log(delta)
-	b := bisect(func(b float64) bool {
+	b := leastReached(func(b float64) bool {
 		return float64(float64(b*b)*rho)+log1p(b) >= l
 	})
 	terms := [...]float64{float64(b * rho), rho, l / b, -log1p(b) / b, -log1p(1 / b)}
@@ -92,10 +91,9 @@ func ZCDPEpsilon(rho, delta float64) float64 {
 
 func isAmount(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }
 
-// bisect returns a b > 0 close to where reached turns from false to true, for a
-// monotone predicate: within 2⁻³⁰ of it relatively, or one end of
-// [2⁻³⁰⁰, 2³⁰⁰] where it turns beyond that.
-func bisect(reached func(b float64) bool) float64 {
+// leastReached returns a b > 0 close to where a monotone predicate turns from false to true: within 2⁻³⁰ of it
+// relatively, or one end of [2⁻³⁰⁰, 2³⁰⁰] if it turns beyond that.
+func leastReached(reached func(b float64) bool) float64 {
 	const end = 0x1p300
 	below, above := 1/end, end
 	for above > below*(1+0x1p-30) {
@@ -109,7 +107,7 @@ func bisect(reached func(b float64) bool) float64 {
 	return above
 }
 
-// significantBits is the precision of a ρ that RhoForEpsilonDelta grants.
+// significantBits is the precision of the ρ that RhoForEpsilonDelta returns.
 const significantBits = 40
 
 // RhoForEpsilonDelta returns the largest ρ for which [ZCDPDelta] shows every
@@ -145,8 +143,8 @@ func RhoForEpsilonDelta(epsilon, delta *big.Rat) (*big.Rat, error) {
 		}
 	}
 	if fits == 0 {
-		return nil, fmt.Errorf("epsilon %s with delta %s is too small to spend", shorten(FormatRat(epsilon)),
-			shorten(FormatRat(delta)))
+		return nil, fmt.Errorf("epsilon %s with delta %s is too small to spend", clipText(FormatRat(epsilon)),
+			clipText(FormatRat(delta)))
 	}
 	return new(big.Rat).SetFloat64(at(fits)), nil
 }

@@ -21,8 +21,7 @@ func referenceLogDelta(rho, epsilon, b *big.Float) *big.Float {
 	return sum.Sub(sum, logOnePlusB)
 }
 
-// referenceDelta minimises the conversion by golden sections on ln b, apart from
-// the code under test.
+// referenceDelta minimises the conversion by golden-section search in ln b, independently of the code under test.
 func referenceDelta(rho, epsilon float64) *big.Float {
 	r, e := bigFloat(rho), bigFloat(epsilon)
 	at := func(logB float64) *big.Float { return referenceLogDelta(r, e, bigFloat(math.Exp(logB))) }

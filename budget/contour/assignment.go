@@ -11,28 +11,28 @@ import (
 // maxAssignments bounds the ways to give each step one of its shapes.
 const maxAssignments = 300
 
-// repeated is a mechanism that runs count times, and the shapes each run can take:
-// none where its noise is Gaussian and only norms are known.
+// repeated is a mechanism that runs count times, and the shapes each run can take: none if its noise is Gaussian and
+// only norms are known.
 type repeated struct {
 	step   budget.Mechanism
 	count  int64
 	shapes []budget.Shift
 }
 
-// assignments lists the compositions among which is the worst: every way in which
-// the steps can take their shapes, up to the order of equal steps.
-func assignments(steps []budget.Mechanism) ([]*composition, error) {
-	kinds, err := gather(steps)
+// listCompositions returns compositions that include the worst: every way in which the steps can take their shapes, up
+// to the order of equal steps.
+func listCompositions(steps []budget.Mechanism) ([]*composition, error) {
+	kinds, err := groupEqual(steps)
 	if err != nil {
 		return nil, err
 	}
 	all := []map[string]*group{{}}
 	for _, kind := range kinds {
 		var next []map[string]*group
-		for _, counts := range sharings(kind.count, max(1, len(kind.shapes)), maxAssignments/len(all)) {
+		for _, counts := range listPartitions(kind.count, max(1, len(kind.shapes)), maxAssignments/len(all)) {
 			for _, base := range all {
-				groups := clone(base)
-				if err := kind.join(groups, counts); err != nil {
+				groups := cloneGroups(base)
+				if err := kind.addToGroups(groups, counts); err != nil {
 					return nil, err
 				}
 				next = append(next, groups)
@@ -51,8 +51,8 @@ func assignments(steps []budget.Mechanism) ([]*composition, error) {
 	return compositions, nil
 }
 
-// gather counts equal steps, in the order of their first appearance.
-func gather(steps []budget.Mechanism) ([]*repeated, error) {
+// groupEqual counts equal steps, in the order of their first appearance.
+func groupEqual(steps []budget.Mechanism) ([]*repeated, error) {
 	var kinds []*repeated
 	index := map[string]*repeated{}
 	for i, step := range steps {
@@ -62,9 +62,9 @@ func gather(steps []budget.Mechanism) ([]*repeated, error) {
 		name := fmt.Sprint(step.Kind, step.Parameter.RatString(), step.L1, step.L2Squared, step.Shifts)
 		if index[name] == nil {
 			kind := &repeated{step: step}
-			if step.L1 != nil && !plainlySmooth(step) {
+			if step.L1 != nil && !isPlainlySmooth(step) {
 				var err error
-				if kind.shapes, err = shapes(step); err != nil && !smooth(step) {
+				if kind.shapes, err = worstShapes(step); err != nil && !isSmooth(step) {
 					return nil, fmt.Errorf("%w: step %d: %w", ErrCannotJudge, i+1, err)
 				}
 			}
@@ -76,9 +76,8 @@ func gather(steps []budget.Mechanism) ([]*repeated, error) {
 	return kinds, nil
 }
 
-// join adds the coordinates of a mechanism to groups of equal laws, counts[i] of
-// its runs taking shape i.
-func (r *repeated) join(groups map[string]*group, counts []int64) error {
+// addToGroups adds the coordinates of a mechanism to groups of equal laws, where counts[i] of its runs take shape i.
+func (r *repeated) addToGroups(groups map[string]*group, counts []int64) error {
 	parameter := r.step.Parameter
 	add := func(l law, count int64, name string) {
 		if groups[name] == nil {
@@ -112,27 +111,25 @@ func (r *repeated) join(groups map[string]*group, counts []int64) error {
 	return nil
 }
 
-// smoothing is s²: a discrete Gaussian of parameter σ² is continuous noise of
-// variance σ² − s², rounded at random, but for factors within e^(±2⁻⁸²) of 1 in the
-// probabilities of one coordinate (docs/proofs/smoothing.md).
+// smoothing is s²: a discrete Gaussian of parameter σ² is continuous noise of variance σ² − s², rounded at random, up
+// to factors within e^(±2⁻⁸²) of 1 in the probabilities of one coordinate (docs/proofs/smoothing.md).
 const smoothing = 3
 
-// smooth tells Gaussian noise of which a norm alone says nearly everything.
-func smooth(step budget.Mechanism) bool {
+// isSmooth reports whether the step adds Gaussian noise whose loss the norm of the shift nearly determines.
+func isSmooth(step budget.Mechanism) bool {
 	return step.Kind == budget.DiscreteGaussian && step.Parameter.Cmp(big.NewRat(8*smoothing, 1)) >= 0 &&
 		step.L1.BitLen() <= 40
 }
 
-// plainlySmooth tells Gaussian noise of many shapes of shifts of which looking at
-// each would tell next to nothing more.
-func plainlySmooth(step budget.Mechanism) bool {
-	return smooth(step) && step.Shifts == nil && step.L2Squared.Cmp(new(big.Int).Mul(step.L1, step.L1)) < 0 &&
+// isPlainlySmooth reports whether the step adds Gaussian noise with many shapes of shifts, and considering each would
+// gain next to nothing.
+func isPlainlySmooth(step budget.Mechanism) bool {
+	return isSmooth(step) && step.Shifts == nil && step.L2Squared.Cmp(new(big.Int).Mul(step.L1, step.L1)) < 0 &&
 		step.Parameter.Cmp(big.NewRat(1<<10, 1)) >= 0
 }
 
-// joinNormal adds the loss of a step of which the norm is known, count times, to
-// the one group of all such: N(ρ, 2ρ) with the sum of ρ = L2²/2(σ²−s²), each
-// rounded up at the 100th binary digit.
+// joinNormal adds the loss of a step whose norm is known, count times, to the single group of all such steps: N(ρ, 2ρ)
+// with the sum of ρ = L2²/2(σ²−s²), each rounded up at the 100th binary digit.
 func joinNormal(groups map[string]*group, step budget.Mechanism, count int64) {
 	const digits = 100
 	variance := new(big.Rat).Sub(step.Parameter, big.NewRat(smoothing, 1))
@@ -141,7 +138,7 @@ func joinNormal(groups map[string]*group, step budget.Mechanism, count int64) {
 	scaled := new(big.Int).Lsh(rho.Num(), digits)
 	scaled.Add(scaled.Div(scaled, rho.Denom()), big.NewInt(1))
 	rho.SetFrac(scaled, new(big.Int).Lsh(big.NewInt(1), digits))
-	slack := math.Ldexp(float(new(big.Rat).SetInt(step.L1)), -82) * float64(count)
+	slack := math.Ldexp(toFloat(new(big.Rat).SetInt(step.L1)), -82) * float64(count)
 	if g := groups["normal"]; g != nil {
 		rho.Add(rho, g.law.(*normal).rho)
 		slack += g.slack
@@ -149,8 +146,8 @@ func joinNormal(groups map[string]*group, step budget.Mechanism, count int64) {
 	groups["normal"] = &group{law: newNormal(rho), count: 1, slack: slack}
 }
 
-// clone copies groups so that counts can be added to them.
-func clone(groups map[string]*group) map[string]*group {
+// cloneGroups copies groups so that counts can be added to the copies.
+func cloneGroups(groups map[string]*group) map[string]*group {
 	copied := make(map[string]*group, len(groups))
 	for name, g := range groups {
 		copied[name] = &group{law: g.law, count: g.count, slack: g.slack}
@@ -158,9 +155,8 @@ func clone(groups map[string]*group) map[string]*group {
 	return copied
 }
 
-// sharings lists the ways to share count equal things among n, or nil if there
-// are more than limit.
-func sharings(count int64, n, limit int) [][]int64 {
+// listPartitions returns the ways to divide count equal things among n, or nil if there are more than limit.
+func listPartitions(count int64, n, limit int) [][]int64 {
 	if limit < 1 {
 		return nil
 	}
@@ -169,7 +165,7 @@ func sharings(count int64, n, limit int) [][]int64 {
 	}
 	var all [][]int64
 	for first := count; first >= 0; first-- {
-		rest := sharings(count-first, n-1, limit-len(all))
+		rest := listPartitions(count-first, n-1, limit-len(all))
 		if rest == nil {
 			return nil
 		}

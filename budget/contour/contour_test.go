@@ -19,7 +19,7 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// vectorCase is a case of vectors/accounting.json that this accountant can judge.
+// vectorCase is a case of vectors/accounting.json that this accountant can compute.
 type vectorCase struct {
 	ID       string          `json:"id"`
 	Kind     string          `json:"kind"`
@@ -36,8 +36,7 @@ type vectorCase struct {
 	} `json:"inputs"`
 }
 
-// steps are the mechanisms that a case composes, or nil for a kind that is not
-// for this accountant.
+// steps returns the mechanisms that a case composes, or nil for a kind that this accountant does not support.
 func (c vectorCase) steps(t *testing.T) []budget.Mechanism {
 	in := c.Inputs
 	inverse := func(a json.Number) *big.Rat { r := rat(t, a.String()); return r.Inv(r) }
@@ -69,8 +68,7 @@ func (c vectorCase) steps(t *testing.T) []budget.Mechanism {
 	return nil
 }
 
-// TestVectors holds δ against values of 25 digits: to 1e-12, and to the error
-// that comes with it.
+// TestVectors compares δ with values of 25 digits: to 1e-12, and to the error that accompanies it.
 func TestVectors(t *testing.T) {
 	text, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
 	if err != nil {
@@ -114,9 +112,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestWorstShape holds ε against figures worked out for each shape by direct
-// convolution, of three decimals; the worse of two is taken where only the
-// sensitivities are known.
+// TestWorstShape compares ε with figures computed for each shape by direct convolution, of three decimals; if only the
+// sensitivities are known, with the worse of two.
 func TestWorstShape(t *testing.T) {
 	for _, c := range []struct {
 		variance      string
@@ -146,8 +143,8 @@ func TestWorstShape(t *testing.T) {
 	}
 }
 
-// TestWorstAssignment: with two steps of two shapes each, the worst of the three
-// ways, each judged by naming the shapes.
+// TestWorstAssignment takes two steps of two shapes each and compares with the worst of the three assignments, each
+// computed from named shapes.
 func TestWorstAssignment(t *testing.T) {
 	step := gaussianStep(rat(t, "0.49"), 4, 4)
 	single, spread := step, step
@@ -163,8 +160,8 @@ func TestWorstAssignment(t *testing.T) {
 	}
 }
 
-// TestAgainstTheDefinition composes a few unequal mechanisms at random and
-// compares with Σ max(0, P − e^ε·Q) over all outcomes, whichever way is taken.
+// TestAgainstTheDefinition composes a few unequal mechanisms at random and compares with Σ max(0, P − e^ε·Q) over all
+// outcomes, whichever method is used.
 func TestAgainstTheDefinition(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 120 {
@@ -196,7 +193,7 @@ func TestAgainstTheDefinition(t *testing.T) {
 	}
 }
 
-// TestWaysAgree takes one composition in every way there is.
+// TestWaysAgree computes one composition by every method.
 func TestWaysAgree(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -216,17 +213,17 @@ func TestWaysAgree(t *testing.T) {
 			}},
 	} {
 		want := c.want()
-		j := only(t, c.steps...).judge(c.epsilon)
-		d := j.period(1e-14 * want)
+		j := only(t, c.steps...).newIntegrand(c.epsilon)
+		d := j.aliasPeriod(1e-14 * want)
 		circle, ok := j.newCircle(d)
 		if !ok {
 			t.Fatalf("%s: no circle", c.name)
 		}
-		listed, ok := j.list()
+		listed, ok := j.deltaByListing()
 		if !ok {
 			t.Fatalf("%s: no list", c.name)
 		}
-		for way, got := range map[string]Result{"circle": circle.sum(), "list": listed} {
+		for way, got := range map[string]Result{"circle": circle.sumPoints(), "list": listed} {
 			if !near(got.Delta, want, 1e-12) || got.Error > 1e-11*want {
 				t.Errorf("%s by %s: %g ± %g, want %g", c.name, way, got.Delta, got.Error, want)
 			}
@@ -234,7 +231,7 @@ func TestWaysAgree(t *testing.T) {
 		// Atoms: the line is poor here, and has to say so.
 		line := j.newLine(d)
 		line.patience = 1 << 17
-		if got := line.sum(); math.Abs(got.Delta-want) > got.Error || !near(got.Delta, want, 1e-3) {
+		if got := line.sumPoints(); math.Abs(got.Delta-want) > got.Error || !near(got.Delta, want, 1e-3) {
 			t.Errorf("%s by line: %g ± %g, want %g", c.name, got.Delta, got.Error, want)
 		}
 	}
@@ -250,19 +247,19 @@ func TestLineAgreesWithCircle(t *testing.T) {
 	}{{"32", "20", "48", 3, 1.2, false}, {"12.5", "10", "30", 4, 3, false}, {"3", "2.5", "4", 9, 30, false},
 		{"3", "2.5", "4", 9, 0.5, true}} {
 		j := only(t, together(times(c.k, gaussianStep(rat(t, c.a), 1, 1)), times(c.k+1, gaussianStep(rat(t, c.b), 1, 1)),
-			times(c.k+3, gaussianStep(rat(t, c.third), 2, 4)))...).judge(c.epsilon)
-		d := j.period(1e-15 * j.expects)
+			times(c.k+3, gaussianStep(rat(t, c.third), 2, 4)))...).newIntegrand(c.epsilon)
+		d := j.aliasPeriod(1e-15 * j.roughDelta)
 		circle, ok := j.newCircle(d)
-		if !ok || circle.work() > 1<<22 {
-			t.Fatalf("no circle, or one of %g evaluations", circle.work())
+		if !ok || circle.estimateWork() > 1<<22 {
+			t.Fatalf("no circle, or one of %g evaluations", circle.estimateWork())
 		}
-		far := j.leftward()
+		far := j.leftOfZero()
 		if far.c < 0 != c.left {
 			t.Errorf("σ² %s, %s, %s: the line is at %g", c.a, c.b, c.third, far.c)
 		}
-		line := far.newLine(far.period(1e-15 * j.expects))
+		line := far.newLine(far.aliasPeriod(1e-15 * j.roughDelta))
 		line.patience = 1 << 18
-		want, got := circle.sum(), line.sum()
+		want, got := circle.sumPoints(), line.sumPoints()
 		if math.Abs(got.Delta-want.Delta) > got.Error+want.Error || want.Error > 1e-11*want.Delta ||
 			got.Error > 1e-6*want.Delta {
 			t.Errorf("σ² %s, %s, %s: %g ± %g by line, %g ± %g by circle", c.a, c.b, c.third, got.Delta, got.Error, want.Delta,
@@ -271,8 +268,8 @@ func TestLineAgreesWithCircle(t *testing.T) {
 	}
 }
 
-// TestContoursAgree: any c > 0 gives the same integral, and the errors of two
-// contours cover what lies between them, for all sorts of compositions.
+// TestContoursAgree checks that any c > 0 gives the same integral, and that the errors of two contours cover their
+// difference, for various compositions.
 func TestContoursAgree(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for i := range 100 {
@@ -293,13 +290,13 @@ func TestContoursAgree(t *testing.T) {
 		}
 		epsilon := math.Exp(random.Float64()*8 - 4)
 		p := only(t, steps...)
-		at := p.delta(epsilon)
+		at := p.deltaAt(epsilon)
 		if at.Delta < 1e-250 {
 			continue // the other contour would lose all digits
 		}
-		j := p.judge(epsilon)
+		j := p.newIntegrand(epsilon)
 		j.c *= 0.85
-		j.base = j.moment(j.c)
+		j.logMoment = j.logMomentAt(j.c)
 		beside := j.integrate(1e-14 * at.Delta)
 		if math.Abs(at.Delta-beside.Delta) > at.Error+beside.Error || at.Error > 1e-7*at.Delta {
 			t.Errorf("case %d, ε %g: %g ± %g at the saddle, %g ± %g beside it", i, epsilon, at.Delta, at.Error, beside.Delta,
@@ -315,13 +312,13 @@ func TestLongListsAgreeWithCircle(t *testing.T) {
 		steps = append(steps, choice(budget.RandomizedResponse, big.NewRat(int64(100+2*i), 1000)))
 	}
 	for _, epsilon := range []float64{2, 3.5} {
-		j := only(t, steps...).judge(epsilon)
-		circle, ok := j.newCircle(j.period(1e-15 * j.expects))
+		j := only(t, steps...).newIntegrand(epsilon)
+		circle, ok := j.newCircle(j.aliasPeriod(1e-15 * j.roughDelta))
 		if !ok {
 			t.Fatal("no circle")
 		}
-		want := circle.sum()
-		got, ok := j.list()
+		want := circle.sumPoints()
+		got, ok := j.deltaByListing()
 		if !ok || math.Abs(got.Delta-want.Delta) > got.Error+want.Error || got.Error > 1e-10*want.Delta ||
 			want.Error > 1e-12*want.Delta {
 			t.Errorf("ε %g: %g ± %g by list (%v), %g ± %g by circle", epsilon, got.Delta, got.Error, ok, want.Delta, want.Error)
@@ -329,18 +326,17 @@ func TestLongListsAgreeWithCircle(t *testing.T) {
 	}
 }
 
-// TestLeaderPassesOverNothing compares the sum near the returns of a leader with that
-// over all points.
+// TestLeaderPassesOverNothing compares the sum near the multiples of a leader's period with the sum over all points.
 func TestLeaderPassesOverNothing(t *testing.T) {
 	j := only(t, together(times(3, gaussianStep(rat(t, "400"), 3, 9)), times(2, gaussianStep(rat(t, "200"), 2, 4)))...).
-		judge(0.6)
-	circle, ok := j.newCircle(j.period(1e-15 * j.expects))
+		newIntegrand(0.6)
+	circle, ok := j.newCircle(j.aliasPeriod(1e-15 * j.roughDelta))
 	if !ok || circle.lead.group < 0 {
 		t.Fatal("no circle with a leader")
 	}
-	led := circle.sum()
+	led := circle.sumPoints()
 	circle.lead.group = -1
-	if full := circle.sum(); !near(led.Delta, full.Delta, 1e-14) {
+	if full := circle.sumPoints(); !near(led.Delta, full.Delta, 1e-14) {
 		t.Errorf("%.17g with a leader, %.17g over all points", led.Delta, full.Delta)
 	}
 }
@@ -352,8 +348,8 @@ func continuousGaussian(sigma, epsilon float64) float64 {
 	return upper(epsilon*sigma-1/(2*sigma)) - math.Exp(epsilon)*upper(epsilon*sigma+1/(2*sigma))
 }
 
-// TestWideNoiseIsContinuous: at σ = 1e6 the discrete law and the continuous one
-// agree to 1e-11 or so; unequal σ add up as 1/σ² does.
+// TestWideNoiseIsContinuous checks that at σ = 1e6 the discrete law and the continuous one agree to about 1e-11, and
+// that unequal σ add up as 1/σ².
 func TestWideNoiseIsContinuous(t *testing.T) {
 	wide := rat(t, "1000000000000")
 	for _, c := range []struct {
@@ -378,8 +374,8 @@ func TestWideNoiseIsContinuous(t *testing.T) {
 	}
 }
 
-// TestBoundedRange compares with the closed form of one, with a Gaussian's and a
-// randomized response's losses added by hand, and with Simpson's rule for two.
+// TestBoundedRange compares with the closed form of one choice, with the losses of a Gaussian and of randomized
+// response added by hand, and with Simpson's rule for two choices.
 func TestBoundedRange(t *testing.T) {
 	const e = 0.75
 	one := choice(budget.ExponentialMechanism, rat(t, "0.75"))
@@ -418,8 +414,8 @@ func TestBoundedRange(t *testing.T) {
 	}
 }
 
-// TestOrder holds what every δ obeys: it falls with ε, no faster than convexity in
-// e^ε allows, grows with every further step, and with every move of a shift.
+// TestOrder checks what holds for every δ: it decreases in ε, no faster than convexity in e^ε allows, and increases
+// with every further step and every move of a shift.
 func TestOrder(t *testing.T) {
 	steps := []budget.Mechanism{gaussianStep(rat(t, "6.5"), 2, 4), laplaceStep(rat(t, "7/3"), 2),
 		gaussianStep(rat(t, "6.5"), 2, 4),
@@ -459,7 +455,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestLargestLossAndTotalVariation: δ is 0 from the largest loss on, and at ε = 0 the total variation distance.
+// TestLargestLossAndTotalVariation checks that δ is 0 from the largest loss on, and the total variation distance at ε =
+// 0.
 func TestLargestLossAndTotalVariation(t *testing.T) {
 	pure := together(times(3, laplaceStep(rat(t, "8"), 3)),
 		[]budget.Mechanism{choice(budget.ExponentialMechanism, rat(t, "0.25"))})
@@ -476,7 +473,7 @@ func TestLargestLossAndTotalVariation(t *testing.T) {
 	}
 }
 
-// TestEdges are values known without arithmetic.
+// TestEdges checks values known without arithmetic.
 func TestEdges(t *testing.T) {
 	response := []budget.Mechanism{choice(budget.RandomizedResponse, rat(t, "3/2"))}
 	for _, c := range []struct {
@@ -530,58 +527,57 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestLineGivesUpInTime: a contour so far from where the integral is decided that
-// its first stretch would not end stops all the same, and says that it knows
-// nothing.
+// TestLineGivesUpInTime checks that a contour whose first stretch would not end, since it is far from where the
+// integral is decided, still stops, and reports that it knows nothing.
 func TestLineGivesUpInTime(t *testing.T) {
-	j := only(t, laplaceStep(rat(t, "5"), 1)).judge(0.1)
+	j := only(t, laplaceStep(rat(t, "5"), 1)).newIntegrand(0.1)
 	j.c = 1e-9
-	j.base = j.moment(j.c)
-	if got := j.newLine(j.period(1e-10)).sum(); got.Error < 1 {
+	j.logMoment = j.logMomentAt(j.c)
+	if got := j.newLine(j.aliasPeriod(1e-10)).sumPoints(); got.Error < 1 {
 		t.Errorf("%g ± %g after giving up", got.Delta, got.Error)
 	}
 }
 
-// TestPruneAccounts for all that it leaves out of a long list.
+// TestPruneAccounts checks that dropNegligible accounts for everything that it leaves out of a long list.
 func TestPruneAccounts(t *testing.T) {
-	var all []mass
-	for i := range 3 * fewListed {
-		all = append(all, mass{0, 1, math.Exp(-float64(i) / 100)})
+	var all []weightedLoss
+	for i := range 3 * minPruned {
+		all = append(all, weightedLoss{0, 1, math.Exp(-float64(i) / 100)})
 	}
-	total := func(all []mass) (s float64) {
+	total := func(all []weightedLoss) (s float64) {
 		for _, m := range all {
 			s += m.tilted
 		}
 		return s
 	}
 	before := total(all)
-	kept, dropped := prune(all)
+	kept, dropped := dropNegligible(all)
 	// Shares are told apart by their exponents of two.
-	if dropped > spared || dropped < spared/4 || len(kept) >= 2*fewListed || !near(total(kept)+dropped, before, 1e-13) {
-		t.Errorf("%d kept of %d, %g left out of %g", len(kept), 3*fewListed, dropped, before)
+	if dropped > maxPruned || dropped < maxPruned/4 || len(kept) >= 2*minPruned ||
+		!near(total(kept)+dropped, before, 1e-13) {
+		t.Errorf("%d kept of %d, %g left out of %g", len(kept), 3*minPruned, dropped, before)
 	}
-	if short, dropped := prune(all[:fewListed]); len(short) != fewListed || dropped != 0 {
+	if short, dropped := dropNegligible(all[:minPruned]); len(short) != minPruned || dropped != 0 {
 		t.Errorf("a short list: %d kept, %g left out", len(short), dropped)
 	}
 }
 
-// TestErrorIsHonest: where no way is exact the error still covers the distance to
-// the same losses on a coarser lattice, which can be summed exactly. Losses of
-// (s, t) and (s/50, t/50) differ by 1/t² relatively.
+// TestErrorIsHonest checks that, where no method is exact, the error covers the distance to the same losses on a
+// coarser lattice, which can be summed exactly. Losses of (s, t) and (s/50, t/50) differ by 1/t² relatively.
 func TestErrorIsHonest(t *testing.T) {
-	j := only(t, times(6, laplaceStep(rat(t, "500000"), 100000))...).judge(0.3)
-	line := j.newLine(j.period(1e-14 * j.expects))
+	j := only(t, times(6, laplaceStep(rat(t, "500000"), 100000))...).newIntegrand(0.3)
+	line := j.newLine(j.aliasPeriod(1e-14 * j.roughDelta))
 	line.patience = 1 << 17
-	fine, coarse := line.sum(), mustDelta(t, times(6, laplaceStep(rat(t, "10000"), 2000)), 0.3)
+	fine, coarse := line.sumPoints(), mustDelta(t, times(6, laplaceStep(rat(t, "10000"), 2000)), 0.3)
 	if coarse.Error > 1e-11*coarse.Delta || math.Abs(fine.Delta-coarse.Delta) > fine.Error+1e-8*coarse.Delta ||
 		fine.Error > 1e-4*coarse.Delta {
 		t.Errorf("%g ± %g on the fine lattice, %g ± %g on the coarse one", fine.Delta, fine.Error, coarse.Delta, coarse.Error)
 	}
 }
 
-// TestQuantilesAreNotJudged: the pair that dominates a choice of bounded range ε has a divergence of ε²/6, where the
-// choice has ε²/8 at most. So a bound of the first accountant may hold that this one would contradict, as it does for
-// this many.
+// TestQuantilesAreNotJudged: the pair that dominates a choice of bounded range ε has a divergence of ε²/6, while the
+// choice has at most ε²/8. So a bound of the first accountant may hold that this one would contradict, as it does for
+// this many choices.
 func TestQuantilesAreNotJudged(t *testing.T) {
 	quantiles := budget.Mechanism{
 		Kind: budget.ExponentialQuantiles, Parameter: rat(t, "1/8"), L1: big.NewInt(3), L2Squared: big.NewInt(9),
@@ -604,8 +600,8 @@ func TestQuantilesAreNotJudged(t *testing.T) {
 	}
 }
 
-// TestSharesNothingWithTheFirstAccountant: of package budget only the types that
-// describe mechanisms are used, none of the figures.
+// TestSharesNothingWithTheFirstAccountant checks that of package budget only the types that describe mechanisms are
+// used, and none of the figures.
 func TestSharesNothingWithTheFirstAccountant(t *testing.T) {
 	types := []string{"Mechanism", "Shift", "DiscreteLaplace", "DiscreteGaussian", "ExponentialMechanism",
 		"ExponentialQuantiles", "PermuteAndFlip", "RandomizedResponse"}
@@ -672,7 +668,7 @@ func BenchmarkDelta(b *testing.B) {
 	}
 }
 
-// Where the figures of a law overflow, all that is told is that δ is a probability.
+// If the computation of a law overflows, the result is only that δ is a probability.
 func TestFiguresBeyondFloats(t *testing.T) {
 	steps := times(16, choice(budget.ExponentialMechanism, rat(t, "90000000")))
 	if got, err := Delta(steps, 8192); err != nil || got != (Result{Error: 1}) {
@@ -690,10 +686,10 @@ func TestFiguresBeyondFloats(t *testing.T) {
 	}
 }
 
-// Gaussian noise of which only norms are known is judged as continuous noise whose
-// σ² is smaller by 3: alone by the closed form (Balle & Wang 2018, theorem 8), and
-// beside steps of other kinds, one of bounded range and one on a lattice, by the
-// composition of privacy loss distributions, which shares no code with this one.
+// Gaussian noise of which only norms are known is treated as continuous noise whose σ² is smaller by 3. Alone it is
+// compared with the closed form (Balle & Wang 2018, theorem 8). Together with steps of other kinds, one of bounded
+// range and one on a lattice, it is compared with the composition of privacy loss distributions, which shares no code
+// with this one.
 func TestNormsAlone(t *testing.T) {
 	var steps []budget.Mechanism
 	var squares float64

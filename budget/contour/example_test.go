@@ -8,7 +8,7 @@ import (
 	"github.com/dprelease/dprelease/budget/contour"
 )
 
-// Judge the δ at ε = 1/2 of three counts with Gaussian noise of σ = 10.
+// Compute δ at ε = 1/2 of three counts with Gaussian noise of σ = 10.
 func Example() {
 	step := budget.Mechanism{
 		Kind: budget.DiscreteGaussian, Parameter: big.NewRat(100, 1),

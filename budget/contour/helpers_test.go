@@ -8,8 +8,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// gaussianStep is discrete Gaussian noise of parameter σ² on a query with the
-// sensitivities given.
+// gaussianStep returns discrete Gaussian noise of parameter σ² on a query with the given sensitivities.
 func gaussianStep(variance *big.Rat, l1, l2Squared int64) budget.Mechanism {
 	return budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: variance, L1: big.NewInt(l1),
 		L2Squared: big.NewInt(l2Squared)}
@@ -60,10 +59,10 @@ func mustDelta(t testing.TB, steps []budget.Mechanism, epsilon float64) Result {
 	return r
 }
 
-// only is the composition of steps that can take their shapes in one way only.
+// only returns the composition of steps that have a single assignment of shapes.
 func only(t testing.TB, steps ...budget.Mechanism) *composition {
 	t.Helper()
-	all, err := assignments(steps)
+	all, err := listCompositions(steps)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d compositions, %v; want one", len(all), err)
 	}
@@ -76,8 +75,8 @@ func near(a, b, relative float64) bool { return math.Abs(a-b) <= relative*math.A
 // the neighbour.
 type outcome struct{ p, q float64 }
 
-// answers lists the outcomes of noise on one coordinate that a unit shifts by s,
-// from the definition of the noise: weight(x) up to a factor, over |x| ≤ reach.
+// answers returns the outcomes of noise on one coordinate that a unit shifts by s, from the definition of the noise:
+// weight(x) up to a factor, over |x| ≤ reach.
 func answers(weight func(x float64) float64, s, reach int) []outcome {
 	var all []outcome
 	var total float64
@@ -103,8 +102,7 @@ func responses(epsilon float64) []outcome {
 	return []outcome{{p, 1 - p}, {1 - p, p}}
 }
 
-// jointly lists the outcomes of mechanisms run together; those that no one will
-// miss are left out.
+// jointly returns the outcomes of mechanisms run together, without negligible ones.
 func jointly(parts ...[]outcome) []outcome {
 	all := []outcome{{1, 1}}
 	for _, part := range parts {
@@ -121,7 +119,7 @@ func jointly(parts ...[]outcome) []outcome {
 	return all
 }
 
-// hockeyStick is Σ max(0, P − e^ε·Q), the definition of δ(ε).
+// hockeyStick returns Σ max(0, P − e^ε·Q), the definition of δ(ε).
 func hockeyStick(all []outcome, epsilon float64) float64 {
 	var s compensated
 	for _, o := range all {

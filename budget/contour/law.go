@@ -6,26 +6,21 @@ import (
 	"math/cmplx"
 )
 
-// A law is that of the privacy loss L of one coordinate of one mechanism, under
-// P, with ∫ e^(−L) dP = 1.
+// A law is the law of the privacy loss L of one coordinate of one mechanism, under P, with ∫ e^(−L) dP = 1.
 type law interface {
-	// anchor is the loss o that the law is told from.
-	anchor() *big.Rat
-	// spacing is the h of the lattice o + hℤ that holds every loss; nil where the
-	// losses have a density.
-	spacing() *big.Rat
-	// most is the greatest loss, nil where there is none.
-	most() *big.Rat
-	// log returns log(M(z)·e^(−zo)) at z = c+it, up to a multiple of 2πi, for
-	// c > −½ and, where there is a lattice, |t| ≤ π/h. (The function has the
-	// period 2π/h in t.)
-	log(c, t float64) complex128
-	// damping is |M(c+it)/M(c)|², or an upper bound of it, at less cost than log;
-	// axis is log(c, 0).
+	// anchorLoss returns the loss o relative to which the law is given.
+	anchorLoss() *big.Rat
+	// latticeSpacing returns the h of the lattice o + hℤ that holds every loss; nil if the losses have a density.
+	latticeSpacing() *big.Rat
+	// maxLoss returns the largest loss, nil if there is none.
+	maxLoss() *big.Rat
+	// logMGF returns log(M(z)·e^(−zo)) at z = c+it, up to a multiple of 2πi, for c > −½ and, if there is a lattice, |t| ≤
+	// π/h. (The function has the period 2π/h in t.)
+	logMGF(c, t float64) complex128
+	// damping returns |M(c+it)/M(c)|², or an upper bound of it, at less cost than logMGF; axis is logMGF(c, 0).
 	damping(c, t, axis float64) float64
-	// weights returns the probabilities of the losses o − h·(first + i), all of
-	// them, or, where they are without end, all but a share below e^(−decay).
-	// Nil where the losses have a density.
+	// weights returns the probabilities of the losses o − h·(first + i): all of them, or, if there are infinitely many,
+	// all but a share below e^(−decay). It returns nil if the losses have a density.
 	weights(decay float64) (first int64, p []float64)
 }
 
@@ -36,44 +31,43 @@ type gaussian struct {
 	shift    int64    // s
 
 	sigma2, s, rho float64 // σ², s, s²/2σ²
-	logZero        float64 // log Θ(0), by the sum that log uses
+	logZero        float64 // log Θ(0), by the sum that logMGF uses
 }
 
 func newGaussian(variance *big.Rat, shift int64) *gaussian {
-	g := &gaussian{variance: variance, shift: shift, sigma2: float(variance), s: float64(shift)}
-	g.rho = float(g.anchor())
-	if g.dual() {
+	g := &gaussian{variance: variance, shift: shift, sigma2: toFloat(variance), s: float64(shift)}
+	g.rho = toFloat(g.anchorLoss())
+	if g.isDual() {
 		g.logZero = math.Log(real(g.theta(0, 0)))
 	} else {
-		_, p, _ := unnormalised(g.sigma2, 0)
+		_, p, _ := unnormalisedGaussian(g.sigma2, 0)
 		g.logZero = math.Log(sum(p))
 	}
 	return g
 }
 
-func (g *gaussian) anchor() *big.Rat {
-	half := new(big.Rat).Mul(g.spacing(), new(big.Rat).SetInt64(g.shift))
+func (g *gaussian) anchorLoss() *big.Rat {
+	half := new(big.Rat).Mul(g.latticeSpacing(), new(big.Rat).SetInt64(g.shift))
 	return half.Quo(half, big.NewRat(2, 1))
 }
 
-func (g *gaussian) spacing() *big.Rat {
+func (g *gaussian) latticeSpacing() *big.Rat {
 	return new(big.Rat).Quo(new(big.Rat).SetInt64(g.shift), g.variance)
 }
 
-func (g *gaussian) most() *big.Rat { return nil }
+func (g *gaussian) maxLoss() *big.Rat { return nil }
 
-// dual tells where the sum over frequencies is shorter than the sum over
-// integers.
-func (g *gaussian) dual() bool { return g.sigma2*2*math.Pi >= 1 }
+// isDual reports whether the sum over frequencies is shorter than the sum over integers.
+func (g *gaussian) isDual() bool { return g.sigma2*2*math.Pi >= 1 }
 
-// log is z²ρ + log(Θ(zs)/Θ(0)), with Θ(a) = Σ exp(−(x+a)²/2σ²) over the integers
-// x: summed as it stands for small σ, and by Poisson's formula for others.
-func (g *gaussian) log(c, t float64) complex128 {
-	if g.dual() {
+// logMGF is z²ρ + log(Θ(zs)/Θ(0)), with Θ(a) = Σ exp(−(x+a)²/2σ²) over the integers x: summed directly for small σ, and
+// by Poisson's formula for larger σ.
+func (g *gaussian) logMGF(c, t float64) complex128 {
+	if g.isDual() {
 		ratio := cmplx.Log(g.theta(c, t))
 		return complex((c*c-t*t)*g.rho+real(ratio)-g.logZero, 2*c*t*g.rho+imag(ratio))
 	}
-	first, p, top := unnormalised(g.sigma2, c*g.s)
+	first, p, top := unnormalisedGaussian(g.sigma2, c*g.s)
 	var total complex128
 	for i, w := range p {
 		sin, cos := math.Sincos((first + float64(i)) * t * g.s / g.sigma2)
@@ -83,18 +77,17 @@ func (g *gaussian) log(c, t float64) complex128 {
 	return complex(c*c*g.rho+top+real(total)-g.logZero, imag(total))
 }
 
-// exhausted is an exponent that vanishes beside 1 in every sum here.
-const exhausted = 50
+// negligibleExponent is an exponent at which terms are negligible compared with 1 in every sum here.
+const negligibleExponent = 50
 
-// theta is Σ exp(−2π²σ²m² + 2πi·m·(c+it)s) over the integers m, which is
-// Θ((c+it)s)/(σ√2π).
+// theta returns Σ exp(−2π²σ²m² + 2πi·m·(c+it)s) over the integers m, which is Θ((c+it)s)/(σ√2π).
 func (g *gaussian) theta(c, t float64) complex128 {
 	turn := c * g.s
 	turn -= math.Round(turn)
 	total := complex(1, 0)
 	for m := 1.0; ; m++ {
 		decay, growth := 2*math.Pi*math.Pi*g.sigma2*m*m, 2*math.Pi*m*t*g.s
-		if decay-math.Abs(growth) > exhausted {
+		if decay-math.Abs(growth) > negligibleExponent {
 			return total
 		}
 		sin, cos := math.Sincos(2 * math.Pi * m * turn)
@@ -103,17 +96,17 @@ func (g *gaussian) theta(c, t float64) complex128 {
 	}
 }
 
-// envelope is an upper bound of log|M(c+it)/M(c)| for |t| ≤ π/h that falls with
-// |t|: all terms of theta brought into phase. Only for dual laws.
-func (g *gaussian) envelope(c, t float64) float64 {
+// logEnvelope returns an upper bound of log|M(c+it)/M(c)| for |t| ≤ π/h that decreases in |t|, from all terms of theta
+// brought into phase. It is for dual laws only.
+func (g *gaussian) logEnvelope(c, t float64) float64 {
 	return math.Log(real(g.theta(0, t))/real(g.theta(c, 0))) - t*t*g.rho
 }
 
 func (g *gaussian) damping(c, t, _ float64) float64 {
-	if !g.dual() {
+	if !g.isDual() {
 		return 1
 	}
-	return math.Exp(2 * g.envelope(c, t))
+	return math.Exp(2 * g.logEnvelope(c, t))
 }
 
 func (g *gaussian) weights(decay float64) (int64, []float64) {
@@ -128,63 +121,62 @@ func (g *gaussian) weights(decay float64) (int64, []float64) {
 	return -int64(r), p
 }
 
-// unnormalised lists exp(−(x+a)²/2σ²)/e^top for the integers x from first on where
-// it does not vanish, for small σ; e^top is the largest.
-func unnormalised(sigma2, a float64) (first float64, p []float64, top float64) {
+// unnormalisedGaussian lists exp(−(x+a)²/2σ²)/e^top for the integers x from first on where it is not negligible, for
+// small σ; e^top is the largest.
+func unnormalisedGaussian(sigma2, a float64) (first float64, p []float64, top float64) {
 	centre := math.Round(a)
 	off := a - centre
-	r := math.Ceil(math.Sqrt(2*sigma2*exhausted)) + 1
+	r := math.Ceil(math.Sqrt(2*sigma2*negligibleExponent)) + 1
 	for x := -r; x <= r; x++ {
 		p = append(p, math.Exp(-x*(x+2*off)/(2*sigma2)))
 	}
 	return -r - centre, p, -off * off / (2 * sigma2)
 }
 
-// laplace is the loss (|X−s| − |X|)/t of discrete Laplace noise X of scale t
-// against a shift by s. With s = 1 it is that of ε-randomized response, ε = 1/t:
-// ±ε, +ε with probability e^ε/(1+e^ε).
+// laplace is the loss (|X−s| − |X|)/t of discrete Laplace noise X of scale t against a shift by s. With s = 1 it is the
+// loss of ε-randomized response, ε = 1/t: ±ε, +ε with probability e^ε/(1+e^ε).
 type laplace struct {
 	rate  *big.Rat // 1/t
 	shift int64    // s
 
-	a, s       float64 // 1/t, s
-	share, one float64 // 1 − α, log(1 + α)
+	a, s                      float64 // 1/t, s
+	oneMinusAlpha, logOnePlus float64 // 1 − α, log(1 + α)
 }
 
 func newLaplace(rate *big.Rat, shift int64) *laplace {
-	a := float(rate)
+	a := toFloat(rate)
 	return &laplace{
 		rate: rate, shift: shift, a: a, s: float64(shift),
-		share: -math.Expm1(-a), one: math.Log1p(math.Exp(-a)),
+		oneMinusAlpha: -math.Expm1(-a), logOnePlus: math.Log1p(math.Exp(-a)),
 	}
 }
 
-func (l *laplace) anchor() *big.Rat { return l.most() }
+func (l *laplace) anchorLoss() *big.Rat { return l.maxLoss() }
 
-func (l *laplace) spacing() *big.Rat { return new(big.Rat).Mul(l.rate, big.NewRat(2, 1)) }
+func (l *laplace) latticeSpacing() *big.Rat { return new(big.Rat).Mul(l.rate, big.NewRat(2, 1)) }
 
-func (l *laplace) most() *big.Rat {
+func (l *laplace) maxLoss() *big.Rat {
 	return new(big.Rat).Mul(l.rate, new(big.Rat).SetInt64(l.shift))
 }
 
-// log sums the loss s/t of x ≤ 0, the losses (s−2x)/t between, and −s/t of x ≥ s:
+// logMGF sums the loss s/t of x ≤ 0, the losses (s−2x)/t between, and −s/t of x ≥ s:
 // with α = e^(−1/t) and r = e^(−(2z+1)/t),
 //
 //	M(z)·e^(−zs/t) = (1 + (1−α)(r + … + r^(s−1)) + r^s) / (1+α).
-func (l *laplace) log(c, t float64) complex128 {
-	total := cmplx.Log(l.total(c, t))
-	return complex(real(total)-l.one, imag(total))
+func (l *laplace) logMGF(c, t float64) complex128 {
+	total := cmplx.Log(l.scaledMGF(c, t))
+	return complex(real(total)-l.logOnePlus, imag(total))
 }
 
-// total is M(z)·e^(−zs/t)·(1+α).
-func (l *laplace) total(c, t float64) complex128 {
+// scaledMGF returns M(z)·e^(−zs/t)·(1+α).
+func (l *laplace) scaledMGF(c, t float64) complex128 {
 	w := complex((2*c+1)*l.a, 2*t*l.a)
 	last := oneMinusExp(w * complex(l.s, 0)) // 1 − r^s
 	if l.shift == 1 {
 		return 2 - last
 	}
 	between := cmplx.Exp(-w) * oneMinusExp(w*complex(l.s-1, 0)) / oneMinusExp(w)
-	return 2 - last + between*complex(l.share, 0)
+	return 2 - last + between*complex(l.oneMinusAlpha, 0)
 }
 
 func (l *laplace) damping(c, t, axis float64) float64 {
@@ -192,8 +184,8 @@ func (l *laplace) damping(c, t, axis float64) float64 {
 		size := math.Exp(-(2*c + 1) * l.a)
 		return 1 - 2*size*(1-math.Cos(2*t*l.a))/((1+size)*(1+size))
 	}
-	total := l.total(c, t)
-	return (real(total)*real(total) + imag(total)*imag(total)) * math.Exp(-2*(axis+l.one))
+	total := l.scaledMGF(c, t)
+	return (real(total)*real(total) + imag(total)*imag(total)) * math.Exp(-2*(axis+l.logOnePlus))
 }
 
 func (l *laplace) weights(float64) (int64, []float64) {
@@ -201,7 +193,7 @@ func (l *laplace) weights(float64) (int64, []float64) {
 	for x := range p {
 		p[x] = math.Exp(-l.a*float64(x)) / (1 + math.Exp(-l.a))
 		if 0 < x && x < len(p)-1 {
-			p[x] *= l.share
+			p[x] *= l.oneMinusAlpha
 		}
 	}
 	return 0, p
@@ -216,27 +208,27 @@ type exponential struct {
 }
 
 func newExponential(epsilon *big.Rat) *exponential {
-	return &exponential{epsilon: epsilon, e: float(epsilon)}
+	return &exponential{epsilon: epsilon, e: toFloat(epsilon)}
 }
 
-func (x *exponential) anchor() *big.Rat  { return x.epsilon }
-func (x *exponential) spacing() *big.Rat { return nil }
-func (x *exponential) most() *big.Rat    { return x.epsilon }
+func (x *exponential) anchorLoss() *big.Rat     { return x.epsilon }
+func (x *exponential) latticeSpacing() *big.Rat { return nil }
+func (x *exponential) maxLoss() *big.Rat        { return x.epsilon }
 
-// log comes from M(z) = sinh((z+½)ε) / ((2z+1)·sinh(ε/2)).
-func (x *exponential) log(c, t float64) complex128 {
+// logMGF comes from M(z) = sinh((z+½)ε) / ((2z+1)·sinh(ε/2)).
+func (x *exponential) logMGF(c, t float64) complex128 {
 	w := complex(2*c+1, 2*t)
 	ratio := cmplx.Log(oneMinusExp(w*complex(x.e, 0)) / w)
 	return complex(real(ratio)-math.Log(-math.Expm1(-x.e)), imag(ratio))
 }
 
-// decay is an A for which |M(c+it)·e^(−(c+it)ε)| ≤ A/t, in logarithm.
-func (x *exponential) decay(c float64) float64 {
+// logDecay returns log A for which |M(c+it)·e^(−(c+it)ε)| ≤ A/t.
+func (x *exponential) logDecay(c float64) float64 {
 	return math.Log1p(math.Exp(-(2*c+1)*x.e)) - math.Log(-2*math.Expm1(-x.e))
 }
 
 func (x *exponential) damping(c, t, axis float64) float64 {
-	return min(1, math.Exp(2*(x.decay(c)-axis))/(t*t))
+	return min(1, math.Exp(2*(x.logDecay(c)-axis))/(t*t))
 }
 
 func (x *exponential) weights(float64) (int64, []float64) { return 0, nil }
@@ -249,27 +241,27 @@ type normal struct {
 	r float64
 }
 
-func newNormal(rho *big.Rat) *normal { return &normal{rho: rho, r: float(rho)} }
+func newNormal(rho *big.Rat) *normal { return &normal{rho: rho, r: toFloat(rho)} }
 
-func (n *normal) anchor() *big.Rat  { return n.rho }
-func (n *normal) spacing() *big.Rat { return nil }
-func (n *normal) most() *big.Rat    { return nil }
+func (n *normal) anchorLoss() *big.Rat     { return n.rho }
+func (n *normal) latticeSpacing() *big.Rat { return nil }
+func (n *normal) maxLoss() *big.Rat        { return nil }
 
-// log comes from M(z) = e^(z(z+1)ρ).
-func (n *normal) log(c, t float64) complex128 { return complex((c*c-t*t)*n.r, 2*c*t*n.r) }
+// logMGF comes from M(z) = e^(z(z+1)ρ).
+func (n *normal) logMGF(c, t float64) complex128 { return complex((c*c-t*t)*n.r, 2*c*t*n.r) }
 
 func (n *normal) damping(_, t, _ float64) float64 { return math.Exp(-2 * t * t * n.r) }
 
 func (n *normal) weights(float64) (int64, []float64) { return 0, nil }
 
-// oneMinusExp is 1 − e^(−w) for Re w > 0, accurate near 0 as well.
+// oneMinusExp returns 1 − e^(−w) for Re w > 0, also accurate near 0.
 func oneMinusExp(w complex128) complex128 {
 	size := math.Exp(-real(w))
 	sin, cos := math.Sincos(imag(w) / 2)
 	return complex(-math.Expm1(-real(w))+2*size*sin*sin, 2*size*sin*cos)
 }
 
-func float(r *big.Rat) float64 {
+func toFloat(r *big.Rat) float64 {
 	f, _ := r.Float64()
 	return f
 }
@@ -288,7 +280,7 @@ func scale(p []float64, by float64) {
 	}
 }
 
-// compensated is a sum that keeps what rounding drops (Neumaier 1974).
+// compensated is a sum that keeps what rounding loses (Neumaier 1974).
 type compensated struct{ total, dropped float64 }
 
 func (s *compensated) add(x float64) {

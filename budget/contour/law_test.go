@@ -14,7 +14,7 @@ type noise struct {
 	s      int
 }
 
-// moment is E_P[e^(zL)] from its definition, L being log(P(x)/P(x−s)).
+// moment returns E_P[e^(zL)] from its definition, where L is log(P(x)/P(x−s)).
 func (n noise) moment(z complex128) complex128 {
 	var total complex128
 	var all float64
@@ -26,8 +26,8 @@ func (n noise) moment(z complex128) complex128 {
 	return total / complex(all, 0)
 }
 
-// TestMomentsMatchTheirDefinition compares at points all over the period, on both
-// sides of the σ at which the sum over frequencies takes over.
+// TestMomentsMatchTheirDefinition compares at points throughout the period, on both sides of the σ at which the sum
+// over frequencies takes over.
 func TestMomentsMatchTheirDefinition(t *testing.T) {
 	var laws []law
 	var noises []noise
@@ -44,12 +44,12 @@ func TestMomentsMatchTheirDefinition(t *testing.T) {
 		}
 	}
 	for i, law := range laws {
-		o, h := float(law.anchor()), float(law.spacing())
+		o, h := toFloat(law.anchorLoss()), toFloat(law.latticeSpacing())
 		for _, c := range []float64{0, 0.3, 1.7} {
-			axis := real(law.log(c, 0))
+			axis := real(law.logMGF(c, 0))
 			for _, turn := range []float64{-1, -0.6, -0.1, 0, 0.03, 0.5, 0.97, 1} {
 				z := complex(c, turn*math.Pi/h)
-				got := law.log(c, imag(z)) + z*complex(o, 0) - complex(axis+c*o, 0)
+				got := law.logMGF(c, imag(z)) + z*complex(o, 0) - complex(axis+c*o, 0)
 				want, size := noises[i].moment(z), real(noises[i].moment(complex(c, 0)))
 				if got, want := axis+c*o, math.Log(size); math.Abs(got-want) > 1e-12*max(1, want) {
 					t.Errorf("law %d: log M(%g) = %g, want %g", i, c, got, want)
@@ -71,7 +71,7 @@ func TestMomentsMatchTheirDefinition(t *testing.T) {
 func TestBoundedRangeMoments(t *testing.T) {
 	for _, e := range []float64{1e-6, 0.1, 1, 7} {
 		law := newExponential(new(big.Rat).SetFloat64(e))
-		if got := real(law.log(0, 0)); math.Abs(got) > 1e-13 {
+		if got := real(law.logMGF(0, 0)); math.Abs(got) > 1e-13 {
 			t.Errorf("range %g: log M(0) = %g, want 0", e, got)
 		}
 		// E[e^(cL)] by Simpson's rule over the density e^(x/2)/(4·sinh(e/2)).
@@ -85,20 +85,20 @@ func TestBoundedRangeMoments(t *testing.T) {
 			}
 			want += weight * math.Exp((c+0.5)*x) / (4 * math.Sinh(e/2)) * (2 * e / n) / 3
 		}
-		if got := math.Exp(real(law.log(c, 0)) + c*e); !near(got, want, 1e-11) {
+		if got := math.Exp(real(law.logMGF(c, 0)) + c*e); !near(got, want, 1e-11) {
 			t.Errorf("range %g: M(%g) = %g, want %g", e, c, got, want)
 		}
 	}
 }
 
-// TestEnvelopeFalls is what lets the leader pass points over: beyond a point at
-// which the envelope vanishes it stays there.
+// TestEnvelopeFalls checks what allows the leader to skip points: beyond a point at which the envelope vanishes it
+// stays negligible.
 func TestEnvelopeFalls(t *testing.T) {
 	for _, sigma2 := range []float64{0.2, 1, 9, 400} {
 		g := newGaussian(new(big.Rat).SetFloat64(sigma2), 3)
-		half, last := math.Pi/float(g.spacing()), math.Inf(1)
+		half, last := math.Pi/toFloat(g.latticeSpacing()), math.Inf(1)
 		for i := range 101 {
-			e := g.envelope(0.37, half*float64(i)/100)
+			e := g.logEnvelope(0.37, half*float64(i)/100)
 			if e > last+1e-12 {
 				t.Errorf("σ² %g: the envelope rises at %d%%", sigma2, i)
 			}
@@ -118,9 +118,9 @@ func TestWeightsAreTheLawOfTheLoss(t *testing.T) {
 			for _, c := range []float64{0, 0.5, 2} {
 				var got float64
 				for i, w := range p {
-					got += w * math.Exp(-c*float(l.spacing())*float64(first+int64(i)))
+					got += w * math.Exp(-c*toFloat(l.latticeSpacing())*float64(first+int64(i)))
 				}
-				if want := math.Exp(real(l.log(c, 0))); !near(got, want, 1e-12) {
+				if want := math.Exp(real(l.logMGF(c, 0))); !near(got, want, 1e-12) {
 					t.Errorf("c = %g: %g, want %g", c, got, want)
 				}
 			}

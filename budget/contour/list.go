@@ -12,25 +12,25 @@ const (
 	maxListed = 1 << 20
 	// maxProducts bounds the work to convolve one group.
 	maxProducts = 1 << 27
-	// fewListed is a length up to which nothing is left out of a list.
-	fewListed = 1 << 12
-	// spared is the tilted probability left out of a list at a time.
-	spared = 1e-14
+	// minPruned is the length up to which nothing is left out of a list.
+	minPruned = 1 << 12
+	// maxPruned is the tilted probability left out of a list at a time.
+	maxPruned = 1e-14
 )
 
-// A mass is a probability at a loss, and the same probability tilted by
-// e^(c·loss) and normalised: what the loss matters for δ(ε).
-type mass struct{ loss, p, tilted float64 }
+// A weightedLoss is a loss with its probability, and with the same probability tilted by e^(c·loss) and normalised,
+// which is its weight in δ(ε).
+type weightedLoss struct{ loss, p, tilted float64 }
 
-// list is δ(ε) by naming losses: the groups are divided into two lists, of all
-// sums of losses in each, and every loss of one meets all that reach ε with it of
-// the other by sums prepared in advance. False where they are too many.
-func (j *judgement) list() (Result, bool) {
-	decay := 45 - math.Log(max(j.expects, faintest))
-	var parts [][]mass
+// deltaByListing returns δ(ε) by listing losses. It divides the groups into two lists, of all sums of losses in each,
+// and combines every loss of one with all losses of the other that reach ε with it, by precomputed sums. It returns
+// false if there are too many losses.
+func (j *integrand) deltaByListing() (Result, bool) {
+	decay := 45 - math.Log(max(j.roughDelta, smallestDelta))
+	var parts [][]weightedLoss
 	var entropy float64
 	for _, g := range j.groups {
-		part := g.masses(j.c, decay+math.Log(float64(g.count)))
+		part := g.listMasses(j.c, decay+math.Log(float64(g.count)))
 		if part == nil {
 			return Result{}, false
 		}
@@ -44,8 +44,8 @@ func (j *judgement) list() (Result, bool) {
 	if entropy > 2*math.Log(maxListed) {
 		return Result{}, false
 	}
-	slices.SortStableFunc(parts, func(a, b []mass) int { return len(b) - len(a) })
-	left, right, dropped := []mass{{0, 1, 1}}, []mass{{0, 1, 1}}, 0.0
+	slices.SortStableFunc(parts, func(a, b []weightedLoss) int { return len(b) - len(a) })
+	left, right, dropped := []weightedLoss{{0, 1, 1}}, []weightedLoss{{0, 1, 1}}, 0.0
 	for _, part := range parts {
 		if len(left) > len(right) {
 			left, right = right, left
@@ -54,28 +54,27 @@ func (j *judgement) list() (Result, bool) {
 			return Result{}, false
 		}
 		var less float64
-		if left, less = prune(allSums(left, part)); len(left) > maxListed {
+		if left, less = dropNegligible(allSums(left, part)); len(left) > maxListed {
 			return Result{}, false
 		}
 		dropped += less
 	}
-	delta, reached := meet(left, right, float(j.epsilon))
-	// What the groups leave out adds at most its probability to δ; what the lists
-	// leave out, by Chernoff's bound, its share of that bound.
-	missing := float64(len(parts))*math.Exp(-decay) + dropped*math.Exp(j.base+hockey(j.c))
+	delta, reached := sumPairs(left, right, toFloat(j.epsilon))
+	// What the groups leave out adds at most its probability to δ. What the lists leave out adds at most its share of
+	// Chernoff's bound.
+	missing := float64(len(parts))*math.Exp(-decay) + dropped*math.Exp(j.logMoment+logHockeyStick(j.c))
 	rounding := roundoff * (64 + math.Sqrt(float64(len(left)+len(right)))) * reached
-	return Result{Delta: min(1, max(0, delta)), Error: missing + rounding + faintest}, true
+	return Result{Delta: min(1, max(0, delta)), Error: missing + rounding + smallestDelta}, true
 }
 
-// prune leaves out of a long list what matters least, and says how much tilted
-// probability that is.
-func prune(all []mass) (kept []mass, dropped float64) {
-	if len(all) <= fewListed {
+// dropNegligible removes the smallest tilted probabilities from a long list, and returns their sum.
+func dropNegligible(all []weightedLoss) (kept []weightedLoss, dropped float64) {
+	if len(all) <= minPruned {
 		return all, 0
 	}
 	const faint = 300 // exponents of two that are told apart
 	var shares [faint + 1]float64
-	rank := func(m mass) int {
+	rank := func(m weightedLoss) int {
 		_, exponent := math.Frexp(m.tilted)
 		if m.tilted == 0 {
 			return faint
@@ -86,15 +85,15 @@ func prune(all []mass) (kept []mass, dropped float64) {
 		shares[rank(m)] += m.tilted
 	}
 	last := faint
-	for ; last > 0 && dropped+shares[last] <= spared; last-- {
+	for ; last > 0 && dropped+shares[last] <= maxPruned; last-- {
 		dropped += shares[last]
 	}
-	return slices.DeleteFunc(all, func(m mass) bool { return rank(m) > last }), dropped
+	return slices.DeleteFunc(all, func(m weightedLoss) bool { return rank(m) > last }), dropped
 }
 
-// meet is Σ p_a·p_b·(1−e^(ε−a−b)) over the a+b > ε, and Σ p_a·p_b over them.
-func meet(left, right []mass, epsilon float64) (delta, reached float64) {
-	slices.SortFunc(right, func(a, b mass) int { return cmp.Compare(b.loss, a.loss) })
+// sumPairs returns Σ p_a·p_b·(1−e^(ε−a−b)) over the a+b > ε, and Σ p_a·p_b over them.
+func sumPairs(left, right []weightedLoss, epsilon float64) (delta, reached float64) {
+	slices.SortFunc(right, func(a, b weightedLoss) int { return cmp.Compare(b.loss, a.loss) })
 	// above[i] = Σ p of right[:i+1]; under[i] = Σ p·e^(−(loss − that of i)) of them.
 	above, under := make([]float64, len(right)), make([]float64, len(right))
 	var all compensated
@@ -118,21 +117,21 @@ func meet(left, right []mass, epsilon float64) (delta, reached float64) {
 	return total.value(), reach.value()
 }
 
-// allSums is every sum of a loss of one and one of the other.
-func allSums(a, b []mass) []mass {
-	sums := make([]mass, 0, len(a)*len(b))
+// allSums returns every sum of a loss of a and a loss of b.
+func allSums(a, b []weightedLoss) []weightedLoss {
+	sums := make([]weightedLoss, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
-			sums = append(sums, mass{x.loss + y.loss, x.p * y.p, x.tilted * y.tilted})
+			sums = append(sums, weightedLoss{x.loss + y.loss, x.p * y.p, x.tilted * y.tilted})
 		}
 	}
 	return sums
 }
 
-// masses lists the losses of a whole group, tilted at c, up to a share below
-// e^(−decay) for each of its members; nil where that takes too long.
-func (g group) masses(c, decay float64) []mass {
-	h := g.law.spacing()
+// listMasses returns the losses of a whole group, tilted at c, up to a share below e^(−decay) for each of its members;
+// nil if that takes too long.
+func (g group) listMasses(c, decay float64) []weightedLoss {
+	h := g.law.latticeSpacing()
 	if h == nil {
 		return nil
 	}
@@ -150,12 +149,12 @@ func (g group) masses(c, decay float64) []mass {
 	for range g.count {
 		p = convolve(p, one)
 	}
-	spacing, top := float(h), float64(g.count)*float(g.law.anchor())
-	moment := float64(g.count) * real(g.law.log(c, 0))
-	all := make([]mass, len(p))
+	spacing, top := toFloat(h), float64(g.count)*toFloat(g.law.anchorLoss())
+	moment := float64(g.count) * real(g.law.logMGF(c, 0))
+	all := make([]weightedLoss, len(p))
 	for i := range p {
 		below := spacing * (float64(g.count*first) + float64(i))
-		all[i] = mass{top - below, p[i], p[i] * math.Exp(-c*below-moment)}
+		all[i] = weightedLoss{top - below, p[i], p[i] * math.Exp(-c*below-moment)}
 	}
 	return all
 }

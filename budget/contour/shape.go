@@ -17,17 +17,15 @@ const (
 	maxSearched = 64
 )
 
-// shapes lists the shifts that lose most: every shift that a unit can cause loses
-// no more than one of them. They are those that stay within the sensitivities
-// and, of these, can be turned into no other by the moves that never lessen the
-// loss: enlarging a coordinate, or merging two coordinates a and b into one a+b
-// (docs/proofs/shifts.md).
-func shapes(m budget.Mechanism) ([]budget.Shift, error) {
+// worstShapes returns the shifts that lose most: every shift that a unit can cause loses no more than one of them. They
+// are the shifts within the sensitivities that cannot be turned into another by the moves that never reduce the loss:
+// enlarging a coordinate, or merging two coordinates a and b into one a+b (docs/proofs/shifts.md).
+func worstShapes(m budget.Mechanism) ([]budget.Shift, error) {
 	if m.Kind == budget.ExponentialQuantiles {
 		return nil, errors.New("of many choices of bounded range together the pair that dominates each says more than is lost")
 	}
 	if len(m.Shifts) > 0 {
-		return undominated(m.Shifts)
+		return withoutFitting(m.Shifts)
 	}
 	if !m.L1.IsInt64() || m.L1.Int64() > maxShift {
 		return nil, errors.New("the sensitivity is above 2^53")
@@ -38,7 +36,7 @@ func shapes(m budget.Mechanism) ([]budget.Shift, error) {
 		return []budget.Shift{{l1}}, nil
 	}
 	search := shapeSearch{l1: l1, l2Squared: m.L2Squared.Int64()} // below l1²
-	if l1 > maxSearched || !search.extend(nil, 0, 0) {
+	if l1 > maxSearched || !search.searchFrom(nil, 0, 0) {
 		return nil, errors.New("there are too many shapes of shifts within the sensitivities: name the shifts that lose most")
 	}
 	return search.found, nil
@@ -51,9 +49,9 @@ type shapeSearch struct {
 	found         []budget.Shift
 }
 
-// extend looks at a shape, in descending order, and at all that begin with it. It
-// gives up, with false, on too many.
-func (s *shapeSearch) extend(shape budget.Shift, total, squares int64) bool {
+// searchFrom considers a shape, in descending order, and all shapes that begin with it. It returns false if there are
+// too many.
+func (s *shapeSearch) searchFrom(shape budget.Shift, total, squares int64) bool {
 	if s.nodes++; s.nodes > maxNodes {
 		return false
 	}
@@ -65,16 +63,15 @@ func (s *shapeSearch) extend(shape budget.Shift, total, squares int64) bool {
 		largest = shape[len(shape)-1]
 	}
 	for next := int64(1); next <= min(largest, s.l1-total) && next <= (s.l2Squared-squares)/next; next++ {
-		if !s.extend(append(shape, next), total+next, squares+next*next) {
+		if !s.searchFrom(append(shape, next), total+next, squares+next*next) {
 			return false
 		}
 	}
 	return true
 }
 
-// isMaximal tells a shape that no single move keeps within the sensitivities. The
-// cheapest enlargement is a new coordinate of 1, the cheapest merger that of the
-// two smallest.
+// isMaximal reports whether every move takes the shape out of the sensitivities. The cheapest enlargement is a new
+// coordinate of 1, the cheapest merger that of the two smallest.
 func (s *shapeSearch) isMaximal(shape budget.Shift, total, squares int64) bool {
 	if total < s.l1 && squares < s.l2Squared {
 		return false
@@ -83,8 +80,8 @@ func (s *shapeSearch) isMaximal(shape budget.Shift, total, squares int64) bool {
 	return n < 2 || squares+2*shape[n-1]*shape[n-2] > s.l2Squared
 }
 
-// undominated keeps one of each shape that fits into no other.
-func undominated(given []budget.Shift) ([]budget.Shift, error) {
+// withoutFitting keeps one of each shape that fits into no other.
+func withoutFitting(given []budget.Shift) ([]budget.Shift, error) {
 	var kept []budget.Shift
 	for i, shape := range given {
 		if shape[0] > maxShift {
@@ -96,18 +93,17 @@ func undominated(given []budget.Shift) ([]budget.Shift, error) {
 	}
 	return slices.DeleteFunc(slices.Clone(kept), func(shape budget.Shift) bool {
 		return slices.ContainsFunc(kept, func(other budget.Shift) bool {
-			return !slices.Equal(shape, other) && len(shape) <= maxPacked && fits(shape, slices.Clone(other))
+			return !slices.Equal(shape, other) && len(shape) <= maxFitted && fitsInto(shape, slices.Clone(other))
 		})
 	}), nil
 }
 
-// maxPacked bounds the shapes that fits is asked about; longer ones are kept,
-// which costs time alone.
-const maxPacked = 12
+// maxFitted bounds the length of shapes for which fitsInto is evaluated; longer ones are kept, which only costs time.
+const maxFitted = 12
 
-// fits reports whether moves turn a shape into another: whether its coordinates can
-// be laid into the room of the other's, several into one.
-func fits(shape, room budget.Shift) bool {
+// fitsInto reports whether moves turn a shape into another: whether its coordinates can be packed into the coordinates
+// of room, several into one.
+func fitsInto(shape, room budget.Shift) bool {
 	if len(shape) == 0 {
 		return true
 	}
@@ -116,7 +112,7 @@ func fits(shape, room budget.Shift) bool {
 			continue
 		}
 		room[i] -= shape[0]
-		rest := fits(shape[1:], room)
+		rest := fitsInto(shape[1:], room)
 		room[i] += shape[0]
 		if rest {
 			return true

@@ -21,20 +21,20 @@ func TestShapesOfSensitivities(t *testing.T) {
 		{3, 5, []budget.Shift{{2, 1}}},
 		{6, 6, []budget.Shift{{1, 1, 1, 1, 1, 1}, {2, 1, 1}}},
 	} {
-		got, err := shapes(gaussianStep(big.NewRat(1, 1), c.l1, c.l2Squared))
+		got, err := worstShapes(gaussianStep(big.NewRat(1, 1), c.l1, c.l2Squared))
 		slices.SortFunc(got, slices.Compare)
 		if err != nil || !slices.EqualFunc(got, c.want, slices.Equal[budget.Shift]) {
 			t.Errorf("l1 %d, l2² %d: %v, %v; want %v", c.l1, c.l2Squared, got, err, c.want)
 		}
 	}
-	if got, err := shapes(laplaceStep(big.NewRat(1, 1), 9)); err != nil ||
+	if got, err := worstShapes(laplaceStep(big.NewRat(1, 1), 9)); err != nil ||
 		!slices.EqualFunc(got, []budget.Shift{{9}}, slices.Equal[budget.Shift]) {
 		t.Errorf("Laplace: %v, %v; want the single coordinate", got, err)
 	}
 }
 
-// TestShapesCoverEveryShift walks by single moves, from every shape within the
-// sensitivities, to one that no move leaves: exactly these must be listed.
+// TestShapesCoverEveryShift follows single moves, from every shape within the sensitivities, to one that no move leads
+// on from: exactly these must be listed.
 func TestShapesCoverEveryShift(t *testing.T) {
 	for l1 := int64(1); l1 <= 9; l1++ {
 		for l2Squared := int64(1); l2Squared < l1*l1; l2Squared++ {
@@ -55,7 +55,7 @@ func TestShapesCoverEveryShift(t *testing.T) {
 				}
 			}
 			walk(budget.Shift{1})
-			got, err := shapes(gaussianStep(big.NewRat(1, 1), l1, l2Squared))
+			got, err := worstShapes(gaussianStep(big.NewRat(1, 1), l1, l2Squared))
 			if err != nil || len(got) != len(want) {
 				t.Fatalf("l1 %d, l2² %d: %v, %v; want %v", l1, l2Squared, got, err, want)
 			}
@@ -76,8 +76,7 @@ func name(shape budget.Shift) string {
 	return text.String()
 }
 
-// moves lists the shapes within the sensitivities that one enlargement by 1 or one
-// merger turns a shape into.
+// moves returns the shapes within the sensitivities into which one enlargement by 1 or one merger turns a shape.
 func moves(shape budget.Shift, l1, l2Squared int64) []budget.Shift {
 	candidates := []budget.Shift{append(slices.Clone(shape), 1)}
 	for i := range shape {
@@ -110,7 +109,7 @@ func TestGivenShapesAreThinnedOut(t *testing.T) {
 		{[]budget.Shift{{1, 1, 1, 1}, {2, 2}}, []budget.Shift{{2, 2}}},
 	} {
 		step.Shifts = c.given
-		if got, err := shapes(step); err != nil || !slices.EqualFunc(got, c.want, slices.Equal[budget.Shift]) {
+		if got, err := worstShapes(step); err != nil || !slices.EqualFunc(got, c.want, slices.Equal[budget.Shift]) {
 			t.Errorf("%v: %v, %v; want %v", c.given, got, err, c.want)
 		}
 	}
@@ -118,10 +117,10 @@ func TestGivenShapesAreThinnedOut(t *testing.T) {
 
 func TestSharings(t *testing.T) {
 	want := [][]int64{{2, 0, 0}, {1, 1, 0}, {1, 0, 1}, {0, 2, 0}, {0, 1, 1}, {0, 0, 2}}
-	if got := sharings(2, 3, 6); !slices.EqualFunc(got, want, slices.Equal[[]int64]) {
+	if got := listPartitions(2, 3, 6); !slices.EqualFunc(got, want, slices.Equal[[]int64]) {
 		t.Errorf("2 among 3: %v, want %v", got, want)
 	}
-	if got := sharings(2, 3, 5); got != nil {
+	if got := listPartitions(2, 3, 5); got != nil {
 		t.Errorf("2 among 3 in at most 5 ways: %v, want none", got)
 	}
 }

@@ -2,7 +2,7 @@
 
 package ledger
 
-// What this user may do with a file, asked without opening it.
+// The access of this user to a file, checked without opening it.
 
 import "os"
 

@@ -1,6 +1,6 @@
 package ledger
 
-// What may be reserved, and the entries that each request leads to.
+// What may be reserved, and the entries that each request results in.
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// admit returns the accounts that a reservation of c on this day counts in, and the approvals that it uses, or why it
-// may not be made. Both the writer and the reader of entries ask it.
+// admit returns the accounts that a reservation of c on this day counts in and the approvals that it uses, or an error
+// that explains why c may not be reserved. Both the writer and the reader of entries use it.
 //
 // Guarantee: with the charge, spent + reserved stays within the cap with grants of every account that it counts in, and
-// within the allowance for the day, exactly; and every role of these accounts has approved it. Neighbours: those of the
+// within the allowance for the day, exactly; and every role of these accounts has approved it. Neighbours: as in the
 // accounts' terms. Theorem: see [budget.Filter]. Argument: docs/proofs/account.md.
 //
 // Errors: *NoAccount, *TermsMismatch, *NameTaken, *Unapproved, *Refused, *NoRelease (what it corrects).
@@ -21,7 +21,7 @@ func (b *book) admit(c Charge, day string) ([]*account, []Approval, error) {
 	if err := c.check(); err != nil {
 		return nil, nil, err
 	}
-	hits, err := b.hits(c)
+	hits, err := b.chargedAccounts(c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,32 +32,33 @@ func (b *book) admit(c Charge, day string) ([]*account, []Approval, error) {
 		if a.status != hits[0].status {
 			return nil, nil, fmt.Errorf(
 				"ledger %s: release %s is charged to account %s (%s) and to account %s (%s): charge it to accounts of one kind",
-				b.ledger, c.Release, c.Account, hits[0].status.words(), a.policy.Account, a.status.words())
+				b.ledger, c.Release, c.Account, hits[0].status.inWords(), a.policy.Account, a.status.inWords())
 		}
 	}
-	if err := b.free(c); err != nil {
+	if err := b.checkNameFree(c); err != nil {
 		return nil, nil, err
 	}
-	used, err := b.approve(c, hits, day)
+	used, err := b.chooseApprovals(c, hits, day)
 	if err != nil {
 		return nil, nil, err
 	}
-	return hits, used, afford(hits, c, day)
+	return hits, used, checkAllAffordable(hits, c, day)
 }
 
-// afford returns *Refused of the first of the accounts that has less left than c asks.
-func afford(hits []*account, c Charge, day string) error {
+// checkAllAffordable returns the *Refused of the first of the accounts that has less left than c costs.
+func checkAllAffordable(hits []*account, c Charge, day string) error {
 	for _, a := range hits {
-		if err := a.affords(c, day); err != nil {
+		if err := a.checkAffordable(c, day); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// free returns an error unless c's name is free in all accounts that it is charged to, and what it corrects is there.
-func (b *book) free(c Charge) error {
-	if p := b.accounts[c.Account].posting(c); p != nil {
+// checkNameFree returns an error unless the name of c is free in all accounts that it names, and the release that it
+// corrects exists.
+func (b *book) checkNameFree(c Charge) error {
+	if p := b.accounts[c.Account].findPosting(c); p != nil {
 		if p.state != Cancelled {
 			return fmt.Errorf("ledger %s: release %s is %s already", b.ledger, c.Release, p.state)
 		}
@@ -65,8 +66,8 @@ func (b *book) free(c Charge) error {
 			return fmt.Errorf("ledger %s: release %s was charged to other accounts under this plan: one plan has one set of accounts", b.ledger, c.Release)
 		}
 	}
-	for _, name := range c.direct() {
-		if h := b.accounts[name].holder(c); h != nil {
+	for _, name := range c.namedAccounts() {
+		if h := b.accounts[name].otherHolder(c); h != nil {
 			return &NameTaken{Account: name, Release: c.Release, PlanHash: c.PlanHash, TakenBy: h.charge.PlanHash,
 				State: h.state}
 		}
@@ -74,7 +75,7 @@ func (b *book) free(c Charge) error {
 	if c.Corrects == "" {
 		return nil
 	}
-	p := b.accounts[c.Account].named(c.Corrects)
+	p := b.accounts[c.Account].activePosting(c.Corrects)
 	if p == nil || p.state != Finished && p.state != Withdrawn {
 		return &NoRelease{Account: c.Account, Release: c.Corrects, State: stateOf(p), Needs: "finished",
 			For: "to be corrected by release " + c.Release}
@@ -82,9 +83,9 @@ func (b *book) free(c Charge) error {
 	return nil
 }
 
-// affords returns *Refused where the account, or its allowance for the day, has less left than c asks.
-func (a *account) affords(c Charge, day string) error {
-	if err := a.addable(c.Cost); err != nil {
+// checkAffordable returns a *Refused if the account, or its allowance for the day, has less left than c costs.
+func (a *account) checkAffordable(c Charge, day string) error {
+	if err := a.checkDenominator(c.Cost); err != nil {
 		return fmt.Errorf("ledger: release %s: %w", c.Release, err)
 	}
 	quotas, err := a.quotas(day)
@@ -92,18 +93,18 @@ func (a *account) affords(c Charge, day string) error {
 		return err
 	}
 	for _, q := range quotas {
-		fits, err := q.used.admits(q.limit, c.Cost)
+		fits, err := q.used.canAdmit(q.limit, c.Cost)
 		if err != nil {
 			return err
 		}
 		if !fits {
-			return a.refused(c, q)
+			return a.refusalOf(c, q)
 		}
 	}
 	return nil
 }
 
-// reasonOf says in an entry's terms why a stored reservation is not one that the ledger writes.
+// reasonOf returns, in the words of an entry, why a stored reservation is not one that the ledger would write.
 func reasonOf(err error) string {
 	var (
 		refused    *Refused
@@ -130,10 +131,10 @@ func reasonOf(err error) string {
 	return "reserves what cannot be reserved (" + err.Error() + ")"
 }
 
-// entriesToReserve is what Reserve must write for c: nothing if c is reserved or debited already.
-// Errors: as admit; *Closed where c is debited and closed.
+// entriesToReserve returns what Reserve must write for c: nothing if c is already reserved or debited. Errors: as
+// admit; *Closed if c is debited and closed.
 func (b *book) entriesToReserve(c Charge, day string) ([]entry, error) {
-	c = c.sorted()
+	c = c.withSortedAccounts()
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -141,15 +142,15 @@ func (b *book) entriesToReserve(c Charge, day string) ([]entry, error) {
 	if a == nil {
 		return nil, &NoAccount{Ledger: b.ledger, Account: c.Account}
 	}
-	if p := a.posting(c); p != nil && p.state != Cancelled {
+	if p := a.findPosting(c); p != nil && p.state != Cancelled {
 		if err := c.checkUnder(c.Account, a.policy.Terms); err != nil {
 			return nil, err
 		}
-		if !p.same(c) {
-			return nil, p.differs(b.ledger, c)
+		if !p.matchesCharge(c) {
+			return nil, p.differenceFrom(b.ledger, c)
 		}
 		if p.state != Reserved && p.state != Debited {
-			return nil, p.closed()
+			return nil, p.closedError()
 		}
 		return nil, nil
 	}
@@ -157,11 +158,11 @@ func (b *book) entriesToReserve(c Charge, day string) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []entry{c.reservation(used)}, nil
+	return []entry{c.reserveEntry(used)}, nil
 }
 
-// differs says that c asks something else under a plan than was asked before.
-func (p *posting) differs(ledger string, c Charge) error {
+// differenceFrom returns the error that c differs from an earlier charge for the same plan.
+func (p *posting) differenceFrom(ledger string, c Charge) error {
 	if !p.charge.Cost.Equal(c.Cost) {
 		return fmt.Errorf("ledger: release %s is %s under this plan at %s, so it cannot cost %s: one plan has one cost",
 			c.Release, p.state, inWords(p.charge.Cost, false), inWords(c.Cost, false))
@@ -170,26 +171,26 @@ func (p *posting) differs(ledger string, c Charge) error {
 		ledger, c.Release, p.state)
 }
 
-// entriesToCancel is what Cancel must write for c: nothing unless c is reserved. Errors: *NoAccount.
+// entriesToCancel returns what Cancel must write for c: nothing unless c is reserved. Errors: *NoAccount.
 func (b *book) entriesToCancel(c Charge) ([]entry, error) {
-	if err := c.sorted().check(); err != nil {
+	if err := c.withSortedAccounts().check(); err != nil {
 		return nil, err
 	}
 	a := b.accounts[c.Account]
 	if a == nil {
 		return nil, &NoAccount{Ledger: b.ledger, Account: c.Account}
 	}
-	p := a.posting(c)
+	p := a.findPosting(c)
 	if p == nil || p.state != Reserved {
 		return nil, nil
 	}
-	return []entry{p.entry(kindCancel)}, nil
+	return []entry{p.closingEntry(kindCancel)}, nil
 }
 
-// entriesToDebit is what Debit must write for c: nothing if c is debited already, for the same key and integers.
+// entriesToDebit returns what Debit must write for c: nothing if c is already debited for the same key and integers.
 // Errors: as entriesToReserve; *Closed.
 func (b *book) entriesToDebit(c Charge, day string) ([]entry, error) {
-	c = c.sorted()
+	c = c.withSortedAccounts()
 	entries, err := b.entriesToReserve(c, day)
 	if err != nil {
 		return nil, err
@@ -199,33 +200,34 @@ func (b *book) entriesToDebit(c Charge, day string) ([]entry, error) {
 		used = entries[len(entries)-1].Approvals
 	}
 	a := b.accounts[c.Account]
-	if p := a.posting(c); p != nil && p.state != Cancelled {
+	if p := a.findPosting(c); p != nil && p.state != Cancelled {
 		if p.state == Debited && p.commitment == c.Commitment {
 			return nil, nil
 		}
 		if p.state != Reserved {
-			return nil, p.closed()
+			return nil, p.closedError()
 		}
 		used = p.charge.Approvals
 	}
-	hits, err := b.hits(c)
+	hits, err := b.chargedAccounts(c)
 	if err != nil {
 		return nil, err
 	}
-	says := b.attest(a, hits)
-	e := c.reservation(used)
-	e.Kind, e.Mechanisms, e.Attest, e.commitment = kindDebit, nil, &says, c.Commitment
+	attested := b.attestDebit(a, hits)
+	e := c.reserveEntry(used)
+	e.Kind, e.Mechanisms, e.Attest, e.commitment = kindDebit, nil, &attested, c.Commitment
 	return append(entries, e), nil
 }
 
-// entry closes p.
-func (p *posting) entry(k kind) entry {
+// closingEntry returns an entry of kind k that moves p to its next state.
+func (p *posting) closingEntry(k kind) entry {
 	return entry{Kind: k, Account: p.charge.Account, Release: p.charge.Release, PlanHash: p.charge.PlanHash}
 }
 
-// entriesToRehearse opens, in a rehearsal, the accounts that c names: without a cap, under c's terms.
+// entriesToRehearse returns the entries that open, in a rehearsal, the accounts that c names: without a cap, under c's
+// terms.
 func (b *book) entriesToRehearse(c Charge) ([]entry, error) {
-	c = c.sorted()
+	c = c.withSortedAccounts()
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -236,16 +238,16 @@ func (b *book) entriesToRehearse(c Charge) ([]entry, error) {
 		return nil, err
 	}
 	var entries []entry
-	for _, name := range c.direct() {
+	for _, name := range c.namedAccounts() {
 		if b.accounts[name] == nil {
-			entries = append(entries, Policy{Account: name, Terms: c.Terms}.opening(Rehearsal, nil))
+			entries = append(entries, Policy{Account: name, Terms: c.Terms}.openingEntry(Rehearsal, nil))
 		}
 	}
 	return entries, nil
 }
 
-// entriesToOpen is what Init must write for p: nothing if the account exists as asked. Errors: wraps ErrAccountExists;
-// *NoParent.
+// entriesToOpen returns what Init must write for p: nothing if the account exists under the same policy and status.
+// Errors: wraps ErrAccountExists; *NoParent.
 func (b *book) entriesToOpen(p Policy, status Status) ([]entry, error) {
 	if b.rehearsal {
 		return nil, errors.New("ledger: a rehearsal spends nothing and has no accounts to open")
@@ -265,11 +267,11 @@ func (b *book) entriesToOpen(p Policy, status Status) ([]entry, error) {
 			return nil, err
 		}
 	}
-	limit := normal(p.Cap)
-	return []entry{p.opening(status, &limit)}, nil
+	limit := normalForm(p.Cap)
+	return []entry{p.openingEntry(status, &limit)}, nil
 }
 
-// checkParent returns *NoParent unless p's parent is open, with the same terms and status.
+// checkParent returns a *NoParent unless p's parent is open, with the same terms and status.
 func (b *book) checkParent(p Policy, status Status) error {
 	parent := b.accounts[p.Parent]
 	switch {

@@ -7,13 +7,13 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// Amount is a cost in a document that programs read and nobody signs. Its JSON form has every part twice: as exact
-// text, which adds up without a loss, and as the nearest floating-point number, to compare and to draw: {"rho": "1/8",
-// "rho_number": 0.125}.
+// Amount is a cost in a document that programs read and that is not signed. Its JSON form has every part twice: as
+// exact text, which can be summed without loss, and as the nearest floating-point number, for comparisons and charts:
+// {"rho": "1/8", "rho_number": 0.125}.
 type Amount struct{ budget.Cost }
 
-// AmountOf is c in its normal form.
-func AmountOf(c budget.Cost) Amount { return Amount{normal(c)} }
+// AmountOf returns c in its normal form.
+func AmountOf(c budget.Cost) Amount { return Amount{normalForm(c)} }
 
 // MarshalJSON writes the amounts in both forms; an invalid cost is an error.
 func (a Amount) MarshalJSON() ([]byte, error) {
@@ -34,7 +34,7 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 	return json.Marshal(form)
 }
 
-// inBothForms is r as exact text and as the nearest number; nothing for nil.
+// inBothForms returns r as exact text and as the nearest number, and zero values for nil.
 func inBothForms(r *big.Rat) (exact string, number *float64) {
 	if r == nil {
 		return "", nil

@@ -1,6 +1,7 @@
 package ledger
 
-// What a person signs: this plan, or releases like it until a day, in a role that the account asks for.
+// Approvals: what a person signs is one plan, or releases of a template until a day, in a role that the account
+// requires.
 
 import (
 	"bytes"
@@ -15,10 +16,10 @@ import (
 	"github.com/dprelease/dprelease/internal/canonical"
 )
 
-// approvalPurpose is what an approval's key signs it for.
+// approvalPurpose is the purpose for which keys sign approvals.
 const approvalPurpose = "approval"
 
-// Bounds of an approval: of its file, and of the releases that it stands for.
+// Bounds on an approval: the size of its file, and the number of releases that it covers.
 const (
 	maxApprovalBytes = 1 << 14
 	maxStanding      = 10_000
@@ -41,14 +42,14 @@ type Standing struct {
 	Releases int64  `json:"releases"` // how many releases may hold a reservation or a debit under it
 }
 
-// Signed is a with Signer and Signature of the key.
+// Signed returns a with the signer and the signature of the key.
 func (a Approval) Signed(key sign.Key) Approval {
 	a.Signer = key.Public()
 	a.Signature = key.Sign(approvalPurpose, a.message())
 	return a
 }
 
-// Verify returns an error unless a is complete and its signature is the signer's.
+// Verify returns an error unless a is complete and carries a valid signature of its signer.
 func (a Approval) Verify() error {
 	switch {
 	case !hashPattern.MatchString(a.Plan):
@@ -70,21 +71,21 @@ func (a Approval) Verify() error {
 	return nil
 }
 
-// message is what is signed: the canonical JSON of all but the signature.
+// message returns the signed text: the canonical JSON of a without its signature.
 func (a Approval) message() []byte {
 	a.Signature = ""
 	text, err := canonical.Line(a)
 	if err != nil {
-		return nil // no text in JSON: no signature fits it
+		return nil // not representable in JSON, so no signature can fit it
 	}
 	return []byte(text)
 }
 
-// identity tells what was approved, by whom: that which a standing approval is counted under, whichever of the
-// signatures that a key can make stands below it.
+// identity returns the key under which uses of a standing approval are counted. It depends on what was approved and by
+// whom, and not on which of the valid signatures of the key was made.
 func (a Approval) identity() digest { return sha256.Sum256(a.message()) }
 
-// Encode is the file of an approval: its canonical JSON, one line.
+// Encode returns the content of an approval file: its canonical JSON, one line.
 func (a Approval) Encode() []byte {
 	text, err := canonical.Line(a)
 	if err != nil {
@@ -93,7 +94,7 @@ func (a Approval) Encode() []byte {
 	return []byte(text + "\n")
 }
 
-// ReadApproval reads what Encode writes. It is strict: other keys, another order or other white space are an error. It
+// ReadApproval reads what Encode writes. It is strict: other keys, another order or other white space are errors. It
 // does not check the signature; see [Approval.Verify].
 func ReadApproval(b []byte) (Approval, error) {
 	var a Approval
@@ -115,14 +116,14 @@ func ReadApproval(b []byte) (Approval, error) {
 	return a, nil
 }
 
-// equal reports whether the two are the same signature below the same text.
+// equal reports whether a and b are the same signature on the same text.
 func (a Approval) equal(b Approval) bool {
 	return a.Plan == b.Plan && a.Role == b.Role && a.Statement == b.Statement && a.Signer == b.Signer &&
 		a.Signature == b.Signature &&
 		(a.Standing == nil) == (b.Standing == nil) && (a.Standing == nil || *a.Standing == *b.Standing)
 }
 
-// cloneApprovals copies approvals so that nobody else holds them.
+// cloneApprovals returns a deep copy of approvals.
 func cloneApprovals(all []Approval) []Approval {
 	all = slices.Clone(all)
 	for i := range all {

@@ -14,7 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget/sign"
 )
 
-// atOffice is a ledger file with the accounts of newOffice, whose clock a test sets.
+// atOffice returns a ledger file with the accounts of newOffice and a clock that the test sets.
 func atOffice(t testing.TB) (*Ledger, *office, *string) {
 	t.Helper()
 	o := newOffice(t)
@@ -90,7 +90,8 @@ func TestUnapproved(t *testing.T) {
 	must(t, l.Verify(ctx))
 }
 
-// TestApprovalsOfOtherPlans: those of past releases in the same folder are counted in the message and not listed.
+// TestApprovalsOfOtherPlans checks that approvals of past releases in the same folder are counted in the message and
+// not listed.
 func TestApprovalsOfOtherPlans(t *testing.T) {
 	l, o, _ := atOffice(t)
 	c := o.charge("quarter", "a", "1/8")
@@ -107,7 +108,7 @@ func TestApprovalsOfOtherPlans(t *testing.T) {
 	}
 }
 
-// TestOneSignatureForTwoAccounts: a key that both an account and its parent list signs once.
+// TestOneSignatureForTwoAccounts checks that one signature suffices for a key that both an account and its parent list.
 func TestOneSignatureForTwoAccounts(t *testing.T) {
 	ctx := context.Background()
 	l, _ := fresh(t, "6")
@@ -129,7 +130,8 @@ func TestOneSignatureForTwoAccounts(t *testing.T) {
 	}
 }
 
-// TestStandingApproval counts releases down, gives back what is cancelled or abandoned unspent, and ends on its day.
+// TestStandingApproval checks that a standing approval counts releases, recovers those cancelled or abandoned before
+// their debit, and ends on its day.
 func TestStandingApproval(t *testing.T) {
 	ctx := context.Background()
 	l, o, day := atOffice(t)
@@ -274,7 +276,7 @@ func TestGrant(t *testing.T) {
 	must(t, l.Verify(ctx))
 }
 
-// TestNothingPrivateIsPublic plants the time and the commitment, and looks for them in everything that leaves.
+// TestNothingPrivateIsPublic plants the time and the commitment, and searches all public output for them.
 func TestNothingPrivateIsPublic(t *testing.T) {
 	ctx := context.Background()
 	l, o, _ := atOffice(t)

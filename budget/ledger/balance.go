@@ -1,6 +1,6 @@
 package ledger
 
-// What the accounts of one release have left, and whether that suffices.
+// What the accounts of a release have left, and whether that is enough.
 
 import "context"
 
@@ -8,36 +8,36 @@ import "context"
 type Balance struct {
 	Account string `json:"account"`
 	Left    Amount `json:"left"` // of the cap, less what is spent and reserved
-	// of the account's allowance, that today lies in; "" where it has none
+	// the period of the allowance that today lies in; "" if there is no allowance
 	Period     string  `json:"period,omitempty"`
 	PeriodLeft *Amount `json:"period_left,omitempty"` // of the allowance; the cap may have less
 }
 
-// Balances returns what every account that c is charged to has left, in the order in which c counts in them. Errors:
-// *NoAccount; wraps ErrTampered.
+// Balances returns what every account that c counts in has left, starting with the accounts that c names, each followed
+// by the accounts above it. Errors: *NoAccount; wraps ErrTampered.
 func (l *Ledger) Balances(ctx context.Context, c Charge) ([]Balance, error) {
 	b, err := l.view(ctx)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := b.hits(c.sorted())
+	hits, err := b.chargedAccounts(c.withSortedAccounts())
 	if err != nil {
 		return nil, err
 	}
-	day, _ := b.today(l.now(), l.today) // a doubted clock spends nothing, and reading spends nothing anyway
+	day, _ := b.entryDay(l.now(), l.today) // a doubted clock spends nothing, and reading spends nothing anyway
 	var all []Balance
 	for _, a := range hits {
-		limit, err := a.limit()
+		limit, err := a.capWithGrants()
 		if err != nil {
 			return nil, err
 		}
-		left, err := a.total.left(limit)
+		left, err := a.total.remainingOf(limit)
 		if err != nil {
 			return nil, err
 		}
 		balance := Balance{Account: a.policy.Account, Left: AmountOf(left)}
-		if period, used := a.period(day); period != "" {
-			rest, err := used.left(a.policy.Allowance.Cap)
+		if period, used := a.periodUsage(day); period != "" {
+			rest, err := used.remainingOf(a.policy.Allowance.Cap)
 			if err != nil {
 				return nil, err
 			}
@@ -49,20 +49,20 @@ func (l *Ledger) Balances(ctx context.Context, c Charge) ([]Balance, error) {
 	return all, nil
 }
 
-// Affords returns nil if all accounts that c is charged to have as much left today as it costs, or have set it aside or
-// paid it already. Nobody needs to have approved c, and nothing is written. Errors: *NoAccount, *TermsMismatch,
-// *Refused; wraps ErrTampered.
+// Affords returns nil if every account that c counts in has at least the cost of c left today, or has already reserved
+// or debited c. It needs no approval of c and writes nothing. Errors: *NoAccount, *TermsMismatch, *Refused; wraps
+// ErrTampered.
 func (l *Ledger) Affords(ctx context.Context, c Charge) error {
 	b, err := l.view(ctx)
 	if err != nil {
 		return err
 	}
-	c = c.sorted()
-	hits, err := b.hits(c)
+	c = c.withSortedAccounts()
+	hits, err := b.chargedAccounts(c)
 	if err != nil {
 		return err
 	}
-	if p := b.accounts[c.Account].posting(c); p != nil && p.state != Cancelled {
+	if p := b.accounts[c.Account].findPosting(c); p != nil && p.state != Cancelled {
 		return nil
 	}
 	for _, a := range hits {
@@ -70,6 +70,6 @@ func (l *Ledger) Affords(ctx context.Context, c Charge) error {
 			return err
 		}
 	}
-	day, _ := b.today(l.now(), l.today) // a doubted clock spends nothing, and reading spends nothing anyway
-	return afford(hits, c, day)
+	day, _ := b.entryDay(l.now(), l.today) // a doubted clock spends nothing, and reading spends nothing anyway
+	return checkAllAffordable(hits, c, day)
 }

@@ -1,6 +1,6 @@
 package ledger
 
-// The chain of entries and the accounts that they add up to. Nothing here is stored.
+// The chain of entries, and the accounts that they add up to. A book is never stored.
 
 import (
 	"errors"
@@ -12,40 +12,41 @@ import (
 	"github.com/dprelease/dprelease/budget/sign"
 )
 
-// book is the sum of a chain of entries.
+// book holds the accounts as a chain of entries leaves them.
 type book struct {
-	ledger    string // where it is kept, for messages
-	rehearsal bool   // accounts open themselves and have no cap
-	sequence  int64  // of the last entry; 0 if there is none
-	head      digest // hash of the last entry
-	day       string // of the last entry
-	lines     []line
-	office    sign.PublicKey // who signs every entry; none if the ledger was begun without
-	accounts  map[string]*account
-	names     []string            // of accounts, in the order they were opened
-	paths     map[string]struct{} // of witnesses
-	standing  map[digest]int64    // reservations and debits under each standing approval
-	verified  map[string]error    // what Verify said of an approval, by its text: signatures are slow to check
+	ledger         string // where it is kept, for messages
+	rehearsal      bool   // accounts open themselves and have no cap
+	sequence       int64  // of the last entry; 0 if there is none
+	head           digest // hash of the last entry
+	day            string // of the last entry
+	lines          []line
+	office         sign.PublicKey // the key that signs every entry; zero if the ledger was begun without one
+	accounts       map[string]*account
+	names          []string            // of accounts, in the order they were opened
+	namedWitnesses map[string]struct{} // of witnesses
+	standingUse    map[digest]int64    // reservations and debits under each standing approval
+	verifyResults  map[string]error    // what Verify said of an approval, by its text: signatures are slow to check
 
-	near map[string]bool // witnesses that lie on the disk of the ledger; set by the store
+	witnessesOnDisk map[string]bool // witnesses that lie on the disk of the ledger; set by the store
 
-	// unwitnessed says why the witness could not be asked; set by the store, for the statement of a view.
+	// unwitnessed explains why the witness could not be consulted; set by the store, for the statement of a view.
 	unwitnessed string
 }
 
 // line is an entry as it is stored.
 type line struct {
 	sequence  int64
-	body      string // canonical JSON, what may be published
-	private   string // canonical JSON, what may not
+	body      string // canonical JSON, may be published
+	private   string // canonical JSON, may not be published
 	hash      digest
 	signature string // base64, of the office's key over the hash; "" where the ledger has none
 }
 
 func newBook(ledger string) *book {
-	return &book{ledger: ledger, head: genesis(), accounts: map[string]*account{}, paths: map[string]struct{}{},
-		near:     map[string]bool{},
-		standing: map[digest]int64{}, verified: map[string]error{}}
+	return &book{ledger: ledger, head: genesisHash(), accounts: map[string]*account{},
+		namedWitnesses:  map[string]struct{}{},
+		witnessesOnDisk: map[string]bool{},
+		standingUse:     map[digest]int64{}, verifyResults: map[string]error{}}
 }
 
 // storedLines are the rows of a store's table of entries: sequence, body, private part, hash and signature.
@@ -55,7 +56,7 @@ type storedLines interface {
 	Err() error
 }
 
-// readBook reads and checks the whole chain. Errors: wraps ErrTampered; those of the store, as explain says them.
+// readBook reads and checks the whole chain. Errors: wraps ErrTampered; errors of the store, as explain words them.
 func readBook(ledger string, rows storedLines, explain func(error) error) (*book, error) {
 	b := newBook(ledger)
 	for rows.Next() {
@@ -64,8 +65,8 @@ func readBook(ledger string, rows storedLines, explain func(error) error) (*book
 		if err := rows.Scan(&l.sequence, &l.body, &l.private, &hash, &l.signature); err != nil {
 			return nil, explain(err)
 		}
-		l.hash, _ = parseDigest(hash) // what is none does not fit the chain
-		if err := b.read(l); err != nil {
+		l.hash, _ = parseDigest(hash) // an invalid hash does not fit the chain
+		if err := b.readLine(l); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +76,7 @@ func readBook(ledger string, rows storedLines, explain func(error) error) (*book
 	return b, nil
 }
 
-// hashAt is the hash of an entry read so far.
+// hashAt returns the hash of an entry that was already read.
 func (b *book) hashAt(sequence int64) (digest, bool) {
 	if sequence < 1 || sequence > b.sequence {
 		return digest{}, false
@@ -83,51 +84,52 @@ func (b *book) hashAt(sequence int64) (digest, bool) {
 	return b.lines[sequence-1].hash, true
 }
 
-// witnesses are the paths that the policies name, sorted.
-func (b *book) witnesses() []string { return slices.Sorted(maps.Keys(b.paths)) }
+// witnessPaths returns the paths of the witnesses that the policies name, sorted.
+func (b *book) witnessPaths() []string { return slices.Sorted(maps.Keys(b.namedWitnesses)) }
 
-// read appends a stored line, or returns *Tampered naming it.
-func (b *book) read(l line) error {
+// readLine appends a stored line. The error is a *Tampered that names the line.
+func (b *book) readLine(l line) error {
 	if l.sequence != b.sequence+1 {
-		return b.broken(errors.New("is missing"))
+		return b.tamperedNext(errors.New("is missing"))
 	}
 	sealed := digestOf(l.private)
-	e, err := b.link(l, sealed)
+	e, err := b.checkLink(l, sealed)
 	if err != nil {
-		return b.broken(err)
+		return b.tamperedNext(err)
 	}
 	s, err := parseSecret(l.private, e.Kind)
 	if err != nil {
-		return b.broken(err)
+		return b.tamperedNext(err)
 	}
 	e.time, e.commitment = s.Time, s.Commitment
-	if err := b.apply(e, l, sealed); err != nil {
-		return b.broken(err)
+	if err := b.applyEntry(e, l, sealed); err != nil {
+		return b.tamperedNext(err)
 	}
 	return nil
 }
 
-// readSealed appends a line of an export, which has the hash of its private part alone. Errors: *Tampered.
+// readSealed appends a line of an export, which carries only the hash of its private part. Errors: *Tampered.
 func (b *book) readSealed(l line, sealed digest) error {
 	l.sequence = b.sequence + 1
-	e, err := b.link(l, sealed)
+	e, err := b.checkLink(l, sealed)
 	if err == nil {
-		err = b.apply(e, l, sealed)
+		err = b.applyEntry(e, l, sealed)
 	}
 	if err != nil {
-		return b.broken(err)
+		return b.tamperedNext(err)
 	}
 	return nil
 }
 
-// broken says that the next entry does not fit.
-func (b *book) broken(err error) error {
+// tamperedNext returns the error that the next entry does not fit the chain.
+func (b *book) tamperedNext(err error) error {
 	return &Tampered{Ledger: b.ledger, Sequence: b.sequence + 1, Reason: err.Error()}
 }
 
-// link checks that a line continues the chain, signed where that is asked, and returns its public part.
-func (b *book) link(l line, sealed digest) (entry, error) {
-	if chain(b.head, sealed, l.body) != l.hash {
+// checkLink checks that a line continues the chain, and is signed if the ledger is signed. It returns the public part
+// of the entry.
+func (b *book) checkLink(l line, sealed digest) (entry, error) {
+	if chainHash(b.head, sealed, l.body) != l.hash {
 		return entry{}, errors.New("does not carry the hash of what it says and of the entry before it")
 	}
 	e, err := parseEntry(l.body)
@@ -147,7 +149,7 @@ func (b *book) link(l line, sealed digest) (entry, error) {
 	return e, nil
 }
 
-// signedInWords says who signs the ledger.
+// signedInWords describes who signs the ledger.
 func (b *book) signedInWords() string {
 	if b.office.IsZero() {
 		return "is not signed"
@@ -155,9 +157,9 @@ func (b *book) signedInWords() string {
 	return "is signed by another key (fingerprint " + b.office.Fingerprint() + ")"
 }
 
-// write applies new entries and returns the lines to store. Every entry of a ledger that was begun with an office key
-// is signed by it; without that key, or with a key where it was begun without one, it returns *WrongKey.
-func (b *book) write(entries []entry, office *sign.Key) ([]line, error) {
+// writeEntries applies new entries and returns the lines to store. It signs every entry of a ledger that was begun with
+// an office key. The error is *WrongKey without that key, or with a key if the ledger was begun without one.
+func (b *book) writeEntries(entries []entry, office *sign.Key) ([]line, error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
@@ -176,18 +178,18 @@ func (b *book) write(entries []entry, office *sign.Key) ([]line, error) {
 	for _, e := range entries {
 		l := line{sequence: b.sequence + 1}
 		var err error
-		if l.body, err = e.body(); err != nil {
+		if l.body, err = e.publicBody(); err != nil {
 			return nil, fmt.Errorf("ledger %s: %w", b.ledger, err)
 		}
-		if l.private, err = e.private(); err != nil {
+		if l.private, err = e.privatePart(); err != nil {
 			return nil, fmt.Errorf("ledger %s: %w", b.ledger, err)
 		}
 		sealed := digestOf(l.private)
-		l.hash = chain(b.head, sealed, l.body)
+		l.hash = chainHash(b.head, sealed, l.body)
 		if signs {
 			l.signature = office.Sign(entryPurpose, l.hash[:])
 		}
-		if err := b.apply(e, l, sealed); err != nil {
+		if err := b.applyEntry(e, l, sealed); err != nil {
 			return nil, fmt.Errorf("ledger %s: the entry %w", b.ledger, err)
 		}
 		lines = append(lines, l)
@@ -203,16 +205,16 @@ func (b *book) wrongKey(given *sign.Key) error {
 	return e
 }
 
-// maxPause is how many days may lie between two entries before a person is asked whether the clock is right: more than
-// a yearly release needs. One entry of a wrong clock stops the account until its day has come, since days never go
-// back.
+// maxPause is the number of days between two entries after which a person is asked whether the clock is right. It
+// exceeds what a yearly release needs. An entry dated by a wrong clock stops the account until that day has come, since
+// days never go back.
 const maxPause = 400
 
-// today is the day that an entry made now carries: that of now, or of the last entry where another machine's clock
-// has passed midnight before this one's. Where the clock is to be doubted it is the day of the last entry, and an error
-// for whatever spends: the clock is behind the last entry, or more than maxPause days after it and after the day that a
-// person vouched for.
-func (b *book) today(now time.Time, vouched string) (string, error) {
+// entryDay returns the day that an entry made now carries: the day of now, or of the last entry if another machine's
+// clock passed midnight before this one's. If the clock is in doubt, it returns the day of the last entry and an error,
+// which stops whatever spends. The clock is in doubt if it is behind the last entry, or if it is more than maxPause
+// days after the last entry and after the day that a person confirmed.
+func (b *book) entryDay(now time.Time, vouched string) (string, error) {
 	now = now.UTC()
 	day, last := now.Format(dayLayout), max(b.day, vouched)
 	switch {
@@ -221,23 +223,23 @@ func (b *book) today(now time.Time, vouched string) (string, error) {
 	case day >= last && now.AddDate(0, 0, -maxPause).Format(dayLayout) <= last:
 		return day, nil
 	case day >= last:
-		return b.day, doubt("ledger %s: its last entry is of %s, and the clock of this machine says %s: nothing was written; if that is today, say so with --today %s, and else set the clock: what an entry from the future spends could not be followed by anything until then",
+		return b.day, newDoubtedClock("ledger %s: its last entry is of %s, and the clock of this machine says %s: nothing was written; if that is today, say so with --today %s, and else set the clock: what an entry from the future spends could not be followed by anything until then",
 			b.ledger, b.day, day, day)
 	case vouched <= b.day && now.AddDate(0, 0, 1).Format(dayLayout) >= b.day:
 		return b.day, nil
 	case vouched > b.day:
-		return b.day, doubt("ledger %s: the clock of this machine says %s, and you that it is %s: nothing was written; set the clock, and run again", b.ledger, day, vouched)
+		return b.day, newDoubtedClock("ledger %s: the clock of this machine says %s, and you that it is %s: nothing was written; set the clock, and run again", b.ledger, day, vouched)
 	}
-	return b.day, doubt("ledger %s: its last entry is of %s, and the clock of this machine says %s: nothing was written; set the clock, and run again",
+	return b.day, newDoubtedClock("ledger %s: its last entry is of %s, and the clock of this machine says %s: nothing was written; set the clock, and run again",
 		b.ledger, b.day, day)
 }
 
-// apply adds an entry to the sums. It admits exactly what the ledger writes: an entry that overspends, that is not
-// approved as its accounts ask, or that follows from no reservation is an error, whoever wrote it.
-func (b *book) apply(e entry, l line, sealed digest) error {
+// applyEntry adds an entry to the accounts. It admits exactly what the ledger writes: an entry that overspends, that
+// lacks an approval its accounts require, or that follows from no reservation is an error, no matter who wrote it.
+func (b *book) applyEntry(e entry, l line, sealed digest) error {
 	var err error
 	switch {
-	case !e.shaped():
+	case !e.hasShape():
 		err = fmt.Errorf("is not an entry of kind %q as this version knows it: it may come from a newer one", e.Kind)
 	case e.Date < b.day:
 		err = errors.New("is of a day before that of the entry before it")
@@ -284,7 +286,7 @@ func (b *book) applyKind(e entry, l line, sealed digest) error {
 }
 
 func (b *book) applyInit(e entry) error {
-	p, status := e.Policy.of(e.Account), e.Policy.Status
+	p, status := e.Policy.policyOf(e.Account), e.Policy.Status
 	switch {
 	case b.accounts[e.Account] != nil:
 		return fmt.Errorf("opens account %s a second time", e.Account)
@@ -302,7 +304,7 @@ func (b *book) applyInit(e entry) error {
 	b.accounts[e.Account] = a
 	b.names = append(b.names, e.Account)
 	if p.Witness != "" {
-		b.paths[p.Witness] = struct{}{}
+		b.namedWitnesses[p.Witness] = struct{}{}
 	}
 	return nil
 }

@@ -27,14 +27,15 @@ func TestLongChain(t *testing.T) {
 	b := longChain(t, 2000, newKey(t), newKey(t))
 	again := newBook("again")
 	for _, l := range b.lines {
-		must(t, again.read(l))
+		must(t, again.readLine(l))
 	}
 	if again.head != b.head || again.sequence < 2000 {
 		t.Errorf("the chain ends at %d, %s; want %d, %s", again.sequence, again.head, b.sequence, b.head)
 	}
 }
 
-// longChain is a signed ledger of releases on a child of a register, each with a standing approval and five mechanisms.
+// longChain returns a signed ledger of releases on a child of a register, each with a standing approval and five
+// mechanisms.
 func longChain(t testing.TB, entries int64, office, officer sign.Key) *book {
 	t.Helper()
 	terms := Terms{"person", AddRemove, Rho}
@@ -72,7 +73,7 @@ func writeOn(t testing.TB, b *book, day string, office *sign.Key, es ...entry) [
 	for i := range es {
 		es[i].Date, es[i].time = day, day+"T12:34:56Z"
 	}
-	lines, err := b.write(es, office)
+	lines, err := b.writeEntries(es, office)
 	must(t, err)
 	return lines
 }
@@ -83,7 +84,7 @@ func gaussian(variance int64) budget.Mechanism {
 		L2Squared: big.NewInt(1)}
 }
 
-// BenchmarkReplay reads ledgers of two lengths: what an entry takes must not grow with their number.
+// BenchmarkReplay reads ledgers of two lengths: the time for an entry must not grow with their number.
 func BenchmarkReplay(b *testing.B) {
 	for _, entries := range []int64{1000, 10_000} {
 		b.Run(strconv.FormatInt(entries, 10), func(b *testing.B) {
@@ -91,7 +92,7 @@ func BenchmarkReplay(b *testing.B) {
 			for b.Loop() {
 				again := newBook("again")
 				for _, l := range whole.lines {
-					must(b, again.read(l))
+					must(b, again.readLine(l))
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(whole.lines)), "ns/entry")

@@ -1,6 +1,6 @@
 package ledger
 
-// What a release asks of an account: a Charge, and the checks that come before any arithmetic.
+// What a release requests from an account, and the checks that precede any arithmetic.
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// Charge is what one release asks of its accounts. Account, Release and PlanHash together identify it.
+// Charge is what one release requests from its accounts. Account, Release and PlanHash together identify it.
 type Charge struct {
 	Account  string
-	Also     []string    // accounts of further data sets that are read, besides Account; in any order
+	Also     []string    // accounts of the other data sets that are read; in any order
 	Release  string      // name of the release, unique within each of these accounts
 	PlanHash string      // SHA-256 of the plan, 64 lower-case hexadecimal digits
 	Terms    Terms       // must equal those of every account
@@ -21,14 +21,14 @@ type Charge struct {
 	Template   string     // hash of the plan with its parameters blank, as PlanHash; needed by standing approvals alone
 	Corrects   string     // an earlier, finished release of Account that this one corrects, or ""
 	Mechanisms []Repeated // what the plan runs, for the figure of one joint plan; never used in admission
-	Approvals  []Approval // what was signed below the plan; Reserve uses those that its accounts ask for
+	Approvals  []Approval // signatures on the plan; Reserve uses the ones that its accounts require
 
 	// Commitment binds a debit to one noise key and one set of exact integers: a keyed hash of the integers, 64
 	// lower-case hexadecimal digits. Only Debit and Finish read it; empty where nothing confidential was counted.
 	Commitment string
 }
 
-// check returns an error for a charge whose names no account could hold.
+// check returns an error for a charge whose names or hashes are malformed.
 func (c Charge) check() error {
 	switch {
 	case !namePattern.MatchString(c.Account):
@@ -59,16 +59,16 @@ func (c Charge) check() error {
 	return nil
 }
 
-// sorted is c with Also in order, as entries have it.
-func (c Charge) sorted() Charge {
+// withSortedAccounts returns c with Also in order, as entries have it.
+func (c Charge) withSortedAccounts() Charge {
 	c.Also = slices.Sorted(slices.Values(c.Also))
 	return c
 }
 
-// checkUnder returns an error unless c can be counted under the terms of the account: *TermsMismatch where the terms
-// or the definition of the cost differ, another where the cost is no amount at all.
+// checkUnder returns an error unless c can be counted under the terms of the account: *TermsMismatch if the terms or
+// the definition of the cost differ, and another error if the cost is not a valid amount.
 func (c Charge) checkUnder(account string, t Terms) error {
-	if !spendable(c.Cost) {
+	if !isSpendable(c.Cost) {
 		return fmt.Errorf("ledger: release %s: a cost is a positive ε, or a positive ρ and perhaps a δ below 1, in fractions of at most %d bits a side", c.Release, maxBits)
 	}
 	asked := c.Terms
@@ -81,19 +81,19 @@ func (c Charge) checkUnder(account string, t Terms) error {
 	return nil
 }
 
-// direct are the accounts that c names.
-func (c Charge) direct() []string { return append([]string{c.Account}, c.Also...) }
+// namedAccounts returns the accounts that c names.
+func (c Charge) namedAccounts() []string { return append([]string{c.Account}, c.Also...) }
 
-// reservation is the entry that reserves c with the approvals that it uses.
-func (c Charge) reservation(used []Approval) entry {
-	cost := normal(c.Cost)
+// reserveEntry returns the entry that reserves c with the approvals that it uses.
+func (c Charge) reserveEntry(used []Approval) entry {
+	cost := normalForm(c.Cost)
 	return entry{Kind: kindReserve, Account: c.Account, Also: c.Also, Release: c.Release, PlanHash: c.PlanHash,
 		Cost:     &cost,
 		Template: c.Template, Corrects: c.Corrects, Mechanisms: c.Mechanisms, Approvals: used}
 }
 
-// charge is what a reserve entry asks, under the terms of its account.
-func (e entry) charge(t Terms) Charge {
+// chargeUnder returns the charge of a reserve entry, under the terms of its account.
+func (e entry) chargeUnder(t Terms) Charge {
 	return Charge{Account: e.Account, Also: e.Also, Release: e.Release, PlanHash: e.PlanHash, Terms: t, Cost: *e.Cost,
 		Template: e.Template, Corrects: e.Corrects, Mechanisms: e.Mechanisms, Approvals: e.Approvals}
 }

@@ -1,16 +1,15 @@
 package ledger
 
-// How a charge ends, and what is noted on an account without an amount.
+// How a charge ends, and notes on an account that carry no amount.
 
 import (
 	"errors"
 	"fmt"
 )
 
-// entriesToFinish is what Finish must write for c: nothing if it is finished with the same seal.
-// Errors: *NoAccount, *NoRelease, *Closed.
+// entriesToFinish returns what Finish must write for c: nothing if it is finished with the same seal.
 func (b *book) entriesToFinish(c Charge, seal string) ([]entry, error) {
-	if err := c.sorted().check(); err != nil {
+	if err := c.withSortedAccounts().check(); err != nil {
 		return nil, err
 	}
 	if !hashPattern.MatchString(seal) {
@@ -20,26 +19,25 @@ func (b *book) entriesToFinish(c Charge, seal string) ([]entry, error) {
 	if a == nil {
 		return nil, &NoAccount{Ledger: b.ledger, Account: c.Account}
 	}
-	p := a.posting(c)
+	p := a.findPosting(c)
 	switch {
-	case p == nil || !p.state.spent():
+	case p == nil || !p.state.isSpent():
 		return nil, &NoRelease{Account: c.Account, Release: c.Release, State: stateOf(p), Needs: "debited",
 			For: "to be finished"}
 	case p.state == Finished && p.seal != seal:
 		return nil, fmt.Errorf("ledger %s: release %s was finished on %s with other measurements (seal %s, these have %s): these must not be published: %w",
-			b.ledger, c.Release, p.date, short(p.seal), short(seal), p.closed())
+			b.ledger, c.Release, p.date, shortHash(p.seal), shortHash(seal), p.closedError())
 	case p.state == Finished:
 		return nil, nil
 	case p.state != Debited, c.Commitment != "" && c.Commitment != p.commitment:
-		return nil, p.closed()
+		return nil, p.closedError()
 	}
-	e := p.entry(kindRelease)
+	e := p.closingEntry(kindRelease)
 	e.Seal = seal
 	return []entry{e}, nil
 }
 
-// entriesToEnd is what Abandon and Withdraw must write: nothing if that is done.
-// Errors: *NoAccount, *NoRelease.
+// entriesToEnd returns what Abandon and Withdraw must write: nothing if the release is already in that state.
 func (b *book) entriesToEnd(k kind, account, release, reason string) ([]entry, error) {
 	a := b.accounts[account]
 	if a == nil {
@@ -48,7 +46,7 @@ func (b *book) entriesToEnd(k kind, account, release, reason string) ([]entry, e
 	if err := checkReason(reason); err != nil {
 		return nil, err
 	}
-	p := a.named(release)
+	p := a.activePosting(release)
 	done, needs, purpose := Abandoned, "reserved, or debited and not finished", "to be abandoned"
 	if k == kindWithdraw {
 		done, needs, purpose = Withdrawn, "finished", "to be withdrawn"
@@ -59,12 +57,12 @@ func (b *book) entriesToEnd(k kind, account, release, reason string) ([]entry, e
 	case p == nil || closings[k][p.state] == "":
 		return nil, &NoRelease{Account: account, Release: release, State: stateOf(p), Needs: needs, For: purpose}
 	}
-	e := p.entry(k)
+	e := p.closingEntry(k)
 	e.Reason = reason
 	return []entry{e}, nil
 }
 
-// entriesToCompare notes that results of a release were compared with the truth. Errors: *NoAccount.
+// entriesToCompare returns the note that results of a release were compared with the truth. Errors: *NoAccount.
 func (b *book) entriesToCompare(account, release, reason string) ([]entry, error) {
 	if b.accounts[account] == nil {
 		return nil, &NoAccount{Ledger: b.ledger, Account: account}

@@ -105,7 +105,7 @@ func errOf(_ Receipt, err error) error { return err }
 
 func errOfComparison(_ Comparison, err error) error { return err }
 
-// TestCorrects: a correction is a new release, of one that was finished on the same account.
+// TestCorrects checks that a correction is a new release, of one that was finished on the same account.
 func TestCorrects(t *testing.T) {
 	ctx := context.Background()
 	l, _ := fresh(t, "6")
@@ -125,7 +125,7 @@ func TestCorrects(t *testing.T) {
 	assertBalance(t, l, "2", "0", "4")
 }
 
-// TestRecordCheck changes every field of a record: each no longer is what the entry of its proof says.
+// TestRecordCheck changes every field of a record: each change contradicts the entry in its proof.
 func TestRecordCheck(t *testing.T) {
 	l, o, _ := atOffice(t)
 	must(t, errOfComparison(l.Compared(context.Background(), "quarter", "earlier", "Coverage of the intervals.")))
@@ -179,13 +179,13 @@ func TestRecordCheck(t *testing.T) {
 		r.Proof.Hash[:12]+")")
 }
 
-// TestAllowances: each period stands alone, goes by the day of the reservation, and its sums end with it.
+// TestAllowances checks that each period has its own sums, and that the day of the reservation decides the period.
 func TestAllowances(t *testing.T) {
 	for day, want := range map[string][3]string{"2026-01-01": {"2026", "2026-Q1", "2026-01"},
 		"2026-03-31": {"2026", "2026-Q1", "2026-03"}, "2026-04-01": {"2026", "2026-Q2", "2026-04"},
 		"2026-09-30": {"2026", "2026-Q3", "2026-09"}, "2026-10-01": {"2026", "2026-Q4", "2026-10"},
 		"2027-12-31": {"2027", "2027-Q4", "2027-12"}} {
-		if got := [3]string{Year.of(day), Quarter.of(day), Month.of(day)}; got != want {
+		if got := [3]string{Year.periodOf(day), Quarter.periodOf(day), Month.periodOf(day)}; got != want {
 			t.Errorf("%s lies in %v; want %v", day, got, want)
 		}
 	}
@@ -222,7 +222,8 @@ func TestAllowances(t *testing.T) {
 		"quarter   spent      reserved   left\n2026-Q1   ε = 0.75   ε = 0      ε = 0.25\n2026-Q2   ε = 1      ε = 0      ε = 0\n")
 }
 
-// TestClock: days never go back; a clock a little behind midnight writes the later day, another is told to be set.
+// TestClock checks that days never go back: a clock that is slightly before midnight writes the later day, and any
+// other clock behind the last entry must be set.
 func TestClock(t *testing.T) {
 	ctx := context.Background()
 	l, _ := fresh(t, "6") // on 2026-03-02
@@ -245,8 +246,8 @@ func TestClock(t *testing.T) {
 	must(t, l.Verify(ctx))
 }
 
-// One entry of a wrong clock must not stop an account: what spends nothing goes on, and no clock dates far ahead
-// unasked.
+// One entry of a wrong clock must not stop an account: requests that spend nothing continue, and no clock dates an
+// entry far ahead without confirmation.
 func TestAWrongClock(t *testing.T) {
 	ctx := context.Background()
 	path := t.TempDir() + "/ledger.db"
@@ -314,7 +315,8 @@ func TestAWrongClock(t *testing.T) {
 	assertSays(t, err, "today is given as", "YYYY-MM-DD")
 }
 
-// TestTree: a refusal names the account above that refuses, and the page of each account says where it lies.
+// TestTree checks that a refusal names the account above that refuses, and that the page of each account names its
+// parent and children.
 func TestTree(t *testing.T) {
 	ctx := context.Background()
 	l, o, _ := atOffice(t)
@@ -354,7 +356,7 @@ func TestTree(t *testing.T) {
 	assertSays(t, err, "account x cannot lie below pure, which is counted otherwise (protects person, neighbours add-remove, cap ε = 1, official)")
 }
 
-// TestAlso: a release of two data sets counts in both accounts and once in what lies above both.
+// TestAlso checks that a release of two data sets counts in both accounts and once in each account above both.
 func TestAlso(t *testing.T) {
 	ctx := context.Background()
 	l, o, _ := atOffice(t)
@@ -397,7 +399,7 @@ func TestAlso(t *testing.T) {
 	}
 }
 
-// TestHistory tells entries in words, and of those that count in an account those made below it too.
+// TestHistory checks the entries in words, including those that count in an account because they were made below it.
 func TestHistory(t *testing.T) {
 	ctx := context.Background()
 	l, o, _ := atOffice(t)
@@ -441,14 +443,14 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestJoint compares the figure with the composition of the same mechanisms, and where the figure is coarser, with the
-// conversion of their ρ.
+// TestJoint compares the figure with the composition of the same mechanisms, or with the conversion of their ρ if there
+// are too many to compose.
 func TestJoint(t *testing.T) {
 	a := &account{}
 	post := func(state State, mechanisms ...Repeated) {
 		a.postings = append(a.postings, &posting{state: state, charge: Charge{Mechanisms: mechanisms}})
 	}
-	if a.joint() != nil {
+	if a.jointPlan() != nil {
 		t.Error("an account that has spent nothing has a joint plan")
 	}
 	post(Finished, Repeated{3, gaussian(50)})
@@ -457,7 +459,7 @@ func TestJoint(t *testing.T) {
 	post(Cancelled, Repeated{1, gaussian(1)})
 	loss, err := budget.Compose(gaussian(50), gaussian(50), gaussian(50), gaussian(50), gaussian(90), gaussian(90))
 	must(t, err)
-	j := a.joint()
+	j := a.jointPlan()
 	if j.Releases != 2 || len(j.At) != 2 {
 		t.Fatalf("joint plan %+v", j)
 	}
@@ -473,7 +475,7 @@ func TestJoint(t *testing.T) {
 		" at δ = 1e-6", "never a balance")
 	fine, _ := rat(j.At[0].Epsilon).Float64()
 	a.postings[0].charge.Cost.Delta = rat("1e-7") // of a selection
-	reserved := a.joint()
+	reserved := a.jointPlan()
 	bound, err := loss.EpsilonAt(rat("9e-7"))
 	must(t, err)
 	if told, _ := rat(reserved.At[0].Epsilon).Float64(); len(reserved.At) != 1 || told < bound.Value ||
@@ -484,18 +486,18 @@ func TestJoint(t *testing.T) {
 	for i := range int64(maxDistinct) {
 		post(Debited, Repeated{1, gaussian(1_000_000 + i)})
 	}
-	coarse, _ := rat(a.joint().At[0].Epsilon).Float64()
+	coarse, _ := rat(a.jointPlan().At[0].Epsilon).Float64()
 	if coarse < fine || coarse > 1.2*fine {
 		t.Errorf("by the sum of ρ ε is %v; want a little above %v", coarse, fine)
 	}
-	assertSays(t, errors.New(a.joint().String()), "of the sum of ρ", "a looser bound than what a report says")
+	assertSays(t, errors.New(a.jointPlan().String()), "of the sum of ρ", "a looser bound than what a report says")
 	post(Debited)
-	assertSays(t, errors.New(a.joint().String()),
+	assertSays(t, errors.New(a.jointPlan().String()),
 		"is not known: of 35 releases debited, 1 came without a list of mechanisms")
 }
 
-// TestManyChildrenOneCap debits two accounts from four handles at once until what lies above them refuses: exactly its
-// cap is spent, and no account says otherwise.
+// TestManyChildrenOneCap debits two accounts from four handles at once until their parent refuses: exactly its cap is
+// spent, and all accounts agree.
 func TestManyChildrenOneCap(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		ctx := context.Background()
@@ -537,8 +539,8 @@ func TestManyChildrenOneCap(t *testing.T) {
 	})
 }
 
-// TestOddDenominators: amounts that have nothing in common are refused before their sums take long, also those that
-// cancel out to a whole number until one of them is given back.
+// TestOddDenominators checks that amounts with coprime denominators are refused before their sums take long, even if
+// they add up to an integer until one of them is given back.
 func TestOddDenominators(t *testing.T) {
 	ctx := context.Background()
 	l := &Ledger{store: &shelf{}, now: time.Now}
@@ -574,7 +576,7 @@ func TestOddDenominators(t *testing.T) {
 	assertSays(t, l.Grant(ctx, g), "ask for a rounder amount")
 }
 
-// A delta that would reach 1 is refused as any other sum above the cap.
+// A delta that would reach 1 is refused like any other sum above the cap.
 func TestADeltaOfOneIsRefused(t *testing.T) {
 	ctx := context.Background()
 	l := &Ledger{store: &shelf{}, now: time.Now}

@@ -1,6 +1,6 @@
 package ledger
 
-// The proof that a comparison with the truth is noted: Comparison.
+// Comparison, the proof that a comparison with the truth was recorded.
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Comparison proves that the ledger holds, durably, a note that results of a release are compared with the truth. Only
-// Ledger.Compared makes a valid one; the zero Comparison is invalid. One note stands for one comparison.
+// Comparison proves that the ledger durably holds a note that results of a release are compared with the truth. Only
+// Ledger.Compared makes a valid one; the zero Comparison is invalid. One note permits one comparison.
 type Comparison struct {
 	account, release, planHash string
 	status                     Status
@@ -17,7 +17,7 @@ type Comparison struct {
 	used                       *atomic.Bool
 }
 
-// Number is which comparison this is of those that count in the account, from 1; 0 if it is invalid.
+// Number returns the position of this comparison among those that count in the account, from 1; 0 if it is invalid.
 func (c Comparison) Number() int64 { return c.number }
 
 // Reasons for which a comparison is refused.
@@ -28,8 +28,8 @@ var (
 	errUsed      = errors.New("the comparison was made; note each of them")
 )
 
-// Use takes the note for one comparison of the release of a plan. It returns an error, and takes nothing, where the
-// note is none, was taken before, or is not for a release that was debited under this plan.
+// Use spends the note on one comparison of a release of the plan. It returns an error, and spends nothing, if the
+// Comparison is invalid, was used before, or is not for a release that was debited under this plan.
 func (c Comparison) Use(planHash string) error {
 	switch {
 	case c.used == nil:
@@ -52,11 +52,11 @@ func (c Comparison) String() string {
 	return fmt.Sprintf("%s: compared with the truth, comparison %d of account %s", c.release, c.number, c.account)
 }
 
-// comparison is the proof of the note last made on an account for a release.
-func (b *book) comparison(account, release string) Comparison {
+// lastComparison returns the proof of the most recent note on an account for a release.
+func (b *book) lastComparison(account, release string) Comparison {
 	a := b.accounts[account]
 	c := Comparison{account: account, release: release, status: a.status, number: a.comparisons, used: new(atomic.Bool)}
-	if p := a.named(release); p != nil && p.state.spent() {
+	if p := a.activePosting(release); p != nil && p.state.isSpent() {
 		c.planHash = p.charge.PlanHash
 	}
 	return c

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestComparison: a note opens the truth once, for the plan that was debited under its name, and is in the ledger by
-// then.
+// TestComparison checks that a note permits one comparison, for the plan that was debited under its name, and is in the
+// ledger by then.
 func TestComparison(t *testing.T) {
 	ctx := context.Background()
 	l, path := fresh(t, "6")
@@ -52,7 +52,8 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// TestNoComparison: without a durable note there is none, and a rehearsal's opens nothing.
+// TestNoComparison checks that there is no comparison without a durable note, and that the note of a rehearsal permits
+// none.
 func TestNoComparison(t *testing.T) {
 	ctx := context.Background()
 	if err := (Comparison{}).Use(""); !errors.Is(err, errNotNoted) {

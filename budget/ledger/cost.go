@@ -1,6 +1,6 @@
 package ledger
 
-// Amounts on an account: what budget.Cost leaves to an account to ask of them, and how they read in a sentence.
+// Amounts on an account: the requirements that budget.Cost does not make, and how amounts read in a sentence.
 
 import (
 	"math/big"
@@ -12,22 +12,23 @@ import (
 // maxBits bounds the numerator and the denominator of an amount, so that sums of many stay cheap.
 const maxBits = 512
 
-// maxCommonBits bounds the common denominator of all amounts that were ever asked of an account, so that every sum of
-// some of them stays cheap, whatever cancels out: sixteen amounts as odd as they come, or any number of round ones.
+// maxCommonBits bounds the common denominator of all amounts ever requested from an account, so that every sum of some
+// of them stays cheap, whatever cancels out. It allows sixteen amounts with coprime denominators of maxBits bits, or
+// any number of round ones.
 const maxCommonBits = 16 * maxBits
 
-// common is the least common denominator of the amounts that are multiples of 1/of, and of c.
-func common(of *big.Int, c budget.Cost) *big.Int {
+// commonDenominator returns the least common multiple of denominator and the denominators in c.
+func commonDenominator(denominator *big.Int, c budget.Cost) *big.Int {
 	for _, r := range []*big.Rat{c.Epsilon, c.Rho, c.Delta} {
 		if r != nil {
-			shared := new(big.Int).GCD(nil, nil, of, r.Denom())
-			of = new(big.Int).Mul(of, shared.Quo(r.Denom(), shared))
+			shared := new(big.Int).GCD(nil, nil, denominator, r.Denom())
+			denominator = new(big.Int).Mul(denominator, shared.Quo(r.Denom(), shared))
 		}
 	}
-	return of
+	return denominator
 }
 
-// mainPart is the ε or ρ of c; 0 if it has neither.
+// mainPart returns the ε or ρ of c; 0 if it has neither.
 func mainPart(c budget.Cost) *big.Rat {
 	switch {
 	case c.Epsilon != nil:
@@ -38,8 +39,9 @@ func mainPart(c budget.Cost) *big.Rat {
 	return new(big.Rat)
 }
 
-// spendable reports whether c is valid, asks for some ε or ρ, and is written in at most maxBits bits a side.
-func spendable(c budget.Cost) bool {
+// isSpendable reports whether c is valid, has a positive ε or ρ, and has numerators and denominators of at most maxBits
+// bits.
+func isSpendable(c budget.Cost) bool {
 	if mainPart(c).Sign() <= 0 || c.Validate() != nil {
 		return false
 	}
@@ -51,7 +53,7 @@ func spendable(c budget.Cost) bool {
 	return true
 }
 
-// zeroOf is 0 in a definition.
+// zeroOf returns the zero cost in a definition.
 func zeroOf(definition string) budget.Cost {
 	if definition == Rho {
 		return budget.Cost{Rho: new(big.Rat)}
@@ -59,8 +61,8 @@ func zeroOf(definition string) budget.Cost {
 	return budget.Cost{Epsilon: new(big.Rat)}
 }
 
-// normal is c in numbers that nobody else holds, a δ of 0 left out.
-func normal(c budget.Cost) budget.Cost {
+// normalForm returns a deep copy of c without a δ of 0.
+func normalForm(c budget.Cost) budget.Cost {
 	own := func(r *big.Rat) *big.Rat {
 		if r == nil {
 			return nil
@@ -78,20 +80,20 @@ func normal(c budget.Cost) budget.Cost {
 func inWords(c budget.Cost, withDelta bool) string {
 	switch {
 	case c.Epsilon != nil:
-		return "ε = " + number(c.Epsilon)
+		return "ε = " + formatExact(c.Epsilon)
 	case c.Rho == nil:
 		return "nothing"
 	case c.Delta != nil && c.Delta.Sign() != 0:
-		return "ρ = " + number(c.Rho) + " and δ = " + number(c.Delta)
+		return "ρ = " + formatExact(c.Rho) + " and δ = " + formatExact(c.Delta)
 	case withDelta:
-		return "ρ = " + number(c.Rho) + " and δ = 0"
+		return "ρ = " + formatExact(c.Rho) + " and δ = 0"
 	}
-	return "ρ = " + number(c.Rho)
+	return "ρ = " + formatExact(c.Rho)
 }
 
-// number writes r exactly: as a decimal of at most 12 places, or as a fraction, after six digits of it where that
-// is long to read.
-func number(r *big.Rat) string {
+// formatExact writes r exactly: as a decimal if at most 12 places suffice, and as a fraction if not. A long fraction
+// follows its value to six digits.
+func formatExact(r *big.Rat) string {
 	if places, exact := r.FloatPrec(); exact && places <= 12 {
 		return r.FloatString(places)
 	}

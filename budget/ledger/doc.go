@@ -1,10 +1,10 @@
 // Package ledger is the durable account of the privacy loss of a confidential population.
 //
 // It owns the policy of an account (what is protected, which neighbours, how much may be spent, in which period, and
-// who must approve), the entries that every reservation and debit is written to, and the [Receipt], without which no
-// noise is drawn. It never sees the confidential data, a plan's content or a noise key; it never converts between
-// definitions of privacy loss, but for a figure that admits nothing ([JointPlan]); it never changes or removes an
-// entry.
+// who must approve), the entries that record every reservation and debit, and the [Receipt], without which no noise is
+// drawn. It never sees the confidential data, the content of a plan or a noise key. It never converts between
+// definitions of privacy loss, except for a figure that is never used to admit a charge ([JointPlan]). It never changes
+// or removes an entry.
 //
 // # What is guaranteed
 //
@@ -15,27 +15,27 @@
 // of all data sets that it reads and in all accounts above them, each once, in one entry.
 //
 // A [Receipt] exists only after its debit is durable: in a SQLite file (write-ahead log, synchronous=FULL) or in a
-// PostgreSQL database. A crash, a kill or an error can leave a charge reserved or debited whose caller was never told,
-// never the reverse: call again with the same charge, and the same entry answers. A debit is bound to the
-// [Charge.Commitment] it was made with: no second key or other count gets a receipt for it, and nobody does once the
-// release is finished ([Ledger.Finish]).
+// PostgreSQL database. A crash, a kill or an error can leave a charge reserved or debited without its caller having
+// learned of it, but never the reverse. Calling again with the same charge finds the same entry. A debit is bound to
+// the [Charge.Commitment] that it was made with: no second key and no other counts get a receipt for it, and nobody
+// gets one once the release is finished ([Ledger.Finish]).
 //
-// Any number of processes and goroutines may use one ledger: every change is one transaction that nobody else writes
-// beside.
+// Any number of processes and goroutines may use one ledger: every change is a transaction, and writers take turns.
 //
 // # What can be checked
 //
 // An entry has a public body, with the day, and a private part, with the time, a salt and the commitment. Entries are
-// chained: the hash of each is the SHA-256 of the hash before it, the SHA-256 of its private part, and its body.
-// Whoever changes, removes or reorders an entry and does not recompute the rest is noticed by the next [Ledger.Verify],
-// [Ledger.Show], [Ledger.Reserve] or [Ledger.Debit]; and so is whoever recomputes the rest, where the office's key
-// signs the entries (Ed25519). All of them replay the ledger through the same code that admits new entries: a ledger
-// that overspends, or that was debited without the approvals its policy asks for, is refused whoever wrote it.
+// chained: the hash of an entry is the SHA-256 of the hash before it, the SHA-256 of its private part, and its body.
+// The next [Ledger.Verify], [Ledger.Show], [Ledger.Reserve] or [Ledger.Debit] notices an entry that was changed,
+// removed or reordered without recomputing the rest of the chain. Where the office's key signs the entries (Ed25519),
+// it also notices a recomputed chain. All of these calls replay the ledger through the code that admits new entries.
+// They refuse a ledger that overspends, or that was debited without the approvals its policy requires, no matter who
+// wrote it.
 //
-// An older copy of the whole ledger is noticed where a witness keeps the newest head elsewhere (Policy.Witness), by
-// [Ledger.Contains] against what was published, or by comparing [Statement.Head] with a note of it.
+// An older copy of the whole ledger is noticed by a witness that keeps the newest head elsewhere (Policy.Witness), by
+// [Ledger.Contains] with a published record, or by comparing [Statement.Head] with a note of it.
 //
-// [Ledger.Export] writes the public bodies, and [ReadExport] checks all of this from them alone.
+// [Ledger.Export] writes the public bodies, and [ReadExport] makes all of these checks from them alone.
 //
 // # Use
 //

@@ -1,6 +1,6 @@
 package ledger_test
 
-// This file holds docs/entries.md to the ledger: an auditor who follows the page, with nothing of this program, finds
+// This file checks docs/entries.md against the ledger: an auditor who follows the page, without this program, finds
 // what the ledger wrote.
 
 import (
@@ -40,7 +40,7 @@ func exportedLines(t *testing.T, text []byte) []exportedLine {
 	return lines
 }
 
-// hexadecimal is what a hash stands for.
+// hexadecimal returns the bytes of a hash.
 func hexadecimal(t *testing.T, text string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(text)
@@ -104,7 +104,7 @@ func TestTheEntriesFollowThePage(t *testing.T) {
 	}
 }
 
-// blocks are the page's code blocks of a language.
+// blocks returns the page's code blocks of a language.
 func blocks(t *testing.T, language string) []string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/entries.md")
@@ -119,7 +119,7 @@ func blocks(t *testing.T, language string) []string {
 	return all
 }
 
-// tool is the path of a program, without which the test is skipped.
+// tool returns the path of a program, without which the test is skipped.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

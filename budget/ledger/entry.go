@@ -16,7 +16,8 @@ import (
 	"github.com/dprelease/dprelease/internal/canonical"
 )
 
-// kind is what an entry does. Kinds are never renamed and never change their meaning; an unknown one is refused.
+// kind is the action that an entry records. Kinds are never renamed and never change their meaning; an unknown one is
+// refused.
 type kind string
 
 const (
@@ -31,32 +32,33 @@ const (
 	kindCompare  kind = "compare"
 )
 
-// dated reports whether the day of an entry of this kind decides something: from when an account is open or has more,
-// which period pays, until when an approval stands. The others take the last entry's day where the clock is doubted.
-func (k kind) dated() bool {
+// isDateSensitive reports whether the day of an entry of this kind has an effect: from when an account is open or has a
+// higher cap, which period pays, until when an approval stands. Entries of other kinds take the last entry's day if the
+// clock is in doubt.
+func (k kind) isDateSensitive() bool {
 	return k == kindInit || k == kindReserve || k == kindDebit || k == kindGrant
 }
 
 // entry is the content of one line. The fields with JSON names are its public body; the others are private.
 type entry struct {
 	Kind    kind           `json:"kind"`
-	Date    string         `json:"date"` // YYYY-MM-DD, UTC; never before that of the entry before
+	Date    string         `json:"date"` // YYYY-MM-DD, UTC; never before the day of the preceding entry
 	Account string         `json:"account"`
-	Office  sign.PublicKey `json:"office,omitzero"` // first entry only: who signs this and all that follow
+	Office  sign.PublicKey `json:"office,omitzero"` // first entry only: the key that signs it and all that follow
 
-	Policy *opened `json:"policy,omitempty"` // init
+	Policy *storedPolicy `json:"policy,omitempty"` // init
 
 	Release  string   `json:"release,omitempty"` // all but init and grant
 	PlanHash string   `json:"plan_hash,omitempty"`
-	Also     []string `json:"also,omitempty"` // reserve and debit, as what follows
+	Also     []string `json:"also,omitempty"` // reserve and debit, like the fields below
 	// in lowest terms: "6", "1/2"; of a grant: what it adds to the cap
 	Cost       *budget.Cost `json:"cost,omitempty"`
 	Template   string       `json:"template,omitempty"`   // Charge.Template
 	Corrects   string       `json:"corrects,omitempty"`   // Charge.Corrects
 	Mechanisms []Repeated   `json:"mechanisms,omitempty"` // reserve only
-	Approvals  []Approval   `json:"approvals,omitempty"`  // those that were used; also of a grant
+	Approvals  []Approval   `json:"approvals,omitempty"`  // the approvals that were used; also of a grant
 
-	Attest *attest `json:"attest,omitempty"` // debit: what the account says of it
+	Attest *attestation `json:"attest,omitempty"` // debit: the state of the account at that point
 
 	Seal   string `json:"seal,omitempty"`   // release: SHA-256 of the sealed measurements
 	Reason string `json:"reason,omitempty"` // abandon, withdraw, grant and compare
@@ -65,8 +67,9 @@ type entry struct {
 	commitment string // debit: Charge.Commitment
 }
 
-// attest is what a debit says beyond what was asked, so that whoever holds that one entry has it from the office.
-type attest struct {
+// attestation is what a debit states in addition to the request, so that the single entry is evidence from the office
+// of the state of the account.
+type attestation struct {
 	Status Status `json:"status"`
 	Terms
 	Number      int64 `json:"number"`
@@ -74,8 +77,8 @@ type attest struct {
 	Witnessed   bool  `json:"witnessed"`
 }
 
-// opened is a policy as an entry writes it.
-type opened struct {
+// storedPolicy is a policy as an entry writes it.
+type storedPolicy struct {
 	Status Status `json:"status"`
 	Terms
 	Cap       *budget.Cost                `json:"cap,omitempty"` // absent: no cap (rehearsal)
@@ -85,8 +88,8 @@ type opened struct {
 	Witness   string                      `json:"witness,omitempty"`
 }
 
-// secret is the private part of an entry. It is never published and appears in no message: the salt keeps the
-// published hashes from giving away, by trying, when measuring began or what was counted.
+// secret is the private part of an entry. It is never published and appears in no message. The salt keeps anybody from
+// finding by trial, from the published hashes, when measuring began or what was counted.
 type secret struct {
 	Time       string `json:"time"`
 	Salt       string `json:"salt"` // 32 random bytes in hexadecimal
@@ -99,7 +102,7 @@ const (
 	dayLayout  = time.DateOnly
 )
 
-// readCanonical reads what [canonical.Line] writes into v; any other text is an error.
+// readCanonical reads into v what [canonical.Line] writes; any other text is an error.
 func readCanonical(text string, v any) error {
 	if err := json.Unmarshal([]byte(text), v); err != nil {
 		return errors.New("is not a ledger entry")
@@ -110,11 +113,11 @@ func readCanonical(text string, v any) error {
 	return nil
 }
 
-// body is the public part of e.
-func (e entry) body() (string, error) { return canonical.Line(e) }
+// publicBody returns the public part of e.
+func (e entry) publicBody() (string, error) { return canonical.Line(e) }
 
-// private is the private part of e, with a new salt.
-func (e entry) private() (string, error) {
+// privatePart returns the private part of e, with a new salt.
+func (e entry) privatePart() (string, error) {
 	var salt [32]byte
 	if _, err := rand.Read(salt[:]); err != nil {
 		return "", fmt.Errorf("drawing a salt: %w", err)
@@ -172,14 +175,14 @@ func parseDigest(text string) (d digest, ok bool) {
 	return d, err == nil
 }
 
-// digestOf is the SHA-256 of a text.
+// digestOf returns the SHA-256 of a text.
 func digestOf(text string) digest { return sha256.Sum256([]byte(text)) }
 
-// genesis is the hash before the first entry.
-func genesis() digest { return digestOf("dprelease ledger 2") }
+// genesisHash returns the hash that the first entry is chained to.
+func genesisHash() digest { return digestOf("dprelease ledger 2") }
 
-// chain is the hash of an entry: SHA-256(previous hash ‖ SHA-256(private part) ‖ public body).
-func chain(previous, sealed digest, body string) digest {
+// chainHash returns the hash of an entry: SHA-256(previous hash ‖ SHA-256(private part) ‖ public body).
+func chainHash(previous, sealed digest, body string) digest {
 	h := sha256.New()
 	h.Write(previous[:])
 	h.Write(sealed[:])
@@ -187,10 +190,10 @@ func chain(previous, sealed digest, body string) digest {
 	return digest(h.Sum(nil))
 }
 
-// entryPurpose is what the office's key signs entries for.
+// entryPurpose is the purpose for which the office's key signs entries.
 const entryPurpose = "ledger entry"
 
-// Repeated is a mechanism and how often a plan runs it.
+// Repeated is a mechanism and the number of times a plan runs it.
 type Repeated struct {
 	Count     int64            `json:"count"`
 	Mechanism budget.Mechanism `json:"mechanism"`

@@ -1,6 +1,6 @@
 package ledger
 
-// The ledger as an auditor gets it: every entry's public body, and of its private part the hash alone.
+// The ledger as an auditor gets it: the public body of every entry, and only the hash of its private part.
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/canonical"
 )
 
-// exportFormat names the form of an export. Its first line is a header, its last the head, each line between an entry.
+// exportFormat names the format of an export: a header line, one line for each entry, and a last line with the head.
 const exportFormat = "dprelease.ledger/1"
 
 // maxExportLine bounds a line of an export, in bytes.
@@ -40,17 +40,17 @@ type exportEnd struct {
 }
 
 // Export writes the public part of every entry, with what is needed to check the chain, as JSON lines; see
-// [ReadExport]. The time of day, salts and commitments stay. It does tell of attempts that failed and of what was only
-// reserved: it is for an auditor, not for the public. Errors: wraps ErrTampered.
+// [ReadExport]. The time of day, salts and commitments are left out. An export does show attempts that failed and
+// charges that were only reserved: it is for an auditor, not for the public. Errors: wraps ErrTampered.
 func (l *Ledger) Export(ctx context.Context, w io.Writer) error {
 	b, err := l.view(ctx)
 	if err != nil {
 		return err
 	}
-	return b.export(w)
+	return b.writeExport(w)
 }
 
-func (b *book) export(w io.Writer) error {
+func (b *book) writeExport(w io.Writer) error {
 	buffered := bufio.NewWriter(w)
 	put := func(v any) error {
 		text, err := canonical.Line(v)
@@ -72,7 +72,7 @@ func (b *book) export(w io.Writer) error {
 
 // Export is a ledger read from what [Ledger.Export] wrote, checked from beginning to end.
 type Export struct {
-	Office  sign.PublicKey // whose signature every entry carries; none: nobody's
+	Office  sign.PublicKey // the key that signs every entry; zero if none does
 	Head    string         // hash of the last entry
 	Entries int64
 	Day     string // YYYY-MM-DD, UTC, of the last entry
@@ -80,33 +80,34 @@ type Export struct {
 	book *book
 }
 
-// ReadExport reads an export, and checks that it is one chain, that every entry is signed by the office's key where
-// the first one names one, and that every entry is admissible after those before it: no account is overspent, and
-// nothing is reserved without the approvals that its accounts ask for. It needs nothing else, and asks no machine.
+// ReadExport reads an export. It checks that the entries form one chain, that the office's key signs every entry if the
+// first one names a key, and that every entry is admissible after those before it: no account is overspent, and nothing
+// is reserved without the approvals that its accounts require. It needs nothing but the export.
 //
-// It cannot tell whether the office's key is the true one, whether the export is the newest, nor what was left out of
-// the ledger itself. Errors: *Tampered for the first entry that does not fit; another for what is no export.
+// It cannot check whether the office's key is the true one, whether the export is the newest, or what was left out of
+// the ledger itself. Errors: *Tampered for the first entry that does not fit; another error if r does not hold an
+// export.
 func ReadExport(r io.Reader) (*Export, error) {
 	lines := &exportLines{scanner: bufio.NewScanner(r)}
 	lines.scanner.Buffer(nil, maxExportLine)
 	var header exportHeader
-	if err := lines.next(&header); err != nil || header.Format != exportFormat {
+	if err := lines.readInto(&header); err != nil || header.Format != exportFormat {
 		return nil, fmt.Errorf("this is not an export of a ledger in the form %s: make one with `dprelease ledger export`",
 			exportFormat)
 	}
 	b := newBook("(export)")
 	for {
-		last, err := lines.entry(b)
+		last, err := lines.readEntry(b)
 		if err != nil {
 			return nil, err
 		}
 		if last == nil {
 			continue
 		}
-		if last.Head != b.head.String() || last.Entries != b.sequence || header.Office != b.office || lines.more() {
+		if last.Head != b.head.String() || last.Entries != b.sequence || header.Office != b.office || lines.hasMore() {
 			return nil, &Tampered{Ledger: b.ledger, Reason: "does not end, or begin, as its entries say"}
 		}
-		if len(b.paths) > 0 {
+		if len(b.namedWitnesses) > 0 {
 			b.unwitnessed = "an export does not show it"
 		}
 		return &Export{Office: b.office, Head: last.Head, Entries: last.Entries, Day: b.day, book: b}, nil
@@ -116,38 +117,39 @@ func ReadExport(r io.Reader) (*Export, error) {
 // exportLines reads the lines of an export.
 type exportLines struct{ scanner *bufio.Scanner }
 
-// more reports whether there is another line.
-func (r *exportLines) more() bool { return r.scanner.Scan() || r.scanner.Err() != nil }
+// hasMore reports whether there is another line.
+func (r *exportLines) hasMore() bool { return r.scanner.Scan() || r.scanner.Err() != nil }
 
-// next reads a line into v.
-func (r *exportLines) next(v any) error {
+// readInto reads a line into v.
+func (r *exportLines) readInto(v any) error {
 	if !r.scanner.Scan() {
 		return errors.Join(errors.New("it ends too early"), r.scanner.Err())
 	}
 	return readCanonical(r.scanner.Text(), v)
 }
 
-// entry reads the next line into the book, or returns it if it is the last.
-func (r *exportLines) entry(b *book) (*exportEnd, error) {
+// readEntry reads the next entry into the book. It returns the end of the export if the line is the last.
+func (r *exportLines) readEntry(b *book) (*exportEnd, error) {
 	if !r.scanner.Scan() {
-		return nil, b.broken(errors.Join(errors.New("is missing: the export ends before its last line"), r.scanner.Err()))
+		missing := errors.New("is missing: the export ends before its last line")
+		return nil, b.tamperedNext(errors.Join(missing, r.scanner.Err()))
 	}
 	text := r.scanner.Text()
 	if strings.HasPrefix(text, `{"head"`) {
 		end := &exportEnd{}
 		if err := readCanonical(text, end); err != nil {
-			return nil, b.broken(err)
+			return nil, b.tamperedNext(err)
 		}
 		return end, nil
 	}
 	var x exportEntry
 	if err := readCanonical(text, &x); err != nil {
-		return nil, b.broken(err)
+		return nil, b.tamperedNext(err)
 	}
 	sealed, ok := parseDigest(x.Sealed)
 	hash, ok2 := parseDigest(x.Hash)
 	if !ok || !ok2 {
-		return nil, b.broken(errors.New("has a hash that is not 64 lower-case hexadecimal digits"))
+		return nil, b.tamperedNext(errors.New("has a hash that is not 64 lower-case hexadecimal digits"))
 	}
 	return nil, b.readSealed(line{body: x.Body, hash: hash, signature: x.Signature}, sealed)
 }
@@ -155,33 +157,33 @@ func (r *exportLines) entry(b *book) (*exportEnd, error) {
 // Accounts lists the names of the accounts, sorted.
 func (x *Export) Accounts() []string { return slices.Sorted(slices.Values(x.book.names)) }
 
-// Statement tells what an account is, holds and has left. Errors: *NoAccount.
+// Statement returns the statement of an account. Errors: *NoAccount.
 func (x *Export) Statement(account string) (Statement, error) { return x.book.statement(account) }
 
-// Contains is [Ledger.Contains] of the ledger that was exported.
-func (x *Export) Contains(r Record) error { return x.book.contains(r) }
+// Contains does what [Ledger.Contains] does, for the ledger that was exported.
+func (x *Export) Contains(r Record) error { return x.book.checkContains(r) }
 
-// Seal is the SHA-256, in hexadecimal, of the seal that a release of the account was finished with; "" if it is not
-// finished.
+// Seal returns the SHA-256, in hexadecimal, of the seal that a release of the account was finished with; "" if it is
+// not finished.
 func (x *Export) Seal(account, release string) string {
 	a := x.book.accounts[account]
 	if a == nil {
 		return ""
 	}
-	if p := a.named(release); p != nil {
+	if p := a.activePosting(release); p != nil {
 		return p.seal
 	}
 	return ""
 }
 
-// DebitEntry is the debit of a release in an export, with where it stands now.
+// DebitEntry is the debit of a release in an export, with the current state of the release.
 type DebitEntry struct {
 	Posting
 	Sequence int64  `json:"sequence"` // of the entry of the debit, from 1
 	Hash     string `json:"hash"`     // of that entry, SHA-256 in hexadecimal
 }
 
-// Debits lists every debit, in the order of its entries, each once whatever accounts it counts in.
+// Debits returns every debit once, in the order of the entries, however many accounts it counts in.
 func (x *Export) Debits() []DebitEntry {
 	entries := make(map[string]int64, len(x.book.lines))
 	for _, l := range x.book.lines {
@@ -191,7 +193,7 @@ func (x *Export) Debits() []DebitEntry {
 	for name, a := range x.book.accounts {
 		for _, p := range a.postings {
 			if p.charge.Account == name && p.debited != "" {
-				all = append(all, DebitEntry{Posting: p.statement(), Sequence: entries[p.proof.Hash], Hash: p.proof.Hash})
+				all = append(all, DebitEntry{Posting: p.inStatement(), Sequence: entries[p.proof.Hash], Hash: p.proof.Hash})
 			}
 		}
 	}
@@ -199,6 +201,6 @@ func (x *Export) Debits() []DebitEntry {
 	return all
 }
 
-// Events tells of every entry of an account, in order, or of all accounts for "". It knows the days alone.
-// Errors: *NoAccount.
+// Events returns the entries of an account in words, in order, or the entries of all accounts for "". An export has
+// days and no times. Errors: *NoAccount.
 func (x *Export) Events(account string) ([]Event, error) { return x.book.history(account) }

@@ -23,8 +23,8 @@ const applicationID = 0x6470726c
 // schemaVersion is the version of the tables below. PostgreSQL's have versions of their own.
 const schemaVersion = 3
 
-// schema of the file. The triggers stop accidents, the chain of hashes finds intent; the counter behind
-// AUTOINCREMENT remembers entries taken off the end.
+// schema of the file. The triggers prevent accidental changes; the chain of hashes reveals deliberate ones. The counter
+// behind AUTOINCREMENT remembers entries that were removed from the end.
 const schema = `
 CREATE TABLE ledger (version INTEGER NOT NULL, updates INTEGER NOT NULL) STRICT;
 CREATE TABLE entries (
@@ -39,27 +39,27 @@ BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END;
 CREATE TRIGGER entries_are_never_removed BEFORE DELETE ON entries
 BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END;`
 
-// A writer waits for the lock in turns, so that it notices between two that it was interrupted.
+// A writer waits for the lock in short intervals, so that it can notice an interruption between two of them.
 const (
-	lockWait  = 1000 // milliseconds, a turn
+	lockWait  = 1000 // milliseconds
 	lockTurns = 60
 )
 
 // file is one SQLite connection to a ledger file. Goroutines that share it take turns.
 type file struct {
-	path     string // as it was named
-	absolute string
-	db       *sql.DB
-	readOnly bool
-	turns    int
-	held     map[string]fs.FileInfo // by their paths: the files that the connection has open; nil if it is for reading
+	path      string // as the caller wrote it
+	absolute  string
+	db        *sql.DB
+	readOnly  bool
+	turns     int
+	openFiles map[string]fs.FileInfo // files that the connection has open, by path; nil if read-only
 }
 
-// openFile opens the ledger at path, creating it if there is none. A file that this user may only read, or that lies
-// in a folder where this user may not write, opens for reading.
+// openFile opens the ledger at path, creating it if there is none. If this user may not write the file or its folder,
+// it opens the ledger read-only.
 //
-// The file itself is touched by SQLite alone: POSIX drops all locks of a process on a file when any descriptor of it
-// is closed, and with them the protection against other processes.
+// Only SQLite opens the file itself: POSIX drops all locks of a process on a file when any descriptor of it is closed,
+// and with them the protection against other processes.
 func openFile(ctx context.Context, path string) (*file, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func openFile(ctx context.Context, path string) (*file, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("ledger %s is not a file: name the ledger's file itself", path)
 	}
-	if err := localDisk(path, absolute); err != nil {
+	if err := requireLocalDisk(path, absolute); err != nil {
 		return nil, err
 	}
 	f := &file{path: path, absolute: absolute, turns: lockTurns}
@@ -84,23 +84,23 @@ func openFile(ctx context.Context, path string) (*file, error) {
 	if !f.readOnly {
 		clearStaged(absolute)
 	}
-	opened, err := oneName(path, absolute)
+	opened, err := requireOneName(path, absolute)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.connect(); err != nil {
 		return nil, err
 	}
-	if err := f.recognise(ctx); err != nil {
+	if err := f.checkVersion(ctx); err != nil {
 		return nil, errors.Join(err, f.db.Close())
 	}
 	if f.readOnly {
 		return f, nil
 	}
-	if err := f.hold(ctx, opened); err != nil {
+	if err := f.rememberOpenFiles(ctx, opened); err != nil {
 		return nil, errors.Join(err, f.db.Close())
 	}
-	// Whoever created the file may not have come to this yet.
+	// The process that created the file may not have synced the folder yet.
 	if err := syncFolder(filepath.Dir(absolute)); err != nil {
 		return nil, errors.Join(fmt.Errorf("ledger %s cannot be made durable: %w", path, err), f.db.Close())
 	}
@@ -122,7 +122,7 @@ func (f *file) connect() (err error) {
 	return nil
 }
 
-// openSQLite opens one connection with the given options.
+// openSQLite opens a single connection with the given options.
 func openSQLite(absolute string, query url.Values) (*sql.DB, error) {
 	slashed := filepath.ToSlash(absolute)
 	if !strings.HasPrefix(slashed, "/") {
@@ -137,14 +137,14 @@ func openSQLite(absolute string, query url.Values) (*sql.DB, error) {
 	return db, nil
 }
 
-// createFile makes an empty ledger beside its place and links it there in one step, so that no process ever sees
-// half of one, and an existing file is never replaced.
+// createFile makes an empty ledger under a temporary name and links it to its path in one step, so that no process ever
+// sees a partial ledger and an existing file is never replaced.
 func createFile(ctx context.Context, path, absolute string) error {
 	folder := filepath.Dir(absolute)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return fmt.Errorf("ledger %s: there is no folder %s: create it first", path, filepath.Dir(path))
 	}
-	if err := localDisk(path, folder); err != nil {
+	if err := requireLocalDisk(path, folder); err != nil {
 		return err
 	}
 	if _, err := os.Stat(absolute + "-wal"); err == nil {
@@ -174,7 +174,7 @@ func createFile(ctx context.Context, path, absolute string) error {
 	return nil
 }
 
-// stagedName is how the names begin under which the ledger at a path is made.
+// stagedName returns the prefix of the temporary names under which the ledger at a path is created.
 func stagedName(absolute string) string { return "." + filepath.Base(absolute) + ".tmp-" }
 
 // writeSchema fills an empty file with an empty ledger and syncs it. os.CreateTemp has made it 0600.
@@ -190,14 +190,14 @@ func writeSchema(ctx context.Context, absolute string) (err error) {
 	return err
 }
 
-// recognise returns an error unless the file is a ledger of this version, and puts it in WAL mode.
-func (f *file) recognise(ctx context.Context) error {
+// checkVersion returns an error unless the file is a ledger of this version, and switches it to WAL mode.
+func (f *file) checkVersion(ctx context.Context) error {
 	var id, version int64
 	if err := f.db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
 		return f.explain(err)
 	}
 	if id != applicationID {
-		return f.foreign()
+		return f.notALedger()
 	}
 	if err := f.db.QueryRowContext(ctx, "SELECT version FROM ledger").Scan(&version); err != nil {
 		return f.explain(err)
@@ -218,70 +218,71 @@ func (f *file) recognise(ctx context.Context) error {
 	return nil
 }
 
-func (f *file) foreign() error { return fmt.Errorf("%s is not a dprelease ledger", f.path) }
+func (f *file) notALedger() error { return fmt.Errorf("%s is not a dprelease ledger", f.path) }
 
 // view returns the accounts as of one moment. Errors: wraps ErrTampered.
 func (f *file) view(ctx context.Context) (*book, error) {
-	return attested(func() (b *book, err error) {
+	return loadWitnessed(func() (b *book, err error) {
 		now := f
-		if f.readOnly { // the file may have been opened without a log, and have one by now
+		if f.readOnly { // a log may have appeared since the file was opened
 			now = &file{path: f.path, absolute: f.absolute, readOnly: true, turns: f.turns}
 			if err := now.connect(); err != nil {
 				return nil, err
 			}
 			defer now.db.Close()
 		}
-		err = now.transaction(ctx, "BEGIN", func(c *sql.Conn) (err error) {
-			b, err = now.load(ctx, c)
+		err = now.inTransaction(ctx, "BEGIN", func(c *sql.Conn) (err error) {
+			b, err = now.loadBook(ctx, c)
 			return err
 		})
 		if err == nil {
-			err = now.holds("what was read is not what is there now")
+			err = now.checkOpenFiles("what was read is not what is there now")
 		}
 		return b, err
 	})
 }
 
-// update appends what change asks for, in one transaction that is durable on return, tells the witnesses, and returns
-// the accounts after it. With an error nothing is in the file, unless the disk failed in the last step, or the witness.
+// update appends the lines that change returns, in one transaction that is durable on return, tells the witnesses, and
+// returns the accounts after it. If it returns an error nothing is in the file, unless the disk or a witness failed in
+// the last step.
 func (f *file) update(ctx context.Context, change func(*book) ([]line, error)) (*book, error) {
 	if f.readOnly {
 		return nil, fmt.Errorf("ledger %s may only be read by this user: run as the one who keeps it", f.path)
 	}
 	var b *book
 	var ws witnesses
-	err := f.transaction(ctx, "BEGIN IMMEDIATE", func(c *sql.Conn) (err error) {
-		if err := f.holds("nothing was written"); err != nil {
+	err := f.inTransaction(ctx, "BEGIN IMMEDIATE", func(c *sql.Conn) (err error) {
+		if err := f.checkOpenFiles("nothing was written"); err != nil {
 			return err
 		}
-		if b, err = f.load(ctx, c); err != nil {
+		if b, err = f.loadBook(ctx, c); err != nil {
 			return err
 		}
-		if ws, err = amend(b, change, func(l line) error { return f.insert(ctx, c, l) }); err != nil {
+		if ws, err = applyChange(b, change, func(l line) error { return f.insertLine(ctx, c, l) }); err != nil {
 			return err
 		}
-		// Also where no entry is new something is written: an entry of a process that was killed before it had synced the
-		// log is synced with this, before a receipt is given for it.
+		// Write something even if no entry is new: this syncs the log, with an entry of a process that was killed before it
+		// synced, before a receipt is given for that entry.
 		if _, err := c.ExecContext(ctx, "UPDATE ledger SET updates = updates + 1"); err != nil {
 			return f.explain(err)
 		}
-		return f.holds("nothing was written")
+		return f.checkOpenFiles("nothing was written")
 	})
-	defer ws.dismiss()
+	defer ws.closeAll()
 	if err == nil {
-		err = f.holds("what was just written may be in the file that was there before, so there is no receipt for it")
+		err = f.checkOpenFiles("what was just written may be in the file that was there before, so there is no receipt for it")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := ws.record(b); err != nil {
+	if err := ws.recordHead(b); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-// insert appends a line.
-func (f *file) insert(ctx context.Context, c *sql.Conn, l line) error {
+// insertLine appends a line.
+func (f *file) insertLine(ctx context.Context, c *sql.Conn, l line) error {
 	_, err := c.ExecContext(ctx, "INSERT INTO entries (sequence, body, private, hash, signature) VALUES (?, ?, ?, ?, ?)",
 		l.sequence, l.body, l.private, l.hash.String(), l.signature)
 	if err != nil {
@@ -290,15 +291,15 @@ func (f *file) insert(ctx context.Context, c *sql.Conn, l line) error {
 	return nil
 }
 
-// transaction runs work between begin and COMMIT; an error of work or an interruption rolls back.
-func (f *file) transaction(ctx context.Context, begin string, work func(*sql.Conn) error) error {
+// inTransaction runs work between begin and COMMIT, and rolls back after an error of work or an interruption.
+func (f *file) inTransaction(ctx context.Context, begin string, work func(*sql.Conn) error) error {
 	c, err := f.db.Conn(ctx)
 	if err != nil {
 		return f.explain(err)
 	}
 	defer c.Close()
 	last := context.WithoutCancel(ctx) // an interruption must not leave COMMIT half done
-	if err = f.begin(ctx, c, begin); err != nil {
+	if err = f.beginTransaction(ctx, c, begin); err != nil {
 		err = f.explain(err)
 	} else if err = work(c); err == nil {
 		if _, err = c.ExecContext(last, "COMMIT"); err == nil {
@@ -306,7 +307,7 @@ func (f *file) transaction(ctx context.Context, begin string, work func(*sql.Con
 		}
 		ctx, err = last, f.explain(err)
 	}
-	// Where nothing had begun, or SQLite has rolled back by itself, ROLLBACK has nothing to do.
+	// If nothing had begun, or SQLite has rolled back by itself, ROLLBACK does nothing.
 	_, _ = c.ExecContext(last, "ROLLBACK")
 	if interrupted := ctx.Err(); interrupted != nil {
 		return fmt.Errorf("ledger %s: nothing was written: %w", f.path, interrupted)
@@ -314,8 +315,8 @@ func (f *file) transaction(ctx context.Context, begin string, work func(*sql.Con
 	return err
 }
 
-// begin waits for its turn to write.
-func (f *file) begin(ctx context.Context, c *sql.Conn, begin string) error {
+// beginTransaction waits until it may write.
+func (f *file) beginTransaction(ctx context.Context, c *sql.Conn, begin string) error {
 	for turn := 1; ; turn++ {
 		_, err := c.ExecContext(ctx, begin)
 		if code, ok := codeOf(err); !ok || code != sqlite3.SQLITE_BUSY || turn >= f.turns {
@@ -324,8 +325,8 @@ func (f *file) begin(ctx context.Context, c *sql.Conn, begin string) error {
 	}
 }
 
-// load reads and checks the whole chain. Errors: wraps ErrTampered.
-func (f *file) load(ctx context.Context, c *sql.Conn) (*book, error) {
+// loadBook reads and checks the whole chain. Errors: wraps ErrTampered.
+func (f *file) loadBook(ctx context.Context, c *sql.Conn) (*book, error) {
 	rows, err := c.QueryContext(ctx, "SELECT sequence, body, private, hash, signature FROM entries ORDER BY sequence")
 	if err != nil {
 		return nil, f.explain(err)
@@ -340,31 +341,31 @@ func (f *file) load(ctx context.Context, c *sql.Conn) (*book, error) {
 		Scan(&written); err != nil {
 		return nil, f.explain(err)
 	}
-	return b, b.counted(written)
+	return b, b.checkCount(written)
 }
 
-// check looks for damage in the file below the entries.
-func (f *file) check(ctx context.Context) error {
+// checkStorage looks for damage to the file that the chain of entries does not reveal.
+func (f *file) checkStorage(ctx context.Context) error {
 	var result string
 	if err := f.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
 		return f.explain(err)
 	}
 	if result != "ok" {
-		return f.damaged(result)
+		return f.damagedError(result)
 	}
 	return nil
 }
 
-// upgrade has nothing to add: a file of another version is not opened.
+// upgrade adds nothing: a file of another version is not opened.
 func (f *file) upgrade(context.Context) ([]string, error) { return nil, nil }
 
 func (f *file) close() error { return f.db.Close() }
 
-func (f *file) damaged(what string) error {
+func (f *file) damagedError(what string) error {
 	return fmt.Errorf("ledger %s is damaged (%s): nothing is spent from it any more: keep the file for the auditor and restore the last copy whose head was noted", f.path, what)
 }
 
-// codeOf is the primary SQLite result code of err.
+// codeOf returns the primary SQLite result code of err.
 func codeOf(err error) (code int, ok bool) {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -373,7 +374,7 @@ func codeOf(err error) (code int, ok bool) {
 	return e.Code() & 0xff, true
 }
 
-// explain turns an error of SQLite into a sentence with what to do.
+// explain turns an error of SQLite into a sentence that says what to do.
 func (f *file) explain(err error) error {
 	code, ok := codeOf(err)
 	if !ok {
@@ -381,9 +382,9 @@ func (f *file) explain(err error) error {
 	}
 	switch code {
 	case sqlite3.SQLITE_NOTADB:
-		return f.foreign()
+		return f.notALedger()
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT:
-		return f.damaged(err.Error())
+		return f.damagedError(err.Error())
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("ledger %s is locked by another process: wait until that has ended, and run again: %w", f.path, err)
 	case sqlite3.SQLITE_FULL:

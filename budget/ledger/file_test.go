@@ -181,7 +181,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 	must(t, l.Verify(context.Background()))
 }
 
-// busy is a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d,
+// busy returns a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d,
 // reserve e.
 func busy(t testing.TB) (*Ledger, string) {
 	l, path := fresh(t, "6")
@@ -194,7 +194,7 @@ func busy(t testing.TB) (*Ledger, string) {
 	return l, path
 }
 
-// forge appends an entry that carries the right hash.
+// forge appends an entry with a valid hash.
 func forge(t testing.TB, l *Ledger, db *sql.DB, e entry) {
 	t.Helper()
 	b, err := l.store.view(context.Background())
@@ -203,28 +203,28 @@ func forge(t testing.TB, l *Ledger, db *sql.DB, e entry) {
 		e.Date = "2026-03-03"
 	}
 	e.time = "2026-03-03T00:00:00Z"
-	body, err := e.body()
+	body, err := e.publicBody()
 	must(t, err)
-	private, err := e.private()
+	private, err := e.privatePart()
 	must(t, err)
 	_, err = db.Exec("INSERT INTO entries (body, private, hash, signature) VALUES (?, ?, ?, '')", body, private,
-		chain(b.head, digestOf(private), body).String())
+		chainHash(b.head, digestOf(private), body).String())
 	must(t, err)
 }
 
-// ending is an entry that ends a charge.
+// ending returns an entry that ends a charge.
 func ending(k kind, c Charge) entry {
 	return entry{Kind: k, Account: c.Account, Release: c.Release, PlanHash: c.PlanHash}
 }
 
-// debiting is the entry that debits c as the n-th of its account.
+// debiting returns the entry that debits c as the n-th debit of its account.
 func debiting(c Charge, n int64) entry {
-	e := c.reservation(nil)
-	e.Kind, e.Attest = kindDebit, &attest{Status: Official, Terms: c.Terms, Number: n}
+	e := c.reserveEntry(nil)
+	e.Kind, e.Attest = kindDebit, &attestation{Status: Official, Terms: c.Terms, Number: n}
 	return e
 }
 
-// bound is e with a commitment.
+// bound returns e with a commitment.
 func bound(e entry) entry {
 	e.commitment = hash("11")
 	return e
@@ -264,16 +264,16 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 		"repeated": {alter(
 			"INSERT INTO entries (body, private, hash, signature) SELECT body, private, hash, signature FROM entries WHERE sequence = 9"), 10},
 		"not an entry":  {alter("INSERT INTO entries (body, private, hash, signature) VALUES ('x', 'y', 'z', '')"), 10},
-		"second policy": {forged(capped("99").opening(Official, new(epsilon("99")))), 10},
-		"rehearsal": {forged(Policy{Account: "made-up", Terms: person, Cap: epsilon("1")}.opening(Rehearsal,
+		"second policy": {forged(capped("99").openingEntry(Official, new(epsilon("99")))), 10},
+		"rehearsal": {forged(Policy{Account: "made-up", Terms: person, Cap: epsilon("1")}.openingEntry(Rehearsal,
 			new(epsilon("1")))), 10},
 		"debit unreserved": {forged(debiting(charge("f", "ff", "1"), 3)), 10},
 		"refund":           {forged(ending(kindCancel, charge("a", "aa", "1"))), 10},
 		"cheaper debit":    {forged(debiting(charge("d", "dd", "1/2"), 3)), 10},
-		"overspent":        {forged(charge("f", "ff", "3").reservation(nil)), 10},
+		"overspent":        {forged(charge("f", "ff", "3").reserveEntry(nil)), 10},
 		"unknown account": {forged(Charge{Account: "x", Release: "f", PlanHash: hash("ff"), Terms: person,
-			Cost: epsilon("1")}.reservation(nil)), 10},
-		"bound reserve": {forged(bound(charge("f", "ff", "1").reservation(nil))), 10},
+			Cost: epsilon("1")}.reserveEntry(nil)), 10},
+		"bound reserve": {forged(bound(charge("f", "ff", "1").reserveEntry(nil))), 10},
 		"bound cancel":  {forged(bound(ending(kindCancel, charge("d", "dd", "1")))), 10},
 		"unknown kind":  {forged(ending("refund", charge("f", "ff", "1"))), 10},
 	} {
@@ -347,7 +347,7 @@ func TestEntriesAreAppendOnly(t *testing.T) {
 	}
 }
 
-// TestFlippedBytes flips bytes of the file: none may change what the ledger tells without an error.
+// TestFlippedBytes flips bytes of the file: any change of the ledger's answers must be an error.
 func TestFlippedBytes(t *testing.T) {
 	ctx := context.Background()
 	l, path := busy(t)

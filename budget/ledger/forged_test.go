@@ -13,7 +13,7 @@ import (
 )
 
 // office is a signed ledger in memory: a register, and below it a quarter that methodologist and officer approve, with
-// an allowance a month.
+// a monthly allowance.
 type office struct {
 	book                  *book
 	key, officer, methods sign.Key
@@ -40,7 +40,7 @@ func newOffice(t testing.TB) *office {
 	return o
 }
 
-// charge is a charge on the account, approved by both roles.
+// charge returns a charge on the account, approved by both roles.
 func (o *office) charge(account, release, amount string) Charge {
 	plan := digestOf(release).String()
 	return Charge{Account: account, Release: release, PlanHash: plan, Template: hash("7e"), Terms: zcdp, Cost: rho(amount),
@@ -65,36 +65,38 @@ func (o *office) finish(t testing.TB, day string, c Charge) {
 	writeOn(t, o.book, day, &o.key, entries...)
 }
 
-// standing approves every plan of the template, as both roles.
+// standing returns approvals of every plan of the template, by both roles.
 func (o *office) standing(until string, releases int64) []Approval {
 	s := &Standing{until, releases}
 	return []Approval{Approval{Plan: hash("7e"), Role: "officer", Statement: "As ever.", Standing: s}.Signed(o.officer),
 		Approval{Plan: hash("7e"), Role: "methodologist", Statement: "As ever.", Standing: s}.Signed(o.methods)}
 }
 
-// forged is the line of an entry that carries the right hash, signed by a key or by none.
+// forged returns the line of an entry with a valid hash, signed by a key or by none.
 func (o *office) forged(t testing.TB, e entry, by *sign.Key) line {
 	t.Helper()
 	if e.Date == "" {
 		e.Date = "2026-03-05"
 	}
 	e.time = "2026-03-05T12:00:00Z"
-	body, err := e.body()
+	body, err := e.publicBody()
 	must(t, err)
-	private, err := e.private()
+	private, err := e.privatePart()
 	must(t, err)
 	l := line{sequence: o.book.sequence + 1, body: body, private: private,
-		hash: chain(o.book.head, digestOf(private), body)}
+		hash: chainHash(o.book.head, digestOf(private), body)}
 	if by != nil {
 		l.signature = by.Sign(entryPurpose, l.hash[:])
 	}
 	return l
 }
 
-// reservationOf is the entry that reserves c with these approvals.
-func reservationOf(c Charge, used ...Approval) entry { return c.sorted().reservation(used) }
+// reservationOf returns the entry that reserves c with these approvals.
+func reservationOf(c Charge, used ...Approval) entry {
+	return c.withSortedAccounts().reserveEntry(used)
+}
 
-// TestForgedEntriesAreRefused has the holder of the office's key write what an honest ledger never does.
+// TestForgedEntriesAreRefused writes, with the office's key, entries that an honest ledger never writes.
 func TestForgedEntriesAreRefused(t *testing.T) {
 	o := newOffice(t)
 	a, b, done := o.charge("quarter", "a", "1/8"), o.charge("quarter", "b", "1/16"), o.charge("quarter", "done", "1/16")
@@ -122,13 +124,13 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 	sealed := ending(kindRelease, b)
 	sealed.Seal = hash("5e")
 	asDebit := func(c Charge, change func(*entry)) entry {
-		e := c.reservation([]Approval{c.Approvals[1], c.Approvals[0]})
-		e.Kind, e.Attest = kindDebit, &attest{Status: Official, Terms: zcdp, Number: 4}
+		e := c.reserveEntry([]Approval{c.Approvals[1], c.Approvals[0]})
+		e.Kind, e.Attest = kindDebit, &attestation{Status: Official, Terms: zcdp, Number: 4}
 		change(&e)
 		return e
 	}
 	with := func(e entry, change func(*entry)) entry { change(&e); return e }
-	policy := func(p Policy) entry { return p.opening(Official, &p.Cap) }
+	policy := func(p Policy) entry { return p.openingEntry(Official, &p.Cap) }
 	grantOf := func(amount string, approvals ...Approval) entry {
 		cost := rho(amount)
 		return entry{Kind: kindGrant, Account: "quarter", Cost: &cost, Reason: "more", Approvals: approvals}
@@ -240,9 +242,9 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 		"its own parent": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Parent: "x"}), "invalid policy"},
 		"parent in other terms": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Parent: "pure"}),
 			"opens an account below pure"},
-		"practice below office": {Policy{Account: "x", Terms: zcdp, Parent: "other"}.opening(Practice, new(rho("9"))),
+		"practice below office": {Policy{Account: "x", Terms: zcdp, Parent: "other"}.openingEntry(Practice, new(rho("9"))),
 			"opens an account below other"},
-		"rehearsal": {Policy{Account: "x", Terms: zcdp}.opening(Rehearsal, nil),
+		"rehearsal": {Policy{Account: "x", Terms: zcdp}.openingEntry(Rehearsal, nil),
 			"of a status that no file holds"},
 		"a role without keys": {
 			policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Approvals: map[string][]sign.PublicKey{"officer": {}}}),
@@ -255,7 +257,7 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 		"a relative witness": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Witness: "heads"}), "invalid policy"},
 	} {
 		before := *o.book
-		err := o.book.read(o.forged(t, forged.entry, &o.key))
+		err := o.book.readLine(o.forged(t, forged.entry, &o.key))
 		var tampered *Tampered
 		if !errors.As(err, &tampered) || tampered.Sequence != before.sequence+1 {
 			t.Errorf("%s: got %v; want *Tampered", name, err)
@@ -277,12 +279,12 @@ func with3(c Charge, change func(*Charge)) Charge { change(&c); return c }
 
 func withCost(c Charge, amount string) Charge { c.Cost = rho(amount); return c }
 
-// replay reads a book's lines anew.
+// replay reads the lines of a book again.
 func replay(t testing.TB, b *book) *book {
 	t.Helper()
 	again := newBook("again")
 	for _, l := range b.lines {
-		must(t, again.read(l))
+		must(t, again.readLine(l))
 	}
 	if again.head != b.head {
 		t.Fatal("the chain ends otherwise when it is read again")
@@ -290,7 +292,7 @@ func replay(t testing.TB, b *book) *book {
 	return again
 }
 
-// TestSignedLedger: every entry is the office's own, and nobody else writes.
+// TestSignedLedger checks that the office signs every entry, and that nobody else can write.
 func TestSignedLedger(t *testing.T) {
 	o := newOffice(t)
 	other := newKey(t)
@@ -302,7 +304,7 @@ func TestSignedLedger(t *testing.T) {
 	}
 	for given, key := range map[string]*sign.Key{"none was given": nil, "another was given (fingerprint " +
 		other.Public().Fingerprint(): &other} {
-		_, err := o.book.write(entries, key)
+		_, err := o.book.writeEntries(entries, key)
 		var wrong *WrongKey
 		if !errors.As(err, &wrong) {
 			t.Errorf("write with %s: %v; want *WrongKey", given, err)
@@ -310,18 +312,18 @@ func TestSignedLedger(t *testing.T) {
 		}
 		assertSays(t, err, o.key.Public().Fingerprint(), given, "nothing was written")
 	}
-	if lines, err := o.book.write(nil, nil); err != nil || lines != nil {
+	if lines, err := o.book.writeEntries(nil, nil); err != nil || lines != nil {
 		t.Errorf("writing nothing needs no key: %v", err)
 	}
 	for name, key := range map[string]*sign.Key{"unsigned": nil, "signed by another": &other} {
-		assertSays(t, o.book.read(o.forged(t, entries[0], key)), "is not signed by the office's key (fingerprint "+
+		assertSays(t, o.book.readLine(o.forged(t, entries[0], key)), "is not signed by the office's key (fingerprint "+
 			o.key.Public().Fingerprint())
 		_ = name
 	}
 	moved := o.forged(t, entries[0], &o.key)
 	moved.signature = o.book.lines[0].signature
-	assertSays(t, o.book.read(moved), "is not signed by the office's key")
-	must(t, o.book.read(o.forged(t, entries[0], &o.key)))
+	assertSays(t, o.book.readLine(moved), "is not signed by the office's key")
+	must(t, o.book.readLine(o.forged(t, entries[0], &o.key)))
 
 	unsigned := newBook("unsigned")
 	open, err := unsigned.entriesToOpen(capped("6"), Official)
@@ -330,7 +332,7 @@ func TestSignedLedger(t *testing.T) {
 	reserve, err := unsigned.entriesToReserve(charge("a", "aa", "1"), "2026-03-01")
 	must(t, err)
 	var wrong *WrongKey
-	if _, err := unsigned.write(reserve, &other); !errors.As(err, &wrong) {
+	if _, err := unsigned.writeEntries(reserve, &other); !errors.As(err, &wrong) {
 		t.Errorf("write with a key to a ledger begun without one: %v; want *WrongKey", err)
 	}
 	assertSays(t, wrong, "is not signed, and an office key was given (fingerprint "+other.Public().Fingerprint(),
@@ -339,11 +341,11 @@ func TestSignedLedger(t *testing.T) {
 	lines := unsigned.lines
 	lines[1].signature = other.Sign(entryPurpose, lines[1].hash[:])
 	again := newBook("again")
-	must(t, again.read(lines[0]))
-	assertSays(t, again.read(lines[1]), "is signed in a ledger that has no office key")
+	must(t, again.readLine(lines[0]))
+	assertSays(t, again.readLine(lines[1]), "is signed in a ledger that has no office key")
 }
 
-// TestExportIsTampered flips bytes and moves lines of an export: it is refused, or says the same.
+// TestExportIsTampered flips bytes and moves lines of an export: it is refused, or its contents are the same.
 func TestExportIsTampered(t *testing.T) {
 	o := newOffice(t)
 	c := o.charge("quarter", "c", "1/8")
@@ -351,7 +353,7 @@ func TestExportIsTampered(t *testing.T) {
 	o.debit(t, "2026-03-05", c)
 	o.finish(t, "2026-03-05", c)
 	var text bytes.Buffer
-	must(t, o.book.export(&text))
+	must(t, o.book.writeExport(&text))
 	whole := text.Bytes()
 	want, err := ReadExport(bytes.NewReader(whole))
 	must(t, err)
@@ -396,22 +398,22 @@ func TestExportIsTampered(t *testing.T) {
 		writeOn(t, rewritten, e.Date, &forger, e)
 	}
 	text.Reset()
-	must(t, rewritten.export(&text))
+	must(t, rewritten.writeExport(&text))
 	forged, err := ReadExport(&text)
 	must(t, err)
 	if forged.Office == want.Office {
 		t.Error("a rewritten ledger carries the office's key")
 	}
-	p := o.book.accounts["quarter"].posting(c)
-	if err := want.Contains(p.record()); err != nil {
+	p := o.book.accounts["quarter"].findPosting(c)
+	if err := want.Contains(p.publicRecord()); err != nil {
 		t.Error(err)
 	}
-	if err := forged.Contains(p.record()); !errors.Is(err, ErrTampered) {
+	if err := forged.Contains(p.publicRecord()); !errors.Is(err, ErrTampered) {
 		t.Errorf("the rewritten ledger contains the office's debit: %v", err)
 	}
 }
 
-// FuzzEntry: whatever an entry says, it is refused or leaves every account within its cap, and a page to show.
+// FuzzEntry checks that any entry is refused, or leaves every account within its cap and with a page to show.
 func FuzzEntry(f *testing.F) {
 	o := newOffice(f)
 	c := o.charge("quarter", "c", "1/8")
@@ -421,12 +423,12 @@ func FuzzEntry(f *testing.F) {
 		f.Add(l.body)
 	}
 	cost := epsilon("1")
-	for _, e := range []entry{charge("b", "bb", "1").reservation(nil), debiting(charge("a", "aa", "1"), 1),
+	for _, e := range []entry{charge("b", "bb", "1").reserveEntry(nil), debiting(charge("a", "aa", "1"), 1),
 		ending(kindCancel, charge("a", "aa", "1")),
 		{Kind: kindGrant, Account: "people", Cost: &cost, Reason: "more"},
 		{Kind: kindCompare, Account: "people", Release: "a", Reason: "coverage"}} {
 		e.Date = "2026-03-05"
-		body, err := e.body()
+		body, err := e.publicBody()
 		must(f, err)
 		f.Add(body)
 	}
@@ -439,7 +441,7 @@ func FuzzEntry(f *testing.F) {
 		must(t, err)
 		writeOn(t, b, "2026-03-01", nil, reserve...)
 		sealed := digestOf("private")
-		if err := b.readSealed(line{body: body, hash: chain(b.head, sealed, body)}, sealed); err != nil {
+		if err := b.readSealed(line{body: body, hash: chainHash(b.head, sealed, body)}, sealed); err != nil {
 			if !errors.Is(err, ErrTampered) {
 				t.Fatalf("got %v; want *Tampered", err)
 			}

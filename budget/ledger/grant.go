@@ -1,6 +1,6 @@
 package ledger
 
-// More budget for an account: what was decided, by whom, and why.
+// Grants: more budget for an account, with the reason and the approvals.
 
 import (
 	"crypto/sha256"
@@ -12,33 +12,33 @@ import (
 	"github.com/dprelease/dprelease/internal/canonical"
 )
 
-// Grant raises the cap of an account, for good. The same grant is made once: to give the same amount again, give
+// Grant permanently raises the cap of an account. The same grant is made once: to give the same amount again, give
 // another reason.
 type Grant struct {
 	Account   string
 	Amount    budget.Cost // positive, in the account's definition
 	Reason    string      // one line, which the statement shows
-	Approvals []Approval  // of Hash, without Standing: one for every role of the account's policy
+	Approvals []Approval  // of Hash, not standing; one for every role of the account's policy
 }
 
-// Hash is what the approvals of a grant sign as their plan: a SHA-256 over account, amount and reason, in 64
+// Hash returns what the approvals of a grant sign as their plan: a SHA-256 over account, amount and reason, in 64
 // hexadecimal digits.
 func (g Grant) Hash() string {
 	text, err := canonical.Line(struct {
 		Grant  string      `json:"grant"`
 		Amount budget.Cost `json:"amount"`
 		Reason string      `json:"reason"`
-	}{g.Account, normal(g.Amount), g.Reason})
+	}{g.Account, normalForm(g.Amount), g.Reason})
 	if err != nil {
-		return "" // an invalid amount; check says so
+		return "" // an invalid amount, which checkUnder reports
 	}
 	h := sha256.Sum256([]byte("dprelease grant\x00" + text))
 	return hex.EncodeToString(h[:])
 }
 
-// check returns an error for a grant that no account under the terms can hold.
-func (g Grant) check(t Terms) error {
-	if !spendable(g.Amount) || g.Amount.Definition() != t.Definition {
+// checkUnder returns an error for a grant that no account under the terms can receive.
+func (g Grant) checkUnder(t Terms) error {
+	if !isSpendable(g.Amount) || g.Amount.Definition() != t.Definition {
 		return fmt.Errorf("ledger: account %s: a grant is a positive amount in %s, in fractions of at most %d bits a side",
 			g.Account, t.Definition, maxBits)
 	}
@@ -48,21 +48,21 @@ func (g Grant) check(t Terms) error {
 	return nil
 }
 
-// grant is one that was made.
+// grant is a grant that was made.
 type grant struct {
 	amount       budget.Cost
 	date, reason string
 }
 
-// grantable returns the approvals that the grant uses, or why it may not be made. Errors: *Unapproved.
-func (b *book) grantable(g Grant, a *account, day string) ([]Approval, error) {
-	if err := g.check(a.policy.Terms); err != nil {
+// checkGrant returns the approvals that the grant uses, or an error if it may not be made. Errors: *Unapproved.
+func (b *book) checkGrant(g Grant, a *account, day string) ([]Approval, error) {
+	if err := g.checkUnder(a.policy.Terms); err != nil {
 		return nil, err
 	}
-	if err := a.addable(g.Amount); err != nil {
+	if err := a.checkDenominator(g.Amount); err != nil {
 		return nil, fmt.Errorf("ledger %s: %w", b.ledger, err)
 	}
-	limit, err := a.limit()
+	limit, err := a.capWithGrants()
 	if err == nil {
 		_, err = limit.Add(g.Amount)
 	}
@@ -70,7 +70,7 @@ func (b *book) grantable(g Grant, a *account, day string) ([]Approval, error) {
 		return nil, fmt.Errorf("ledger %s, account %s: the cap cannot be raised so far: %w", b.ledger, g.Account, err)
 	}
 	asked := Charge{Release: "", PlanHash: g.Hash(), Approvals: g.Approvals}
-	used, err := b.approve(asked, []*account{a}, day)
+	used, err := b.chooseApprovals(asked, []*account{a}, day)
 	var unapproved *Unapproved
 	if errors.As(err, &unapproved) {
 		unapproved.Grant = true
@@ -78,8 +78,7 @@ func (b *book) grantable(g Grant, a *account, day string) ([]Approval, error) {
 	return used, err
 }
 
-// entriesToGrant is what Grant must write: nothing if this grant is made already.
-// Errors: *NoAccount, *Unapproved.
+// entriesToGrant returns what Grant must write: nothing if this grant was made before.
 func (b *book) entriesToGrant(g Grant, day string) ([]entry, error) {
 	a := b.accounts[g.Account]
 	if a == nil {
@@ -88,31 +87,31 @@ func (b *book) entriesToGrant(g Grant, day string) ([]entry, error) {
 	if a.status == Rehearsal {
 		return nil, errors.New("ledger: a rehearsal has no cap to raise")
 	}
-	if err := g.check(a.policy.Terms); err != nil {
+	if err := g.checkUnder(a.policy.Terms); err != nil {
 		return nil, err
 	}
-	if a.granting[g.Hash()] {
+	if a.grantHashes[g.Hash()] {
 		return nil, nil
 	}
-	used, err := b.grantable(g, a, day)
+	used, err := b.checkGrant(g, a, day)
 	if err != nil {
 		return nil, err
 	}
-	amount := normal(g.Amount)
+	amount := normalForm(g.Amount)
 	return []entry{{Kind: kindGrant, Account: g.Account, Cost: &amount, Reason: g.Reason, Approvals: used}}, nil
 }
 
 // applyGrant raises the cap of an account.
 //
 // Guarantee: what the account admits from then on is bounded by the cap with all grants, each approved by every role.
-// It is a guarantee that was there from the beginning only if grants do not depend on what was released. Argument:
+// This bound holds from the beginning of the account only if grants do not depend on what was released. Argument:
 // docs/proofs/account.md.
 func (b *book) applyGrant(e entry, a *account) error {
 	g := Grant{Account: e.Account, Amount: *e.Cost, Reason: e.Reason, Approvals: e.Approvals}
-	if a.status == Rehearsal || a.granting[g.Hash()] {
+	if a.status == Rehearsal || a.grantHashes[g.Hash()] {
 		return errors.New("grants what was granted before, or to a rehearsal")
 	}
-	used, err := b.grantable(g, a, e.Date)
+	used, err := b.checkGrant(g, a, e.Date)
 	if err != nil {
 		return errors.New(reasonOf(err))
 	}
@@ -123,7 +122,7 @@ func (b *book) applyGrant(e entry, a *account) error {
 	if err != nil {
 		return err
 	}
-	a.granted, a.granting[g.Hash()], a.common = sum, true, common(a.common, g.Amount)
+	a.granted, a.grantHashes[g.Hash()], a.commonDenominator = sum, true, commonDenominator(a.commonDenominator, g.Amount)
 	a.grants = append(a.grants, grant{amount: g.Amount, date: e.Date, reason: g.Reason})
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// unguarded makes the tables as dprelease made them before by_owner, with an account and a debit in it.
+// unguarded creates the tables as dprelease created them before by_owner, with an account and a debit in them.
 func unguarded(t testing.TB) (place string, l *Ledger) {
 	t.Helper()
 	place = testdata.Postgres(t)
@@ -96,7 +96,7 @@ func TestPostgresUpgrade(t *testing.T) {
 	assertSays(t, attempt(t, place, "UPDATE dprelease.ledger SET version = 3"), "never taken back")
 }
 
-// What guards a ledger and is taken away is missed, and no upgrade puts it back as if it had never been there.
+// A guard that was removed is missed, and no upgrade restores it as if it had always been there.
 func TestPostgresMissesItsGuards(t *testing.T) {
 	ctx := context.Background()
 	const back = "; ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up; UPDATE dprelease.ledger SET version = 3; ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up"
@@ -144,8 +144,8 @@ func upgradeError(ctx context.Context, l *Ledger) error {
 	return err
 }
 
-// A ledger whose guard was removed without remains and whose version was set back cannot be told from one that never
-// had it: it is reported, and refused by Verify, as long as nobody upgrades it.
+// A ledger whose guard was removed without remains and whose version was set back cannot be distinguished from one that
+// never had the guard: it is reported, and Verify refuses it, until somebody upgrades it.
 func TestPostgresUnguardedIsReported(t *testing.T) {
 	place := testdata.Postgres(t)
 	l := freshAt(t, place, "10")
@@ -156,7 +156,7 @@ func TestPostgresUnguardedIsReported(t *testing.T) {
 	}
 }
 
-// There is nothing to add to a file, and nothing is done to a chain that was altered.
+// Upgrade adds nothing to a file, and does nothing to a chain that was altered.
 func TestUpgradeOfOthers(t *testing.T) {
 	ctx := context.Background()
 	file, _ := fresh(t, "10")

@@ -1,6 +1,6 @@
 package ledger
 
-// What happened to an account, entry by entry, in words.
+// The history of an account, entry by entry, in words.
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// Event is an entry for a person to read. Its time is the office's own: it is not published.
+// Event is an entry in words. Its time is for the office alone and is not published.
 type Event struct {
 	Entry   int64  `json:"entry"`          // its number in the ledger
 	Date    string `json:"date"`           // YYYY-MM-DD, UTC
@@ -35,8 +35,9 @@ func (e Event) String() string {
 	return fmt.Sprintf("%d  %s  %s: %s", e.Entry, when, of, e.What)
 }
 
-// History tells of every entry that concerns an account, in order: those on it, and the charges that count in it
-// because they are made below it or besides. For "" it tells of all. Errors: *NoAccount; wraps ErrTampered.
+// History returns the entries that concern an account, in order: the entries on it, and the charges that count in it
+// because they were made below it or name it as a further account. For "" it returns all. Errors: *NoAccount; wraps
+// ErrTampered.
 func (l *Ledger) History(ctx context.Context, account string) ([]Event, error) {
 	b, err := l.view(ctx)
 	if err != nil {
@@ -55,7 +56,7 @@ func (b *book) history(account string) ([]Event, error) {
 		if err != nil {
 			return nil, fmt.Errorf("ledger %s: entry %d %w", b.ledger, l.sequence, err)
 		}
-		if account != "" && !b.concerns(e, account) {
+		if account != "" && !b.concernsAccount(e, account) {
 			continue
 		}
 		event := Event{Entry: l.sequence, Date: e.Date, Account: e.Account, Release: e.Release, What: e.inWords(),
@@ -72,13 +73,14 @@ func (b *book) history(account string) ([]Event, error) {
 	return events, nil
 }
 
-// concerns reports whether an entry is of the account, or of a charge that counts in it.
-func (b *book) concerns(e entry, account string) bool {
+// concernsAccount reports whether an entry is on the account, or is of a charge that counts in it.
+func (b *book) concernsAccount(e entry, account string) bool {
 	if e.Account == account || e.Kind == kindInit || e.Kind == kindGrant {
 		return e.Account == account
 	}
 	names := []string{e.Account}
-	if p := b.accounts[e.Account].posting(Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash}); p != nil {
+	charge := Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash}
+	if p := b.accounts[e.Account].findPosting(charge); p != nil {
 		names = append(names, p.charge.Also...)
 	}
 	for _, name := range names {
@@ -91,11 +93,11 @@ func (b *book) concerns(e entry, account string) bool {
 	return false
 }
 
-// inWords says what an entry did.
+// inWords describes what an entry did.
 func (e entry) inWords() string {
 	switch e.Kind {
 	case kindInit:
-		a := account{policy: e.Policy.of(e.Account), status: e.Policy.Status}
+		a := account{policy: e.Policy.policyOf(e.Account), status: e.Policy.Status}
 		return "opened: " + a.inWords()
 	case kindReserve:
 		return e.chargeInWords("reserved")
@@ -104,30 +106,30 @@ func (e entry) inWords() string {
 	case kindCancel:
 		return "the reservation was given back"
 	case kindRelease:
-		return fmt.Sprintf("finished: its measurements are durable (seal %s)", short(e.Seal))
+		return fmt.Sprintf("finished: its measurements are durable (seal %s)", shortHash(e.Seal))
 	case kindAbandon:
 		return "abandoned: " + e.Reason
 	case kindWithdraw:
 		return "withdrawn: " + e.Reason
 	case kindGrant:
-		return fmt.Sprintf("%s granted%s: %s", inWords(*e.Cost, false), by(e.Approvals), e.Reason)
+		return fmt.Sprintf("%s granted%s: %s", inWords(*e.Cost, false), approversInWords(e.Approvals), e.Reason)
 	}
 	return "results were compared with the truth: " + e.Reason
 }
 
 func (e entry) chargeInWords(verb string) string {
-	text := fmt.Sprintf("%s %s (plan %s)", verb, inWords(*e.Cost, false), short(e.PlanHash))
+	text := fmt.Sprintf("%s %s (plan %s)", verb, inWords(*e.Cost, false), shortHash(e.PlanHash))
 	if len(e.Also) > 0 {
 		text += ", also on " + strings.Join(e.Also, ", ")
 	}
 	if e.Corrects != "" {
 		text += ", corrects " + e.Corrects
 	}
-	return text + by(e.Approvals)
+	return text + approversInWords(e.Approvals)
 }
 
-// by names those who approved: their roles, and the fingerprints of their keys.
-func by(approvals []Approval) string {
+// approversInWords lists the roles that approved, with the fingerprints of their keys.
+func approversInWords(approvals []Approval) string {
 	if len(approvals) == 0 {
 		return ""
 	}

@@ -1,6 +1,6 @@
 package ledger
 
-// What all releases of an account would have cost as one plan: a figure to learn from, never a balance.
+// What all releases of an account would have cost as one plan: a figure for information, never a balance.
 
 import (
 	"fmt"
@@ -12,15 +12,15 @@ import (
 	"github.com/dprelease/dprelease/internal/canonical"
 )
 
-// JointPlan is what one plan, fixed in advance, of all mechanisms debited to an account would have lost. It shows what
-// separate releases, each chosen after seeing the others, cost more. It admits nothing: what was chosen after seeing
-// outputs is only ever summed.
+// JointPlan is the privacy loss of one plan, fixed in advance, of all mechanisms debited to an account. It shows how
+// much more separate releases cost, each chosen after seeing the others. It is never used to admit a charge: the costs
+// of releases chosen after seeing outputs are only ever summed.
 type JointPlan struct {
 	Releases int64          `json:"releases"`          // debited
-	Unknown  int64          `json:"unknown,omitempty"` // of which the mechanisms are not known, so that there is no figure
+	Unknown  int64          `json:"unknown,omitempty"` // releases with unknown mechanisms, which rule out a figure
 	At       []JointEpsilon `json:"at,omitempty"`
 	// Summed reports whether ε was converted from the sum of ρ, because there are too many different mechanisms to
-	// compose. That bound is looser than the figures in the reports of these releases, each of which composes its own
+	// compose. This bound is looser than the figures in the reports of the releases, each of which composes its own
 	// mechanisms.
 	Summed bool `json:"summed,omitempty"`
 }
@@ -32,23 +32,23 @@ type JointEpsilon struct {
 	Method  string `json:"method"`
 }
 
-// A page must not take minutes: with more different mechanisms than maxDistinct, of which a second composes about 40,
-// or more runs than maxRuns, the sum of their ρ is converted instead of composing their distributions. That is a bound
-// too, and less tight.
+// Composition must not delay the page by minutes: about 40 different mechanisms are composed in a second. With more
+// than maxDistinct different mechanisms, or more than maxRuns runs, the sum of their ρ is converted instead. This is
+// also an upper bound, but less tight.
 const (
 	maxDistinct = 32
 	maxRuns     = 10_000
-	jointDigits = 7 // to which an ε is told
+	jointDigits = 7 // significant digits of ε
 )
 
-// joint composes what was debited to a; nil if nothing was.
-func (a *account) joint() *JointPlan {
+// jointPlan composes the mechanisms debited to a; it returns nil if there are none.
+func (a *account) jointPlan() *JointPlan {
 	j := &JointPlan{}
 	var all []Repeated
-	selections := new(big.Rat) // what selections have of δ
-	places := map[string]int{}
+	selections := new(big.Rat) // δ of partition selections
+	indexes := map[string]int{}
 	for _, p := range a.postings {
-		if !p.state.spent() {
+		if !p.state.isSpent() {
 			continue
 		}
 		j.Releases++
@@ -60,11 +60,11 @@ func (a *account) joint() *JointPlan {
 		}
 		for _, m := range p.charge.Mechanisms {
 			text, err := canonical.Line(m.Mechanism)
-			place, known := places[text]
+			index, known := indexes[text]
 			if known {
-				all[place].Count += m.Count
+				all[index].Count += m.Count
 			} else if err == nil {
-				places[text] = len(all)
+				indexes[text] = len(all)
 				all = append(all, m)
 			}
 		}
@@ -73,14 +73,15 @@ func (a *account) joint() *JointPlan {
 		return nil
 	}
 	if j.Unknown == 0 {
-		j.compose(all, selections)
+		j.composeLoss(all, selections)
 	}
 	return j
 }
 
-// compose fills in ε at each δ from which selections leave something: it is of the mechanisms, at what they leave.
-func (j *JointPlan) compose(all []Repeated, selections *big.Rat) {
-	steps := []budget.Mechanism{summed(all)}
+// composeLoss fills in ε at each δ that exceeds the δ of the selections. The mechanisms are evaluated at the
+// difference.
+func (j *JointPlan) composeLoss(all []Repeated, selections *big.Rat) {
+	steps := []budget.Mechanism{summedRho(all)}
 	j.Summed = true
 	runs := int64(0)
 	for _, m := range all {
@@ -96,7 +97,7 @@ func (j *JointPlan) compose(all []Repeated, selections *big.Rat) {
 	}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
-		return // more than can be computed with: the page says so
+		return // outside the range of the computation, which String reports
 	}
 	for _, delta := range []string{"1e-6", "1e-9"} {
 		d, err := budget.ParseRat(delta)
@@ -112,8 +113,8 @@ func (j *JointPlan) compose(all []Repeated, selections *big.Rat) {
 	}
 }
 
-// summed is a mechanism that loses as much as all of them, by the sum of their ρ.
-func summed(all []Repeated) budget.Mechanism {
+// summedRho returns one mechanism whose ρ is the sum of the ρ of all.
+func summedRho(all []Repeated) budget.Mechanism {
 	rho := new(big.Rat)
 	for _, m := range all {
 		rho.Add(rho, new(big.Rat).Mul(m.Mechanism.Rho(), new(big.Rat).SetInt64(m.Count)))

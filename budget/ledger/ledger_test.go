@@ -31,10 +31,10 @@ func rho(text string) budget.Cost { return budget.Cost{Rho: rat(text)} }
 
 func rhoDelta(r, d string) budget.Cost { return budget.Cost{Rho: rat(r), Delta: rat(d)} }
 
-// hash is a plan hash that differs by its first digits.
+// hash returns a plan hash with the given first digits.
 func hash(first string) string { return first + strings.Repeat("0", 64-len(first)) }
 
-// charge is a charge of ε on the account "people".
+// charge returns a charge of ε on the account "people".
 func charge(release, plan, amount string) Charge {
 	return Charge{Account: "people", Release: release, PlanHash: hash(plan), Terms: person, Cost: epsilon(amount)}
 }
@@ -54,10 +54,11 @@ func open(t testing.TB, path string) *Ledger {
 	return l
 }
 
-// vouched are the options of those who go by the clock of the machine on a ledger that open began on another day.
+// vouched returns options that confirm today's date, for tests that use the real clock on a ledger that open began on
+// another day.
 func vouched() OpenOptions { return OpenOptions{Today: time.Now().UTC().Format(dayLayout)} }
 
-// fresh is a new ledger with the account "people" under a cap in ε, and the path of its file.
+// fresh returns a new ledger with the account "people" under a cap in ε, and the path of its file.
 func fresh(t testing.TB, limit string) (*Ledger, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger.db")
@@ -558,7 +559,7 @@ func TestManyLedgersOneCharge(t *testing.T) {
 	assertBalance(t, l, "1", "0", "19")
 }
 
-// TestManyKeysOneCharge debits one charge for 8 noise keys at once: one of them may draw, the others are told so.
+// TestManyKeysOneCharge debits one charge for 8 noise keys at once: one of them may draw, the others are refused.
 func TestManyKeysOneCharge(t *testing.T) {
 	ctx := context.Background()
 	l, path := fresh(t, "20")

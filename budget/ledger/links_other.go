@@ -4,5 +4,5 @@ package ledger
 
 import "io/fs"
 
-// linksTo is always 1: on these systems it cannot be told.
+// linksTo returns 1: these systems do not report the number of links.
 func linksTo(string, fs.FileInfo) (uint64, error) { return 1, nil }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// linksTo is how many names the file has, by what is known of it.
+// linksTo returns the number of names of the file, according to info.
 func linksTo(_ string, info fs.FileInfo) (uint64, error) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Nlink), nil

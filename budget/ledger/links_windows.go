@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// linksTo is how many names the file at the path has.
+// linksTo returns the number of names of the file at path.
 func linksTo(path string, _ fs.FileInfo) (uint64, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

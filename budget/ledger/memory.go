@@ -10,7 +10,7 @@ import (
 
 // memory is the store of a rehearsal.
 type memory struct {
-	turn  sync.Mutex
+	mutex sync.Mutex
 	lines []line
 }
 
@@ -19,15 +19,15 @@ func (m *memory) view(ctx context.Context) (*book, error) {
 }
 
 func (m *memory) update(ctx context.Context, change func(*book) ([]line, error)) (*book, error) {
-	m.turn.Lock()
-	defer m.turn.Unlock()
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	b := newBook("(rehearsal)")
 	b.rehearsal = true
 	for _, l := range m.lines {
-		if err := b.read(l); err != nil {
+		if err := b.readLine(l); err != nil {
 			return nil, err
 		}
 	}
@@ -39,7 +39,7 @@ func (m *memory) update(ctx context.Context, change func(*book) ([]line, error))
 	return b, nil
 }
 
-func (m *memory) check(context.Context) error { return nil }
+func (m *memory) checkStorage(context.Context) error { return nil }
 
 func (m *memory) upgrade(context.Context) ([]string, error) { return nil, nil }
 

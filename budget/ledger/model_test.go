@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is the simplest account: what each release's plans hold, in units of 1/12 of ε, under a cap of 5.
+// model is the simplest account: the state of the plans of each release, in units of 1/12 of ε, under a cap of 5.
 type model struct {
 	plans map[[2]string]State
 	costs map[[2]string]int64
@@ -33,7 +33,7 @@ func (m *model) used() (spent, reserved int64) {
 	return spent, reserved
 }
 
-// reserve tells how Reserve must answer: "", "taken", "refused" or "cost".
+// reserve returns how Reserve must answer: "", "taken", "refused" or "cost".
 func (m *model) reserve(release, plan string, cost int64) string {
 	key := [2]string{release, plan}
 	if state := m.plans[key]; state == Reserved || state == Debited {
@@ -68,7 +68,7 @@ func answer(err error) string {
 	return "cost"
 }
 
-// mostChecks is how many random histories a ledger is led through: 40, and all that rapid draws with DPRELEASE_LONG.
+// mostChecks is the number of random histories of a ledger: 40, or as many as rapid draws with DPRELEASE_LONG.
 func mostChecks() int {
 	if os.Getenv("DPRELEASE_LONG") != "" {
 		return math.MaxInt
@@ -76,7 +76,8 @@ func mostChecks() int {
 	return 40
 }
 
-// TestAgainstModel runs random charges through two handles on one file, reopened now and then, beside the model.
+// TestAgainstModel runs random charges through two handles on one file, which is reopened now and then, and compares
+// them with the model.
 func TestAgainstModel(t *testing.T) {
 	folder, number := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {

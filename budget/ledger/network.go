@@ -1,14 +1,14 @@
 package ledger
 
-// The disk under a ledger's file: a file system of another host is refused.
+// The disk under a ledger's file: network file systems are refused.
 
 import "fmt"
 
-// localDisk returns an error for a file or folder on a network file system. There two hosts do not see each other's
-// locks nor, SQLite's write-ahead log being shared memory, each other's entries, and a full synchronisation is a
-// promise of whoever serves the disk: two releases could spend the same budget. A file system of which it cannot be
-// told is taken for a local one.
-func localDisk(ledger, path string) error {
+// requireLocalDisk returns an error for a file or folder on a network file system. There, two hosts do not see each
+// other's locks, nor each other's entries, since SQLite's write-ahead log uses shared memory; and whether a sync is
+// durable depends on the server of the disk. Two releases could spend the same budget. A file system of unknown kind is
+// assumed to be local.
+func requireLocalDisk(ledger, path string) error {
 	kind, err := networkFileSystem(path)
 	if err != nil {
 		return fmt.Errorf("ledger %s: asking which disk it lies on: %w", ledger, err)
@@ -20,5 +20,5 @@ func localDisk(ledger, path string) error {
 		"move it to a local disk of the one machine that measures, or keep the ledger in PostgreSQL (--ledger postgres://user@host/database)", ledger, kind)
 }
 
-// networkFileSystem is a variable for tests alone.
+// networkFileSystem is a variable only so that tests can replace it.
 var networkFileSystem = networkOf

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// networkOf names the network file system that path lies on, and is "" for a local one.
+// networkOf returns the network file system that path lies on, and "" for a local one.
 func networkOf(path string) (string, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {

@@ -35,15 +35,15 @@ var networkMagic = map[uint32]string{
 	0x7c7c6673:             "Parallels shared folder",
 }
 
-// networkFUSE are beginnings of the names under which network file systems in user space are mounted, after "fuse.".
-// Others, mergerfs or ntfs-3g for instance, keep their files on local disks.
+// networkFUSE lists the prefixes of the names, after "fuse.", under which network file systems in user space are
+// mounted. Others, mergerfs or ntfs-3g for instance, keep their files on local disks.
 var networkFUSE = []string{"sshfs", "s3", "mount-s3", "goofys", "gcsfuse", "blobfuse", "rclone", "gluster", "ceph",
 	"davfs", "curlftpfs",
 	"smbnetfs", "fusesmb", "juicefs", "seaweedfs", "weed", "mfs", "moosefs", "lizardfs", "saunafs", "hdfs", "fuse_dfs",
 	"alluxio", "cvmfs",
 	"nfs", "grpcfuse", "vmhgfs", "xtreemfs", "quobyte", "cubefs", "cfs", "ipfs", "google-drive", "onedriver", "dropbox"}
 
-// networkOf names the network file system that path lies on, and is "" for a local one.
+// networkOf returns the network file system that path lies on, and "" for a local one.
 func networkOf(path string) (string, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {
@@ -68,8 +68,8 @@ func networkOf(path string) (string, error) {
 	return networkMount(string(mounts), fmt.Sprintf("%d:%d", unix.Major(device), unix.Minor(device))), nil
 }
 
-// networkMount names the network file system in user space that is mounted as a device, "major:minor", by the lines of
-// proc_pid_mountinfo(5): "36 35 98:0 /root /point options - type source options".
+// networkMount returns the network file system in user space that is mounted as a device, "major:minor", according to
+// lines of proc_pid_mountinfo(5): "36 35 98:0 /root /point options - type source options".
 func networkMount(mounts, device string) string {
 	for mount := range strings.Lines(mounts) {
 		point, file, ok := strings.Cut(mount, " - ")

@@ -2,5 +2,5 @@
 
 package ledger
 
-// networkOf is always "": on this system it cannot be told.
+// networkOf returns "": on these systems network file systems are not recognised.
 func networkOf(string) (string, error) { return "", nil }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// networkOf names the network drive that path lies on, and is "" for a local one.
+// networkOf returns the network drive that path lies on, and "" for a local drive.
 func networkOf(path string) (string, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {

@@ -1,6 +1,6 @@
 package ledger
 
-// The one name under which a ledger's file is used, and that it stays the file that was opened.
+// A ledger file is used under a single name, and must remain the file that was opened.
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// oneName is what the file at a path is. It is an error where the file can have been reached by another path, which no
-// symbolic link is: SQLite keeps its log and its locks beside the name under which it opens a file, so two processes
-// that name one file in two ways do not see each other's entries.
-func oneName(ledger, absolute string) (fs.FileInfo, error) {
+// requireOneName returns the file information of the ledger. It returns an error if the file can be reached by another
+// path, symbolic links aside: SQLite keeps its log and its locks next to the name under which it opens a file, so two
+// processes that use two names of one file do not see each other's entries.
+func requireOneName(ledger, absolute string) (fs.FileInfo, error) {
 	info, err := os.Stat(absolute)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
@@ -41,8 +41,8 @@ func oneName(ledger, absolute string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// clearStaged removes the other name that a ledger has for a moment while it is created, and keeps if its creator is
-// killed then: that name is of no use once this one is there.
+// clearStaged removes the temporary second name that a ledger has while it is created. The name stays behind if its
+// creator is killed at that moment, and has no use once the ledger has its final name.
 func clearStaged(absolute string) {
 	info, err := os.Stat(absolute)
 	if err != nil {
@@ -56,14 +56,14 @@ func clearStaged(absolute string) {
 	for _, name := range names {
 		staged, err := name.Info()
 		if err == nil && strings.HasPrefix(name.Name(), stagedName(absolute)) && os.SameFile(staged, info) {
-			os.Remove(filepath.Join(folder, name.Name())) // else the name is counted, and refused
+			os.Remove(filepath.Join(folder, name.Name())) // if this fails, requireOneName refuses the file
 		}
 	}
 }
 
-// hold remembers the files that the connection has open: the one that was found before it was opened, and beside it the
-// log and the index of the log, which stay as long as somebody has them open.
-func (f *file) hold(ctx context.Context, opened fs.FileInfo) error {
+// rememberOpenFiles records the files that the connection has open: the ledger as found before the connection was
+// opened, the log, and the index of the log. The last two exist as long as a process has them open.
+func (f *file) rememberOpenFiles(ctx context.Context, opened fs.FileInfo) error {
 	var version int64
 	if err := f.db.QueryRowContext(ctx, "SELECT version FROM ledger").Scan(&version); err != nil { // opens the log
 		return f.explain(err)
@@ -72,34 +72,34 @@ func (f *file) hold(ctx context.Context, opened fs.FileInfo) error {
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
-	held := map[string]fs.FileInfo{f.absolute: opened}
+	openFiles := map[string]fs.FileInfo{f.absolute: opened}
 	for _, path := range []string{real + "-wal", real + "-shm"} {
-		if held[path], err = os.Stat(path); err != nil {
+		if openFiles[path], err = os.Stat(path); err != nil {
 			return fmt.Errorf("ledger: %w", err)
 		}
 	}
-	f.held = held
-	return f.holds("nothing was written")
+	f.openFiles = openFiles
+	return f.checkOpenFiles("nothing was written")
 }
 
-// holds returns an error, which says also what follows from it, unless the files that the connection has open are those
-// that another process would open now.
-func (f *file) holds(so string) error {
-	for path, held := range f.held {
+// checkOpenFiles returns an error, which includes the consequence, unless another process that opens the ledger now
+// would open the same files as this connection.
+func (f *file) checkOpenFiles(consequence string) error {
+	for path, opened := range f.openFiles {
 		info, err := os.Stat(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("ledger %s: %s: %w", f.path, so, err)
+			return fmt.Errorf("ledger %s: %s: %w", f.path, consequence, err)
 		}
-		if err != nil || !os.SameFile(held, info) {
+		if err != nil || !os.SameFile(opened, info) {
 			return fmt.Errorf("ledger %s: the file was replaced while a run was open (%s is another one, or gone): %s: see that nobody else restores or moves it, check it with `dprelease ledger verify`, and run again",
-				f.path, filepath.Base(path), so)
+				f.path, filepath.Base(path), consequence)
 		}
 	}
-	if f.held == nil {
+	if f.openFiles == nil {
 		return nil
 	}
-	if _, err := oneName(f.path, f.absolute); err != nil {
-		return fmt.Errorf("%w (%s)", err, so)
+	if _, err := requireOneName(f.path, f.absolute); err != nil {
+		return fmt.Errorf("%w (%s)", err, consequence)
 	}
 	return nil
 }

@@ -21,15 +21,15 @@ func isMountPoint(path string) (bool, error) {
 // …".
 func mountedAt(mounts, path string) bool {
 	for mount := range strings.Lines(mounts) {
-		if fields := strings.Fields(mount); len(fields) > 4 && unescaped(fields[4]) == path {
+		if fields := strings.Fields(mount); len(fields) > 4 && unescapeMountPoint(fields[4]) == path {
 			return true
 		}
 	}
 	return false
 }
 
-// unescaped reads the octal escapes, \040 for a space, of a mount point.
-func unescaped(field string) string {
+// unescapeMountPoint decodes the octal escapes, such as \040 for a space, in a mount point.
+func unescapeMountPoint(field string) string {
 	var out strings.Builder
 	for i := 0; i < len(field); i++ {
 		if field[i] == '\\' && i+3 < len(field) {

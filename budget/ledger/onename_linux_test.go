@@ -21,7 +21,7 @@ func TestMountPointsAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// What `docker run -v ledger.db:/ledger.db` does, in a name space of mounts of the test's own.
+// The effect of `docker run -v ledger.db:/ledger.db`, in a mount namespace of the test.
 func TestAMountedFileIsRefused(t *testing.T) {
 	l, path := fresh(t, "1")
 	must(t, l.Close())

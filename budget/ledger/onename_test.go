@@ -28,7 +28,7 @@ func TestALedgerWithTwoNamesIsRefused(t *testing.T) {
 	assertBalance(t, l, "1", "0", "0")
 }
 
-// Its creator was killed before it had removed the name under which it was made.
+// The creator was killed before it removed the temporary name of the ledger.
 func TestALedgerWhoseCreatorWasKilled(t *testing.T) {
 	l, path := fresh(t, "1")
 	must(t, l.Close())
@@ -78,7 +78,7 @@ func TestAFileReplacedUnderAnOpenRun(t *testing.T) {
 	}
 }
 
-// The file is replaced after it was looked at and before COMMIT.
+// The file is replaced between the first check and COMMIT.
 func TestAFileReplacedInTheMiddleOfAnUpdate(t *testing.T) {
 	l, path := fresh(t, "1")
 	_, err := l.store.update(context.Background(), func(*book) ([]line, error) {

@@ -1,6 +1,7 @@
 package ledger
 
-// The policy of an account: what one unit of its budget means and how much there is. Never changed once opened.
+// The policy of an account: what one unit of its budget means and how much there is. It never changes once the account
+// is open.
 
 import (
 	"fmt"
@@ -14,25 +15,25 @@ import (
 	"github.com/dprelease/dprelease/budget/sign"
 )
 
-// Policy opens an account. Its definition of privacy loss is that of its cap.
+// Policy opens an account. The account has the definition of privacy loss of its cap.
 type Policy struct {
 	Account string
 	Terms   Terms
 	Cap     budget.Cost // positive; {Epsilon}, or {Rho} and perhaps Delta (absent: 0)
 
-	Parent    string                      // the account in which every debit of this one is one too, or ""
+	Parent    string                      // the account in which every debit of this one also counts, or ""
 	Allowance *Allowance                  // how much of the cap may be used in a period, or nil
-	Approvals map[string][]sign.PublicKey // by role, the keys of which one must sign; no key in two roles
+	Approvals map[string][]sign.PublicKey // keys by role, one of which must sign; no key has two roles
 	Witness   string                      // absolute path of a file that keeps the newest heads elsewhere, or ""
 }
 
-// Allowance limits what may be used in one period, whatever was left of those before.
+// Allowance limits what may be used in one period. Nothing carries over from earlier periods.
 type Allowance struct {
 	Per Period      `json:"per"`
 	Cap budget.Cost `json:"cap"`
 }
 
-// Period is how long an allowance is for, by the day of the reservation, in UTC.
+// Period is the length of the period of an allowance. The day of the reservation, in UTC, decides the period.
 type Period string
 
 // The periods.
@@ -42,8 +43,8 @@ const (
 	Month   Period = "month"
 )
 
-// of names the period that a day, YYYY-MM-DD, lies in: "2026", "2026-Q1" or "2026-03".
-func (p Period) of(day string) string {
+// periodOf returns the name of the period that a day, YYYY-MM-DD, lies in: "2026", "2026-Q1" or "2026-03".
+func (p Period) periodOf(day string) string {
 	switch p {
 	case Year:
 		return day[:4]
@@ -54,7 +55,7 @@ func (p Period) of(day string) string {
 	return day[:7]
 }
 
-// check returns an error for a policy that no account can have.
+// check returns an error for an invalid policy.
 func (p Policy) check() error {
 	if !namePattern.MatchString(p.Account) {
 		return fmt.Errorf("ledger: %q is not an account name: use %s", p.Account, nameRule)
@@ -84,14 +85,14 @@ func (p Policy) check() error {
 }
 
 func (p Policy) checkAmount(what string, c budget.Cost) error {
-	if !spendable(c) || c.Definition() != p.Terms.Definition {
+	if !isSpendable(c) || c.Definition() != p.Terms.Definition {
 		return fmt.Errorf("ledger: account %s: the %s is not a positive amount in %s, in fractions of at most %d bits a side",
 			p.Account, what, p.Terms.Definition, maxBits)
 	}
 	return nil
 }
 
-// checkRoles returns an error for roles that cannot be filled, or that one key could fill two of.
+// checkRoles returns an error if a role has no key, or if a key appears twice.
 func (p Policy) checkRoles() error {
 	holder := map[sign.PublicKey]string{}
 	for _, role := range p.roles() {
@@ -112,28 +113,29 @@ func (p Policy) checkRoles() error {
 	return nil
 }
 
-// roles are those that must approve, sorted.
+// roles returns the roles that must approve, sorted.
 func (p Policy) roles() []string { return slices.Sorted(maps.Keys(p.Approvals)) }
 
-// windowsPath begins an absolute path on that system.
+// windowsPath matches the beginning of an absolute path on Windows.
 var windowsPath = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
 
-// isAbsolute reports whether path is absolute, on whichever system: an entry means the same everywhere.
+// isAbsolute reports whether path is absolute on any system: an entry means the same everywhere.
 func isAbsolute(path string) bool {
 	return strings.HasPrefix(path, "/") || windowsPath.MatchString(path)
 }
 
-// opening is the entry that opens an account; a nil limit is none.
-func (p Policy) opening(status Status, limit *budget.Cost) entry {
-	o := &opened{Status: status, Terms: p.Terms, Cap: limit, Parent: p.Parent, Approvals: p.Approvals, Witness: p.Witness}
+// openingEntry returns the entry that opens an account; a nil limit is no limit.
+func (p Policy) openingEntry(status Status, limit *budget.Cost) entry {
+	o := &storedPolicy{Status: status, Terms: p.Terms, Cap: limit, Parent: p.Parent, Approvals: p.Approvals,
+		Witness: p.Witness}
 	if p.Allowance != nil {
-		o.Allowance = &Allowance{Per: p.Allowance.Per, Cap: normal(p.Allowance.Cap)}
+		o.Allowance = &Allowance{Per: p.Allowance.Per, Cap: normalForm(p.Allowance.Cap)}
 	}
 	return entry{Kind: kindInit, Account: p.Account, Policy: o}
 }
 
-// of is the policy that an opening entry of the account holds.
-func (o opened) of(account string) Policy {
+// policyOf returns the policy in an opening entry of the account.
+func (o storedPolicy) policyOf(account string) Policy {
 	p := Policy{Account: account, Terms: o.Terms, Parent: o.Parent, Allowance: o.Allowance, Approvals: o.Approvals,
 		Witness: o.Witness}
 	if o.Cap != nil {
@@ -142,7 +144,7 @@ func (o opened) of(account string) Policy {
 	return p
 }
 
-// equal reports whether the two are the same policy; keys of a role may stand in another order.
+// equal reports whether p and q are the same policy; the keys of a role may be in another order.
 func (p Policy) equal(q Policy) bool {
 	sameAllowance := (p.Allowance == nil) == (q.Allowance == nil) &&
 		(p.Allowance == nil || p.Allowance.Per == q.Allowance.Per && p.Allowance.Cap.Equal(q.Allowance.Cap))

@@ -14,25 +14,26 @@ import (
 	"github.com/dprelease/dprelease/spec/shape"
 )
 
-// Bounds on a policy file, which has a few lines, and on what is said about it.
+// Bounds on the size of a policy file, which has a few lines, and on the number of problems reported.
 const (
 	maxPolicyBytes = 1 << 14
 	maxProblems    = 20
 )
 
-// ParsePolicy reads a policy written in YAML; name is the file's, for messages, and key files lie beside it:
+// ParsePolicy reads a policy written in YAML. The name of the file appears in messages, and relative paths of key files
+// start from its folder:
 //
 //	account: lfs-2026q1
 //	protects: person
 //	neighbours: add-remove                                  # or replace
 //	cap: {rho: 1/2, delta: 1e-6}                            # or {rho: 1/2}, or {epsilon: 6}
-//	parent: lfs-register                                    # every debit here is one there too
+//	parent: lfs-register                                    # every debit here counts there too
 //	allowance: {per: quarter, cap: {rho: 1/8, delta: 1e-7}} # or year, or month; nothing carries over
 //	approvals: {methodologist: [anna.pub, bo.pub], officer: ["ed25519:…"]}
 //	witness: /mnt/safe/ledger.heads                         # absolute
 //
-// The last four may be left out. It is strict: an unknown or repeated key, an alias, a second document or a value out
-// of range is a *PolicyError.
+// The last four keys may be left out. ParsePolicy is strict: an unknown or repeated key, an alias, a second document or
+// a value out of range is a *PolicyError.
 func ParsePolicy(name string, text []byte) (Policy, error) {
 	if len(text) > maxPolicyBytes {
 		long := document.NewFindings(name, "")
@@ -46,7 +47,7 @@ func ParsePolicy(name string, text []byte) (Policy, error) {
 		"one policy a file: a second account has a file of its own"); ok {
 		shape.Check(r.Findings, policyShape(), root, nil)
 		r.Spread(root.Value)
-		p = r.policy(root)
+		p = r.readPolicy(root)
 	}
 	if problems := r.Problems(); len(problems) > 0 {
 		return Policy{}, &PolicyError{document.Errors{Problems: problems[:min(len(problems), maxProblems)]}}
@@ -57,7 +58,7 @@ func ParsePolicy(name string, text []byte) (Policy, error) {
 // PolicyError lists what is wrong with a policy file, at most 20 problems, in the order of the file.
 type PolicyError struct{ document.Errors }
 
-// policyShape is what a policy may look like.
+// policyShape returns the permitted structure of a policy.
 func policyShape() *shape.Shape {
 	limit := shape.Object("{epsilon: …}, {rho: …} or {rho: …, delta: …}",
 		shape.Field{Key: "epsilon", Shape: amountShape()},
@@ -90,71 +91,72 @@ func amountShape() *shape.Shape {
 	return shape.Scalar("a positive decimal or fraction such as 6, 0.5, 1/2 or 1e-6", `.`)
 }
 
-// policyReader reads what has the shape of a policy, and collects the problems.
+// policyReader reads a document with the structure of a policy, and collects the problems.
 type policyReader struct{ *document.Findings }
 
-func (r *policyReader) problem(n document.Node, message, expected string) {
+func (r *policyReader) reportProblem(n document.Node, message, expected string) {
 	r.Wrong(n, document.Problem{Message: message, Expected: expected})
 }
 
-// text is a scalar as written, "" where there is none or something is wrong with it.
-func (r *policyReader) text(n document.Node) string {
+// scalarText returns a scalar as written, or "" if it is missing or invalid.
+func (r *policyReader) scalarText(n document.Node) string {
 	if !r.Sound(n) {
 		return ""
 	}
 	return n.Text()
 }
 
-// policy reads the root mapping.
-func (r *policyReader) policy(root document.Node) Policy {
+// readPolicy reads the root mapping.
+func (r *policyReader) readPolicy(root document.Node) Policy {
 	limit := root.Get("cap")
-	p := Policy{Account: r.text(root.Get("account")), Parent: r.text(root.Get("parent")),
-		Witness: r.text(root.Get("witness")), Cap: r.cap(limit)}
-	p.Terms = Terms{r.text(root.Get("protects")), r.text(root.Get("neighbours")), p.Cap.Definition()}
+	p := Policy{Account: r.scalarText(root.Get("account")), Parent: r.scalarText(root.Get("parent")),
+		Witness: r.scalarText(root.Get("witness")), Cap: r.readCap(limit)}
+	p.Terms = Terms{r.scalarText(root.Get("protects")), r.scalarText(root.Get("neighbours")), p.Cap.Definition()}
 	if n := root.Get("protects"); len(p.Terms.Protects) > 100 {
-		r.problem(n, fmt.Sprintf("a noun of %d bytes", len(p.Terms.Protects)), "one of at most 100")
+		r.reportProblem(n, fmt.Sprintf("a noun of %d bytes", len(p.Terms.Protects)), "one of at most 100")
 	}
 	if p.Parent != "" && p.Parent == p.Account {
-		r.problem(root.Get("parent"), "an account is not its own parent", "another that is open in the same ledger")
+		r.reportProblem(root.Get("parent"), "an account is not its own parent", "another that is open in the same ledger")
 	}
 	if n := root.Get("witness"); p.Witness != "" && !isSentence(p.Witness) {
-		r.problem(n, fmt.Sprintf("the path %q is too long, or not of plain text", document.Clip(p.Witness)),
+		r.reportProblem(n, fmt.Sprintf("the path %q is too long, or not of plain text", document.Clip(p.Witness)),
 			"a path of at most 1000 bytes")
 	}
-	p.Allowance = r.allowance(root.Get("allowance"), p.Cap)
-	p.Approvals = r.approvals(root.Get("approvals"))
+	p.Allowance = r.readAllowance(root.Get("allowance"), p.Cap)
+	p.Approvals = r.readApprovals(root.Get("approvals"))
 	return p
 }
 
-// allowance reads {per, cap}, in the definition of the account's cap.
-func (r *policyReader) allowance(n document.Node, whole budget.Cost) *Allowance {
+// readAllowance reads {per, cap}, in the definition of the account's cap.
+func (r *policyReader) readAllowance(n document.Node, whole budget.Cost) *Allowance {
 	if !r.Sound(n) {
 		return nil
 	}
-	a := &Allowance{Per: Period(n.Get("per").Text()), Cap: r.cap(n.Get("cap"))}
+	a := &Allowance{Per: Period(n.Get("per").Text()), Cap: r.readCap(n.Get("cap"))}
 	if own, all := a.Cap.Definition(), whole.Definition(); own != "" && all != "" {
 		switch {
 		case own != all:
-			r.problem(n.Get("cap"), fmt.Sprintf("the allowance is in %s and the cap in %s", own, all), "the same in both")
+			r.reportProblem(n.Get("cap"), fmt.Sprintf("the allowance is in %s and the cap in %s", own, all), "the same in both")
 		case (a.Cap.Delta == nil) != (whole.Delta == nil):
-			r.problem(n.Get("cap"), "one of allowance and cap has a delta and the other none", "a delta in both, or in neither")
+			r.reportProblem(n.Get("cap"), "one of allowance and cap has a delta and the other none",
+				"a delta in both, or in neither")
 		}
 	}
 	return a
 }
 
-// approvals reads the keys of each role.
-func (r *policyReader) approvals(n document.Node) map[string][]sign.PublicKey {
+// readApprovals reads the keys of each role.
+func (r *policyReader) readApprovals(n document.Node) map[string][]sign.PublicKey {
 	var roles map[string][]sign.PublicKey
 	holder := map[sign.PublicKey]string{}
 	for _, role := range r.Entries(n) {
 		for _, item := range role.Items() {
-			key, ok := r.key(item)
+			key, ok := r.readKey(item)
 			if !ok {
 				continue
 			}
 			if other, twice := holder[key]; twice {
-				r.problem(item, "this key stands in the role "+other+" already", "every key in one role, once")
+				r.reportProblem(item, "this key stands in the role "+other+" already", "every key in one role, once")
 			}
 			holder[key] = role.Key.Value
 			if roles == nil {
@@ -166,9 +168,9 @@ func (r *policyReader) approvals(n document.Node) map[string][]sign.PublicKey {
 	return roles
 }
 
-// key reads a public key: in one word, or in a file that lies beside the policy.
-func (r *policyReader) key(n document.Node) (key sign.PublicKey, ok bool) {
-	text := r.text(n)
+// readKey reads a public key, given as text or as a file relative to the policy's folder.
+func (r *policyReader) readKey(n document.Node) (key sign.PublicKey, ok bool) {
+	text := r.scalarText(n)
 	if text == "" {
 		return key, false
 	}
@@ -182,32 +184,33 @@ func (r *policyReader) key(n document.Node) (key sign.PublicKey, ok bool) {
 		key, err = sign.ReadPublicKey(text)
 	}
 	if err != nil {
-		r.problem(n, "no public key: "+err.Error(), "a key as ed25519:…, or the file of one")
+		r.reportProblem(n, "no public key: "+err.Error(), "a key as ed25519:…, or the file of one")
 	}
 	return key, err == nil && !key.IsZero()
 }
 
-// cap reads {epsilon}, {rho} or {rho, delta}.
-func (r *policyReader) cap(n document.Node) budget.Cost {
+// readCap reads {epsilon}, {rho} or {rho, delta}.
+func (r *policyReader) readCap(n document.Node) budget.Cost {
 	if !r.Sound(n) {
 		return budget.Cost{}
 	}
-	cost := budget.Cost{Epsilon: r.amount(n.Get("epsilon")), Rho: r.amount(n.Get("rho")), Delta: r.amount(n.Get("delta"))}
+	cost := budget.Cost{Epsilon: r.readAmount(n.Get("epsilon")), Rho: r.readAmount(n.Get("rho")),
+		Delta: r.readAmount(n.Get("delta"))}
 	if cost.Delta != nil && cost.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
-		r.problem(n.Get("delta"), "δ is a probability", "a number above 0 and below 1")
+		r.reportProblem(n.Get("delta"), "δ is a probability", "a number above 0 and below 1")
 	}
 	return cost
 }
 
-// amount reads a positive decimal or fraction, exactly; nil where there is none, or with a problem.
-func (r *policyReader) amount(n document.Node) *big.Rat {
-	text := r.text(n)
+// readAmount reads a positive decimal or fraction, exactly. It returns nil if there is none or it is invalid.
+func (r *policyReader) readAmount(n document.Node) *big.Rat {
+	text := r.scalarText(n)
 	if text == "" {
 		return nil
 	}
 	v, err := budget.ParseRat(text)
-	if err != nil || !spendable(budget.Cost{Epsilon: v}) {
-		r.problem(n, fmt.Sprintf("%q is not a positive number", document.Clip(text)),
+	if err != nil || !isSpendable(budget.Cost{Epsilon: v}) {
+		r.reportProblem(n, fmt.Sprintf("%q is not a positive number", document.Clip(text)),
 			"a decimal or a fraction such as 6, 0.5, 1/2 or 1e-6")
 		return nil
 	}

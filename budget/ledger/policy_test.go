@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/budget/sign"
 )
 
-// someKey is a public key, of whomever.
+// someKey is an arbitrary public key.
 const someKey = "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo"
 
 func TestParsePolicy(t *testing.T) {
@@ -40,7 +40,7 @@ func TestParsePolicy(t *testing.T) {
 	}
 }
 
-// TestParseWholePolicy reads every key, keys from files beside the policy and in one word.
+// TestParseWholePolicy reads a policy with every key, and public keys as text and from files.
 func TestParseWholePolicy(t *testing.T) {
 	folder := t.TempDir()
 	anna, err := sign.Generate(filepath.Join(folder, "anna"))
@@ -77,7 +77,7 @@ func TestParseWholePolicy(t *testing.T) {
 	}
 }
 
-// TestPolicyOfTheDocumentation: the policy that docs/ledger.md shows is one.
+// TestPolicyOfTheDocumentation checks that the policy in docs/ledger.md is valid.
 func TestPolicyOfTheDocumentation(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "ledger.md"))
 	must(t, err)
@@ -285,7 +285,7 @@ func TestPolicyErrorsAreFew(t *testing.T) {
 	}
 }
 
-// FuzzParsePolicy: any text is a policy that an account can have, or a *PolicyError with a place in the text.
+// FuzzParsePolicy checks that any text is a valid policy or gives a *PolicyError with a position in the text.
 func FuzzParsePolicy(f *testing.F) {
 	for _, text := range []string{
 		"account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {epsilon: 6}\n",

@@ -1,6 +1,6 @@
 package ledger
 
-// The PostgreSQL database in which the entries of a team are durable: creating, recognising, reading and appending.
+// The PostgreSQL store, in which the entries of a team are durable: creating, recognising, reading and appending.
 
 import (
 	"cmp"
@@ -18,9 +18,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// postgresTables has the same tables as the file. The only row of ledger counts all entries ever written, so that
-// entries removed from the end are noticed; whoever appends locks it. A PostgreSQL sequence cannot count them: it is
-// not part of the transaction, so an update that is rolled back would leave a gap that looks like a removed entry.
+// postgresTables creates the same tables as in the file. The only row of ledger counts all entries ever written, so
+// that entries removed from the end are noticed; a process that appends locks this row. A PostgreSQL sequence cannot
+// count them: it is not part of the transaction, so an update that is rolled back would leave a gap that looks like a
+// removed entry.
 const postgresTables = `
 CREATE TABLE dprelease.ledger (
 	one boolean PRIMARY KEY CHECK (one),
@@ -35,41 +36,42 @@ CREATE TABLE dprelease.entries (
 	signature text NOT NULL
 );`
 
-// How the transactions begin. A reader sees the entries and their count as of one moment. A writer, once it has its
-// turn, must see all that was committed by then, so each of its statements reads anew; COMMIT returns when the log is
-// on the disk, and on those of the standbys that the server waits for; and a writer that falls silent loses its turn.
+// How transactions begin. A reader sees the entries and their count as of one moment. A writer must see everything
+// committed before its turn, so each of its statements reads a new snapshot. COMMIT returns once the log is on the
+// disk, and on the disks of the standbys that the server waits for. A writer that falls silent loses its turn.
 const (
 	beginView   = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SET LOCAL idle_in_transaction_session_timeout = '60s'; SET LOCAL lock_timeout = '%dms'"
 )
 
-// commitWait is how long an update waits for the answer to COMMIT, also when it was interrupted.
+// commitWait is how long an update waits for the answer to COMMIT, even after an interruption.
 const commitWait = time.Minute
 
-// postgres is the ledger of a PostgreSQL database: the schema dprelease in it. Every call makes its own connection,
-// since between two calls of a release lie hours, after which one would be found dead.
+// postgres is a ledger in a PostgreSQL database, in the schema dprelease. Every call opens its own connection: hours
+// lie between two calls of a release, after which a kept connection would be dead.
 type postgres struct {
 	config   *pgx.ConnConfig
 	name     string // the address without the password
 	readOnly bool
-	wait     time.Duration // for a turn to write
+	wait     time.Duration // for permission to write
 }
 
-// isPostgres tells the address of a PostgreSQL database from the path of a file.
+// isPostgres reports whether place is the address of a PostgreSQL database, and not the path of a file.
 func isPostgres(place string) bool {
 	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
 }
 
-// openPostgres opens the ledger at an address "postgres://user@host:port/database?options", as libpq understands it,
-// with what it leaves out from PGPASSWORD, ~/.pgpass and the other places that libpq looks in. It names one server, and
-// over a network an encrypted connection: sslmode=verify-full, which lets no other server pass for it. If there is no
-// ledger it makes one, or returns an error that wraps fs.ErrNotExist unless create. A user who may not append opens it
-// for reading, with the private parts of all entries in it (times, salts, commitments to exact counts), so it is for
-// the office's own people; an auditor gets an export ([Ledger.Export]):
+// openPostgres opens the ledger at an address "postgres://user@host:port/database?options", as libpq understands it.
+// Missing parts come from PGPASSWORD, ~/.pgpass and the other sources of libpq. The address must name one server, and
+// over a network require an encrypted connection: sslmode=verify-full, which prevents another server from impersonating
+// it. If there is no ledger, openPostgres creates one; without create it returns an error that wraps fs.ErrNotExist. A
+// user who may not append opens the ledger read-only. Such a user can read the private parts of all entries (times,
+// salts, commitments to exact counts), so this access is for the office's own staff; an auditor gets an export
+// ([Ledger.Export]):
 //
 //	GRANT USAGE ON SCHEMA dprelease TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA dprelease TO reader;
 //
-// One who may release, and need not own the tables, is granted besides
+// A user who may release need not own the tables, and is also granted
 //
 //	GRANT INSERT ON dprelease.entries TO releaser; GRANT UPDATE (written) ON dprelease.ledger TO releaser;
 func openPostgres(ctx context.Context, place string, create bool) (*postgres, error) {
@@ -81,13 +83,13 @@ func openPostgres(ctx context.Context, place string, create bool) (*postgres, er
 	if err := p.checkPlace(); err != nil {
 		return nil, err
 	}
-	found, err := p.recognise(ctx)
+	found, err := p.findLedger(ctx)
 	if err == nil && !found {
 		if !create {
 			return nil, fmt.Errorf("no ledger in %s: open an account in it with `dprelease ledger init policy.yaml --ledger %s` (%w)", p.name, p.name, fs.ErrNotExist)
 		}
-		if err = p.create(ctx); err == nil {
-			_, err = p.recognise(ctx)
+		if err = p.createTables(ctx); err == nil {
+			_, err = p.findLedger(ctx)
 		}
 	}
 	if err != nil {
@@ -96,7 +98,7 @@ func openPostgres(ctx context.Context, place string, create bool) (*postgres, er
 	return p, nil
 }
 
-// parsePlace reads an address. Its errors hold none of it: what cannot be read may be a password anywhere.
+// parsePlace reads an address. Its errors quote none of it: any part of an unreadable address may be a password.
 func parsePlace(place string) (*pgx.ConnConfig, error) {
 	_, address, _ := strings.Cut(place, "://")
 	address, _, _ = strings.Cut(address, "?")
@@ -115,8 +117,9 @@ func parsePlace(place string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// checkPlace refuses an address with which another server could answer, or somebody on the way could read or write
-// along. What answers in the place of the first of several hosts may be an older copy, whose budget was spent since.
+// checkPlace refuses an address for which another server could answer, or for which somebody on the network could read
+// or change the traffic. With several hosts, the one that answers instead of the first may hold an older copy, whose
+// budget was spent since.
 func (p *postgres) checkPlace() error {
 	encrypted := p.config.TLSConfig != nil
 	for _, other := range p.config.Fallbacks {
@@ -131,14 +134,14 @@ func (p *postgres) checkPlace() error {
 	return nil
 }
 
-// isLocal reports whether a host is this machine: a folder of sockets, or an address of loopback.
+// isLocal reports whether a host is this machine: a folder of sockets, or a loopback address.
 func isLocal(host string) bool {
 	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" ||
 		net.ParseIP(host).IsLoopback()
 }
 
-// PlaceName is the place of a ledger as it may be printed: the path of a file, or the address of a PostgreSQL database
-// without password and options.
+// PlaceName returns the place of a ledger as it may be printed: the path of a file, or the address of a PostgreSQL
+// database without password and options.
 func PlaceName(place string) string {
 	if !isPostgres(place) {
 		return place
@@ -150,7 +153,7 @@ func PlaceName(place string) string {
 	return placeName(config)
 }
 
-// placeName is the address of a configuration without password and options.
+// placeName returns the address of a configuration without password and options.
 func placeName(config *pgx.ConnConfig) string {
 	u := url.URL{Scheme: "postgres", User: url.User(config.User), Path: "/" + config.Database}
 	if strings.HasPrefix(config.Host, "/") {
@@ -161,11 +164,12 @@ func placeName(config *pgx.ConnConfig) string {
 	return u.String()
 }
 
-// recognise returns an error unless the database is in order and the ledger, if it is found, is one of this version.
-func (p *postgres) recognise(ctx context.Context) (found bool, err error) {
-	err = p.transaction(ctx, beginView, func(c *pgx.Conn) error {
+// findLedger reports whether the database holds a ledger. It returns an error if the server is a standby, or if the
+// ledger has another version.
+func (p *postgres) findLedger(ctx context.Context) (found bool, err error) {
+	err = p.inTransaction(ctx, beginView, func(c *pgx.Conn) error {
 		var standby bool
-		// Whether the table is there is asked of the same moment as what is in it, which to_regclass is not.
+		// to_regclass would not answer for the same moment as the other queries.
 		if err := c.QueryRow(ctx, `SELECT pg_is_in_recovery(), EXISTS (SELECT FROM pg_catalog.pg_class
 			WHERE relname = 'ledger' AND relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'dprelease'))`).Scan(&standby, &found); err != nil {
 			return p.explain(err)
@@ -178,7 +182,7 @@ func (p *postgres) recognise(ctx context.Context) (found bool, err error) {
 		}
 		var version int
 		if err := c.QueryRow(ctx, "SELECT version FROM dprelease.ledger").Scan(&version); err != nil {
-			return p.uncounted(err)
+			return p.counterError(err)
 		}
 		if version != postgresVersion && version != unguardedVersion {
 			return fmt.Errorf("ledger %s is written in version %d, and this dprelease reads version %d: use the dprelease that wrote it", p.name, version, postgresVersion)
@@ -194,10 +198,10 @@ func (p *postgres) recognise(ctx context.Context) (found bool, err error) {
 	return found, err
 }
 
-// create makes the tables, unless another process has by now: those that create take turns, by a lock that ends with
-// the transaction.
-func (p *postgres) create(ctx context.Context) error {
-	return p.transaction(ctx, p.toUpdate(), func(c *pgx.Conn) error {
+// createTables creates the tables, unless another process has created them by now. Processes that create tables take
+// turns, through a lock that ends with the transaction.
+func (p *postgres) createTables(ctx context.Context) error {
+	return p.inTransaction(ctx, p.toUpdate(), func(c *pgx.Conn) error {
 		if _, err := c.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(applicationID)); err != nil {
 			return p.explain(err)
 		}
@@ -219,7 +223,7 @@ func (p *postgres) create(ctx context.Context) error {
 			text = "CREATE SCHEMA dprelease;" + text
 		}
 		for _, g := range guards {
-			text += g.function() + g.trigger()
+			text += g.functionSQL() + g.triggerSQL()
 		}
 		text += fmt.Sprintf("INSERT INTO dprelease.ledger (one, version, written) VALUES (true, %d, 0);", postgresVersion)
 		if _, err := c.Exec(ctx, text); err != nil {
@@ -231,62 +235,63 @@ func (p *postgres) create(ctx context.Context) error {
 
 // view returns the accounts as of one moment. Errors: wraps ErrTampered.
 func (p *postgres) view(ctx context.Context) (*book, error) {
-	return attested(func() (b *book, err error) {
-		err = p.transaction(ctx, beginView, func(c *pgx.Conn) (err error) {
+	return loadWitnessed(func() (b *book, err error) {
+		err = p.inTransaction(ctx, beginView, func(c *pgx.Conn) (err error) {
 			var written int64
 			if err := c.QueryRow(ctx, "SELECT written FROM dprelease.ledger").Scan(&written); err != nil {
-				return p.uncounted(err)
+				return p.counterError(err)
 			}
-			b, err = p.load(ctx, c, written)
+			b, err = p.loadBook(ctx, c, written)
 			return err
 		})
 		return b, err
 	})
 }
 
-// update appends what change asks for, in one transaction that is durable on return, tells the witnesses, and returns
-// the accounts after it. With an error nothing is in the database, unless the error says that this cannot be told.
+// update appends the lines that change returns, in one transaction that is durable on return, tells the witnesses, and
+// returns the accounts after it. If it returns an error nothing is in the database, unless the error says that this is
+// unknown.
 func (p *postgres) update(ctx context.Context, change func(*book) ([]line, error)) (*book, error) {
 	if p.readOnly {
 		return nil, fmt.Errorf("ledger %s may only be read by this user: run as the one who keeps it", p.name)
 	}
 	var b *book
 	var ws witnesses
-	err := p.transaction(ctx, p.toUpdate(), func(c *pgx.Conn) error {
+	err := p.inTransaction(ctx, p.toUpdate(), func(c *pgx.Conn) error {
 		written, err := p.takeTurn(ctx, c)
 		if err != nil {
 			return err
 		}
-		if b, err = p.load(ctx, c, written); err != nil {
+		if b, err = p.loadBook(ctx, c, written); err != nil {
 			return err
 		}
-		if ws, err = amend(b, change, func(l line) error { return p.insert(ctx, c, l) }); err != nil {
+		if ws, err = applyChange(b, change, func(l line) error { return p.insertLine(ctx, c, l) }); err != nil {
 			return err
 		}
-		// Also where nothing is new: COMMIT then waits for the log up to here, with an entry in it perhaps whose writer
-		// was killed while it waited for a standby.
-		return p.one(c.Exec(ctx, "UPDATE dprelease.ledger SET written = $1", b.sequence))
+		// Write even if nothing is new: COMMIT then waits for the log up to here, which may hold an entry whose writer was
+		// killed while it waited for a standby.
+		return p.requireOneRow(c.Exec(ctx, "UPDATE dprelease.ledger SET written = $1", b.sequence))
 	})
-	defer ws.dismiss()
+	defer ws.closeAll()
 	if err != nil {
 		return nil, err
 	}
-	if err := ws.record(b); err != nil {
+	if err := ws.recordHead(b); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-// toUpdate is beginUpdate with the time to wait for a turn.
+// toUpdate returns beginUpdate with the time to wait for permission to write.
 func (p *postgres) toUpdate() string { return fmt.Sprintf(beginUpdate, p.wait.Milliseconds()) }
 
-// takeTurn waits until no other process appends, and returns how many entries were ever given out. The lock is that of
-// the counter's row, held to the end of the transaction. LOCK TABLE would ask for the right to change or remove
-// entries, which nobody who releases should need; an advisory lock would be any user's to take, and bound to nothing
-// that is written. Whoever appends without it meets the primary key.
+// takeTurn waits until no other process appends, and returns the number of entries ever written. It locks the row of
+// the counter until the end of the transaction. LOCK TABLE would need the right to change or remove entries, which a
+// user who releases should not need; any user could take an advisory lock, and it would not protect what is written. A
+// process that appends without the lock violates the primary key.
 //
-// Whether what is committed will be on a disk is asked every time: the server may have been configured anew, and behind
-// a pooler the session is another one.
+// The settings that make COMMIT durable are checked every time: the server may have been reconfigured, and behind a
+// pooler the session may be another one.
 func (p *postgres) takeTurn(ctx context.Context, c *pgx.Conn) (written int64, err error) {
 	var fsync, pages, commit string
 	var logged bool
@@ -295,7 +300,7 @@ func (p *postgres) takeTurn(ctx context.Context, c *pgx.Conn) (written int64, er
 		FROM dprelease.ledger FOR UPDATE`).Scan(&written, &fsync, &pages, &commit, &logged)
 	switch {
 	case err != nil:
-		return 0, p.uncounted(err)
+		return 0, p.counterError(err)
 	case fsync != "on":
 		return 0, fmt.Errorf("ledger %s: the server runs with fsync = %s, and would lose debits with the power: set fsync = on", p.name, fsync)
 	case pages != "on":
@@ -309,8 +314,8 @@ func (p *postgres) takeTurn(ctx context.Context, c *pgx.Conn) (written int64, er
 	return written, nil
 }
 
-// load reads and checks the whole chain. Errors: wraps ErrTampered.
-func (p *postgres) load(ctx context.Context, c *pgx.Conn, written int64) (*book, error) {
+// loadBook reads and checks the whole chain. Errors: wraps ErrTampered.
+func (p *postgres) loadBook(ctx context.Context, c *pgx.Conn, written int64) (*book, error) {
 	rows, err := c.Query(ctx, "SELECT sequence, body, private, hash, signature FROM dprelease.entries ORDER BY sequence")
 	if err != nil {
 		return nil, p.explain(err)
@@ -320,18 +325,19 @@ func (p *postgres) load(ctx context.Context, c *pgx.Conn, written int64) (*book,
 	if err != nil {
 		return nil, err
 	}
-	return b, b.counted(written)
+	return b, b.checkCount(written)
 }
 
-// insert appends a line.
-func (p *postgres) insert(ctx context.Context, c *pgx.Conn, l line) error {
-	return p.one(c.Exec(ctx,
+// insertLine appends a line.
+func (p *postgres) insertLine(ctx context.Context, c *pgx.Conn, l line) error {
+	return p.requireOneRow(c.Exec(ctx,
 		"INSERT INTO dprelease.entries (sequence, body, private, hash, signature) VALUES ($1, $2, $3, $4, $5)",
 		l.sequence, l.body, l.private, l.hash.String(), l.signature))
 }
 
-// one returns an error unless one row was written: a rule or a policy of the database may swallow one in silence.
-func (p *postgres) one(tag pgconn.CommandTag, err error) error {
+// requireOneRow returns an error unless one row was written: a rule or a policy of the database may silently discard
+// it.
+func (p *postgres) requireOneRow(tag pgconn.CommandTag, err error) error {
 	if err != nil {
 		return p.explain(err)
 	}
@@ -341,9 +347,9 @@ func (p *postgres) one(tag pgconn.CommandTag, err error) error {
 	return nil
 }
 
-// transaction runs work between begin and COMMIT, on a connection of its own; an error of work or an interruption ends
-// the connection, and with it the transaction.
-func (p *postgres) transaction(ctx context.Context, begin string, work func(*pgx.Conn) error) error {
+// inTransaction runs work between begin and COMMIT, on a connection of its own. An error of work or an interruption
+// ends the connection, and with it the transaction.
+func (p *postgres) inTransaction(ctx context.Context, begin string, work func(*pgx.Conn) error) error {
 	config, warning := p.config.Copy(), ""
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		if n.SeverityUnlocalized == "WARNING" {
@@ -371,7 +377,7 @@ func (p *postgres) transaction(ctx context.Context, begin string, work func(*pgx
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitWait)
 	defer cancel()
 	tag, err := c.Exec(last, "COMMIT")
-	return p.committed(tag, err, warning)
+	return p.commitResult(tag, err, warning)
 }
 
 // hangUp ends a connection.
@@ -381,10 +387,10 @@ func (p *postgres) hangUp(ctx context.Context, c *pgx.Conn) {
 	_ = c.Close(last) // what was committed is
 }
 
-// committed says what came of COMMIT. The server answers COMMIT once the entry is durable, ROLLBACK or ERROR if it is
-// not there, and with a WARNING if it stopped waiting for a standby; an answer that does not come, or tells that the
-// session ends (FATAL), leaves it open.
-func (p *postgres) committed(tag pgconn.CommandTag, err error, warning string) error {
+// commitResult interprets the answer to COMMIT. The server answers COMMIT once the entry is durable, and ROLLBACK or
+// ERROR if the entry was not written. It adds a WARNING if it stopped waiting for a standby. If no answer comes, or one
+// that ends the session (FATAL), the result is unknown.
+func (p *postgres) commitResult(tag pgconn.CommandTag, err error, warning string) error {
 	var said *pgconn.PgError
 	switch {
 	case errors.As(err, &said) && said.SeverityUnlocalized == "ERROR":
@@ -401,19 +407,19 @@ func (p *postgres) committed(tag pgconn.CommandTag, err error, warning string) e
 
 func (p *postgres) close() error { return nil }
 
-func (p *postgres) damaged(what string) error {
+func (p *postgres) damagedError(what string) error {
 	return fmt.Errorf("ledger %s is damaged (%s): nothing is spent from it any more: keep the database for the auditor and restore the last copy whose head was noted", p.name, what)
 }
 
-// uncounted is an error of reading the counter: *Tampered where its row is gone.
-func (p *postgres) uncounted(err error) error {
+// counterError returns the error of reading the counter: *Tampered if its row is gone.
+func (p *postgres) counterError(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return &Tampered{Ledger: p.name, Sequence: 1, Reason: "and those after it are not counted any more"}
 	}
 	return p.explain(err)
 }
 
-// explain turns an error of PostgreSQL into a sentence with what to do.
+// explain turns an error of PostgreSQL into a sentence that says what to do.
 func (p *postgres) explain(err error) error {
 	var unreached *pgconn.ConnectError
 	reached := !errors.As(err, &unreached)
@@ -423,7 +429,7 @@ func (p *postgres) explain(err error) error {
 	var said *pgconn.PgError
 	if !errors.As(err, &said) {
 		if !reached {
-			// Not wrapped: a socket that is not there is no ledger that is not there.
+			// Not wrapped: a missing socket must not look like a missing ledger (fs.ErrNotExist).
 			return &Unreachable{Ledger: p.name, Cause: err.Error()}
 		}
 		return fmt.Errorf("ledger %s: %w", p.name, err)
@@ -432,15 +438,15 @@ func (p *postgres) explain(err error) error {
 	case "53100":
 		return &DiskFull{Ledger: p.name, Err: said}
 	case "42P01", "42P07", "42703", "42883", "XX001", "XX002":
-		return p.damaged(said.Message)
+		return p.damagedError(said.Message)
 	}
 	return fmt.Errorf(cmp.Or(postgresAdvice[said.Code], "ledger %s: %w"), p.name, said)
 }
 
-// postgresAdvice are the messages, of the ledger's name and the error, that say by the code of an error of PostgreSQL, what the ledger is or lacks and what to do.
+// postgresAdvice holds, by SQLSTATE, messages that take the name of the ledger and the error and say what to do.
 var postgresAdvice = map[string]string{
-	"28P01":    letsNobodyIn,
-	"28000":    letsNobodyIn,
+	"28P01":    adviceNotAdmitted,
+	"28000":    adviceNotAdmitted,
 	"3D000":    "ledger %s: there is no such database: create it first (createdb), encoded in UTF8: %w",
 	"42501":    "ledger %s cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on dprelease.ledger; who makes it needs CREATE on the database: %w",
 	ownersOnly: "ledger %s: accounts are opened, and caps raised, by the owner of its tables: run as the one who keeps it: %w",
@@ -448,4 +454,4 @@ var postgresAdvice = map[string]string{
 	"55P03":    "ledger %s is locked by another process: wait until that has ended, and run again: %w",
 }
 
-const letsNobodyIn = "ledger %s does not let this user in: check the user, the password (PGPASSWORD or ~/.pgpass) and the server's pg_hba.conf: %w"
+const adviceNotAdmitted = "ledger %s does not let this user in: check the user, the password (PGPASSWORD or ~/.pgpass) and the server's pg_hba.conf: %w"

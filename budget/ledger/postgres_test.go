@@ -33,7 +33,7 @@ func ask(t testing.TB, place, query string) string {
 	return answer
 }
 
-// at is an address with another user, password, host or database; an empty one stays.
+// at returns an address with another user, password, host or database; an empty one is unchanged.
 func at(t testing.TB, place, user, password, host, database string) string {
 	t.Helper()
 	u, err := url.Parse(place)
@@ -81,7 +81,8 @@ func settled(t testing.TB, place, setting, want string) {
 	}
 }
 
-// A database may be set to answer COMMIT before the entry is on the disk; the ledger's own transactions are not.
+// A database may be configured to answer COMMIT before the entry is on the disk; the ledger's own transactions are not
+// affected.
 func TestPostgresCommitsDurably(t *testing.T) {
 	place := testdata.Postgres(t)
 	l := freshAt(t, place, "10")
@@ -106,7 +107,7 @@ func must1[T any](v T, err error) T {
 	return v
 }
 
-// Also an update that adds nothing commits something, so that it waits for the log of what it read.
+// An update that adds nothing still commits something, so that it waits for the log of what it read.
 func TestPostgresWaitsForWhatOthersCommitted(t *testing.T) {
 	place := testdata.Postgres(t)
 	l := freshAt(t, place, "10")
@@ -178,8 +179,8 @@ func TestPostgresRoles(t *testing.T) {
 	assertBalance(t, l, "2", "0", "13")
 }
 
-// An address with which another server could answer, or somebody on the way read along, is refused before anybody is
-// asked.
+// An address for which another server could answer, or somebody on the network could read the traffic, is refused
+// before any connection.
 func TestPostgresAddresses(t *testing.T) {
 	place := testdata.Postgres(t)
 	freshAt(t, place, "10")
@@ -277,14 +278,14 @@ func TestPostgresLocked(t *testing.T) {
 	assertBalance(t, l, "1", "0", "9")
 }
 
-// A connection that the server ends in the middle of an update leaves nothing of it.
+// If the server ends a connection in the middle of an update, nothing of the update remains.
 func TestPostgresEndsASession(t *testing.T) {
 	ctx := context.Background()
 	place := testdata.Postgres(t)
 	l := freshAt(t, place, "10")
 	_, err := l.store.update(ctx, func(b *book) ([]line, error) {
 		server(t, place, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dprelease'")
-		return b.write([]entry{reserving(charge("a", "aa", "1"), b.day)}, nil)
+		return b.writeEntries([]entry{reserving(charge("a", "aa", "1"), b.day)}, nil)
 	})
 	if err == nil {
 		t.Error("an update was made on a connection that was ended")
@@ -307,7 +308,7 @@ func TestPostgresThatDropsEntriesIsNoticed(t *testing.T) {
 	}
 }
 
-// A standby may lag behind: an account on it may have less left than it says.
+// A standby may lag behind: an account may have less left than the standby reports.
 func TestPostgresStandbyIsRefused(t *testing.T) {
 	ctx := context.Background()
 	place := testdata.Postgres(t)
@@ -335,7 +336,7 @@ func TestPostgresStandbyIsRefused(t *testing.T) {
 	debit(t, openAt(t, place), charge("a", "aa", "1"))
 }
 
-// between listens where a PostgreSQL server would and passes everything on, but at COMMIT asks what to do.
+// between is a proxy in front of a PostgreSQL server that forwards everything, but at COMMIT asks what to do.
 type between struct {
 	t         *testing.T
 	folder    string // to connect to
@@ -381,7 +382,7 @@ func (p *between) close() int {
 	return p.commits
 }
 
-// serve passes one connection on, message by message, until COMMIT.
+// serve forwards one connection, message by message, until COMMIT.
 func (p *between) serve(client net.Conn) {
 	server, err := net.Dial("unix", p.server)
 	if err != nil {
@@ -468,7 +469,7 @@ func TestPostgresLosesTheConnectionAtCommit(t *testing.T) {
 	}
 }
 
-// An interruption that comes with COMMIT is too late: the debit is made, and its receipt returned.
+// An interruption during COMMIT is too late: the debit is made, and its receipt returned.
 func TestPostgresInterruptedAtCommit(t *testing.T) {
 	place := testdata.Postgres(t)
 	l := freshAt(t, place, "10")
@@ -490,26 +491,26 @@ func TestPostgresInterruptedAtCommit(t *testing.T) {
 func TestWhatTheServerSaysOfCommit(t *testing.T) {
 	p := &postgres{name: "postgres://host/db"}
 	committed, rolledBack := pgconn.NewCommandTag("COMMIT"), pgconn.NewCommandTag("ROLLBACK")
-	if err := p.committed(committed, nil, ""); err != nil {
+	if err := p.commitResult(committed, nil, ""); err != nil {
 		t.Error(err)
 	}
 	said := func(severity, code string) error {
 		return &pgconn.PgError{Severity: "ПОМИЛКА", SeverityUnlocalized: severity, Code: code,
 			Message: "what the server says"}
 	}
-	assertSays(t, p.committed(rolledBack, nil, ""), "nothing was written", "ROLLBACK")
-	assertSays(t, p.committed(pgconn.CommandTag{}, said("ERROR", "53100"), ""), "is full, and nothing was written")
+	assertSays(t, p.commitResult(rolledBack, nil, ""), "nothing was written", "ROLLBACK")
+	assertSays(t, p.commitResult(pgconn.CommandTag{}, said("ERROR", "53100"), ""), "is full, and nothing was written")
 	for _, err := range []error{
-		p.committed(committed, nil, "canceling wait for synchronous replication due to user request"),
-		p.committed(pgconn.CommandTag{}, said("FATAL", "57P01"), ""),
-		p.committed(pgconn.CommandTag{}, io.ErrUnexpectedEOF, ""),
-		p.committed(pgconn.CommandTag{}, context.DeadlineExceeded, ""),
+		p.commitResult(committed, nil, "canceling wait for synchronous replication due to user request"),
+		p.commitResult(pgconn.CommandTag{}, said("FATAL", "57P01"), ""),
+		p.commitResult(pgconn.CommandTag{}, io.ErrUnexpectedEOF, ""),
+		p.commitResult(pgconn.CommandTag{}, context.DeadlineExceeded, ""),
 	} {
 		assertSays(t, err, "it cannot be told whether the entry was written", "run again")
 	}
 }
 
-// TestPostgresKeepsThePassword plants a password in addresses that cannot be used, and looks for it in the errors.
+// TestPostgresKeepsThePassword plants a password in unusable addresses, and searches the errors for it.
 func TestPostgresKeepsThePassword(t *testing.T) {
 	ctx := context.Background()
 	place := testdata.Postgres(t)

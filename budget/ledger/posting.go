@@ -1,6 +1,6 @@
 package ledger
 
-// One charge, from its reservation to its end, in all accounts that it counts in.
+// A charge from its reservation to its end, in all accounts that it counts in.
 
 import (
 	"errors"
@@ -8,24 +8,24 @@ import (
 	"slices"
 )
 
-// posting is a charge of a book.
+// posting is a charge in a book.
 type posting struct {
 	charge   Charge     // with the approvals it uses, without a commitment
 	accounts []*account // that it counts in
-	reserved string     // day of its reservation, which its allowances go by
+	reserved string     // day of its reservation, which decides the period of its allowances
 	debited  string     // day of its debit, or ""
 	state    State
-	date     string // day of the entry that brought it there
+	date     string // day of the entry that led to the state
 	reason   string // of abandoning or withdrawing
 	seal     string // of a finished one
 
-	commitment string
-	attest     attest
-	proof      Proof // of its debit
+	commitment  string
+	attestation attestation
+	proof       Proof // of its debit
 }
 
-// posting is the posting of c's release and plan, or nil.
-func (a *account) posting(c Charge) *posting {
+// findPosting returns the posting of c's release and plan, or nil.
+func (a *account) findPosting(c Charge) *posting {
 	for _, p := range a.byName[c.Release] {
 		if p.charge.PlanHash == c.PlanHash && p.charge.Account == c.Account {
 			return p
@@ -34,8 +34,8 @@ func (a *account) posting(c Charge) *posting {
 	return nil
 }
 
-// holder is another posting that holds c's name in a, or nil.
-func (a *account) holder(c Charge) *posting {
+// otherHolder returns another posting that holds c's release name in a, or nil.
+func (a *account) otherHolder(c Charge) *posting {
 	for _, p := range a.byName[c.Release] {
 		if (p.charge.PlanHash != c.PlanHash || p.charge.Account != c.Account) && p.state != Cancelled {
 			return p
@@ -44,8 +44,8 @@ func (a *account) holder(c Charge) *posting {
 	return nil
 }
 
-// named is the posting that holds a release name in a, or nil.
-func (a *account) named(release string) *posting {
+// activePosting returns the posting that holds a release name in a, or nil.
+func (a *account) activePosting(release string) *posting {
 	for _, p := range a.byName[release] {
 		if p.state != Cancelled {
 			return p
@@ -54,15 +54,15 @@ func (a *account) named(release string) *posting {
 	return nil
 }
 
-// same reports whether p was made for what c asks, its approvals aside.
-func (p *posting) same(c Charge) bool {
+// matchesCharge reports whether p was made for the same request as c, approvals aside.
+func (p *posting) matchesCharge(c Charge) bool {
 	return p.charge.Cost.Equal(c.Cost) && slices.Equal(p.charge.Also, c.Also) && p.charge.Template == c.Template &&
 		p.charge.Corrects == c.Corrects
 }
 
 // applyReserve counts a reservation in all its accounts.
 func (b *book) applyReserve(e entry, a *account) error {
-	c := e.charge(a.policy.Terms)
+	c := e.chargeUnder(a.policy.Terms)
 	hits, used, err := b.admit(c, e.Date)
 	if err != nil {
 		return errors.New(reasonOf(err))
@@ -70,79 +70,80 @@ func (b *book) applyReserve(e entry, a *account) error {
 	if !slices.EqualFunc(used, e.Approvals, Approval.equal) {
 		return errors.New("carries approvals that its accounts do not ask for")
 	}
-	p := a.posting(c)
+	p := a.findPosting(c)
 	if p == nil {
 		p = &posting{accounts: hits}
 		for _, hit := range hits {
 			hit.postings = append(hit.postings, p)
 		}
-		for _, name := range c.direct() {
+		for _, name := range c.namedAccounts() {
 			b.accounts[name].byName[c.Release] = append(b.accounts[name].byName[c.Release], p)
 		}
 	}
 	for _, hit := range hits {
-		if err := hit.reserve(c.Cost, e.Date); err != nil {
+		if err := hit.addReservation(c.Cost, e.Date); err != nil {
 			return err
 		}
 	}
-	b.count(used, 1)
+	b.countStanding(used, 1)
 	p.charge, p.state, p.date, p.reserved, p.reason = c, Reserved, e.Date, e.Date, ""
 	return nil
 }
 
-// settle ends p's reservation in all its accounts.
-func (b *book) settle(p *posting, to State, day string) error {
+// endReservation ends p's reservation in all its accounts, with p in a new state.
+func (b *book) endReservation(p *posting, to State, day string) error {
 	for _, a := range p.accounts {
-		if err := a.settle(p.charge.Cost, p.reserved, to == Debited); err != nil {
+		if err := a.endReservation(p.charge.Cost, p.reserved, to == Debited); err != nil {
 			return err
 		}
 	}
 	if to == Cancelled {
-		b.count(p.charge.Approvals, -1)
+		b.countStanding(p.charge.Approvals, -1)
 	}
 	p.state, p.date = to, day
 	return nil
 }
 
-// applyDebit spends a reservation: the entry repeats it, and attests what the account knows of it.
+// applyDebit spends a reservation. The entry must repeat the reservation, and attest the state of the account.
 func (b *book) applyDebit(e entry, a *account, l line, sealed digest) error {
-	p := a.posting(Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash})
+	p := a.findPosting(Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash})
 	if p == nil || p.state != Reserved {
 		return errors.New("debits what was not reserved")
 	}
-	if !p.same(e.charge(a.policy.Terms)) || !slices.EqualFunc(p.charge.Approvals, e.Approvals, Approval.equal) {
+	if !p.matchesCharge(e.chargeUnder(a.policy.Terms)) ||
+		!slices.EqualFunc(p.charge.Approvals, e.Approvals, Approval.equal) {
 		return errors.New("debits something else than what was reserved")
 	}
-	says := b.attest(a, p.accounts)
-	// one on the ledger's own disk counts for nothing where the debit is made
-	says.Witnessed = says.Witnessed && e.Attest.Witnessed
-	if *e.Attest != says {
+	expected := b.attestDebit(a, p.accounts)
+	// A witness on the ledger's own disk counts for nothing where the debit is made.
+	expected.Witnessed = expected.Witnessed && e.Attest.Witnessed
+	if *e.Attest != expected {
 		return errors.New("says of its account what is not so")
 	}
-	if err := b.settle(p, Debited, e.Date); err != nil {
+	if err := b.endReservation(p, Debited, e.Date); err != nil {
 		return err
 	}
 	for _, hit := range p.accounts {
 		hit.debits++
 	}
-	p.debited, p.attest, p.commitment = e.Date, *e.Attest, e.commitment
+	p.debited, p.attestation, p.commitment = e.Date, *e.Attest, e.commitment
 	p.proof = Proof{Body: l.body, Sealed: sealed.String(), Previous: b.head.String(), Hash: l.hash.String(),
 		Signature: l.signature, Office: b.officeAfter(e)}
 	return nil
 }
 
-// attest is what the next debit of a, which counts in the accounts hit, says of it.
-func (b *book) attest(a *account, hits []*account) attest {
-	return attest{Status: a.status, Terms: a.policy.Terms, Number: a.debits + 1, Comparisons: a.comparisons,
-		Witnessed: b.witnessed(hits)}
+// attestDebit returns what the next debit of a, which counts in the accounts hits, attests.
+func (b *book) attestDebit(a *account, hits []*account) attestation {
+	return attestation{Status: a.status, Terms: a.policy.Terms, Number: a.debits + 1, Comparisons: a.comparisons,
+		Witnessed: b.areWitnessed(hits)}
 }
 
-// witnessed reports whether each of the accounts names a witness away from the ledger's disk, itself or through one
-// above it. Only then is one named in every older copy that has one of them: the copy may end before another account
-// named its.
-func (b *book) witnessed(accounts []*account) bool {
+// areWitnessed reports whether each of the accounts has a witness away from the ledger's disk, named by itself or by an
+// account above it. Only then does every older copy of the ledger that has one of the accounts also name a witness; a
+// copy may end before another account named its witness.
+func (b *book) areWitnessed(accounts []*account) bool {
 	for _, a := range accounts {
-		for a != nil && (a.policy.Witness == "" || b.near[a.policy.Witness]) {
+		for a != nil && (a.policy.Witness == "" || b.witnessesOnDisk[a.policy.Witness]) {
 			a = a.parent
 		}
 		if a == nil {
@@ -152,7 +153,7 @@ func (b *book) witnessed(accounts []*account) bool {
 	return true
 }
 
-// closings are the states that an entry leads to from where a posting stands.
+// closings holds, by kind of entry, the states that it leads to from each state of a posting.
 var closings = map[kind]map[State]State{
 	kindCancel:   {Reserved: Cancelled},
 	kindRelease:  {Debited: Finished},
@@ -160,9 +161,9 @@ var closings = map[kind]map[State]State{
 	kindWithdraw: {Finished: Withdrawn},
 }
 
-// applyClosing moves a posting on, without any amount but a reservation that is given back.
+// applyClosing moves a posting to its next state. The only amount it changes is a reservation that is given back.
 func (b *book) applyClosing(e entry, a *account) error {
-	p := a.posting(Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash})
+	p := a.findPosting(Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash})
 	if p == nil {
 		return errors.New("ends what was never reserved")
 	}
@@ -176,7 +177,7 @@ func (b *book) applyClosing(e entry, a *account) error {
 		return errors.New("gives no reason")
 	}
 	if p.state == Reserved {
-		if err := b.settle(p, to, e.Date); err != nil {
+		if err := b.endReservation(p, to, e.Date); err != nil {
 			return err
 		}
 	}
@@ -189,7 +190,7 @@ func (b *book) applyClosing(e entry, a *account) error {
 	return nil
 }
 
-// stateOf is where p stands; "" if it is nil.
+// stateOf returns the state of p; "" if p is nil.
 func stateOf(p *posting) State {
 	if p == nil {
 		return ""
@@ -197,8 +198,8 @@ func stateOf(p *posting) State {
 	return p.state
 }
 
-// closed says that p cannot be drawn again.
-func (p *posting) closed() *Closed {
+// closedError returns the error that p cannot be drawn again.
+func (p *posting) closedError() *Closed {
 	return &Closed{Account: p.charge.Account, Release: p.charge.Release, Date: p.debited, State: p.state, Since: p.date,
 		Reason: p.reason}
 }

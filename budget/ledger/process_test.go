@@ -96,7 +96,7 @@ func spend(ctx context.Context, l *Ledger, prefix string) error {
 	return fmt.Errorf("the account paid %d times and did not refuse", tries)
 }
 
-// debits counts the debits that stand in the table, without the ledger's help, and returns the hash of each by release.
+// debits reads the debits in the table, without the ledger's code, and returns the hash of each by release.
 func debits(t testing.TB, place string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -145,8 +145,8 @@ func TestManyProcessesOneCap(t *testing.T) {
 	})
 }
 
-// debitOften reserves, cancels and debits until it is killed. It keeps each receipt in the file, synced, as one keeps
-// measurements that were drawn for it; once the account refuses it asks on.
+// debitOften reserves, cancels and debits until it is killed. It writes each receipt to the file and syncs it, as a
+// release does with measurements; once the account refuses, it continues to ask.
 func debitOften(ctx context.Context, l *Ledger, prefix, path string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -237,7 +237,7 @@ func TestKilledProcesses(t *testing.T) {
 	}
 }
 
-// killed is TestKilledProcesses for one ledger. The account has a cap that they may or may not come to.
+// killed runs TestKilledProcesses for one ledger. The account has a cap that may or may not be reached.
 func killed(t *testing.T, place string, kills int) {
 	ctx := context.Background()
 	limit := 10 + rand.IntN(50)
@@ -310,8 +310,8 @@ func killed(t *testing.T, place string, kills int) {
 	}
 }
 
-// TestKilledBeforeTheWitness kills a process that has committed an entry and waits to tell the witness: the test holds
-// the lock on that. The process has kept no receipt; whoever goes on tells the witness first.
+// TestKilledBeforeTheWitness kills a process that has committed an entry and waits to tell the witness, whose lock the
+// test holds. The process has kept no receipt; the next process tells the witness first.
 func TestKilledBeforeTheWitness(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		l, heads := witnessed(t, place)
@@ -345,8 +345,8 @@ func TestKilledBeforeTheWitness(t *testing.T) {
 	})
 }
 
-// TestServerCrashes crashes the PostgreSQL server under processes that debit, in a database that is set to answer
-// COMMIT before the entry is on the disk: what they were told must be there when it has recovered.
+// TestServerCrashes crashes the PostgreSQL server under processes that debit, in a database that is configured to
+// answer COMMIT before the entry is on the disk: every receipt they got must be there after recovery.
 func TestServerCrashes(t *testing.T) {
 	place := testdata.Postgres(t)
 	server(t, place, "ALTER DATABASE "+strings.TrimPrefix(must1(url.Parse(place)).Path, "/")+
@@ -386,7 +386,7 @@ func TestServerCrashes(t *testing.T) {
 	}
 }
 
-// keptReceipts are those that processes kept before they were killed.
+// keptReceipts returns the receipts that processes kept before they were killed.
 func keptReceipts(t testing.TB, paths ...string) []Record {
 	t.Helper()
 	var kept []Record
@@ -424,8 +424,8 @@ func readOnly(ctx context.Context, l *Ledger) error {
 	return nil
 }
 
-// TestReadOnlyFile has another user, who may read everything and write nothing, read the ledger: closed, and open
-// in this process with its last entries in the log only.
+// TestReadOnlyFile reads the ledger as another user, who may read everything and write nothing: a closed ledger, and
+// one open in this process with its last entries only in the log.
 func TestReadOnlyFile(t *testing.T) {
 	binary, identity := anotherUser(t)
 	for _, open := range []bool{false, true} {

@@ -17,12 +17,12 @@ type Proof struct {
 	Previous  string         `json:"previous"` // hash of the entry before it
 	Hash      string         `json:"hash"`     // SHA-256(previous ‖ sealed ‖ body)
 	Signature string         `json:"signature,omitempty"`
-	Office    sign.PublicKey `json:"office,omitzero"` // whose signature it is; none where the ledger is not signed
+	Office    sign.PublicKey `json:"office,omitzero"` // the key that signed it; zero if the ledger is not signed
 }
 
-// Check returns an error unless the record is that of the entry in its proof: the hash is that of the entry, the
-// entry says what the record says, and the office named signed it. It cannot tell whether the office is the true one,
-// nor whether its ledger still holds the entry: compare the key's fingerprint, and see [Ledger.Contains].
+// Check returns an error unless the record matches the entry in its proof: the hash fits the entry, the entry has the
+// contents of the record, and the office named signed it. It cannot check whether the office is the true one, nor
+// whether its ledger still holds the entry: compare the key's fingerprint, and see [Ledger.Contains].
 func (r Record) Check() error {
 	p := r.Proof
 	previous, ok := parseDigest(p.Previous)
@@ -31,7 +31,7 @@ func (r Record) Check() error {
 	if !ok || !ok2 || !ok3 {
 		return errors.New("the ledger's proof has a hash that is not 64 lower-case hexadecimal digits")
 	}
-	if chain(previous, sealed, p.Body) != hash {
+	if chainHash(previous, sealed, p.Body) != hash {
 		return errors.New("the ledger's proof does not have the hash of its entry")
 	}
 	switch {
@@ -46,14 +46,14 @@ func (r Record) Check() error {
 	if err != nil {
 		return fmt.Errorf("the entry in the ledger's proof %w", err)
 	}
-	if e.Kind != kindDebit || !e.shaped() {
+	if e.Kind != kindDebit || !e.hasShape() {
 		return errors.New("the entry in the ledger's proof is no debit")
 	}
-	return r.says(e)
+	return r.checkAgainst(e)
 }
 
-// says returns an error that names the first field in which the record and the entry of its debit differ.
-func (r Record) says(e entry) error {
+// checkAgainst returns an error that names the first field in which the record differs from the entry of its debit.
+func (r Record) checkAgainst(e entry) error {
 	for _, field := range []struct {
 		name string
 		same bool
@@ -80,13 +80,13 @@ func (r Record) says(e entry) error {
 	return nil
 }
 
-// contains returns *NotHeld unless the book holds the debit that the record tells of.
-func (b *book) contains(r Record) error {
+// checkContains returns a *NotHeld unless the book holds the debit of the record.
+func (b *book) checkContains(r Record) error {
 	if err := r.Check(); err != nil {
 		return fmt.Errorf("release %s: %w", r.Release, err)
 	}
 	if a := b.accounts[r.Account]; a != nil {
-		if p := a.posting(Charge{Account: r.Account, Release: r.Release, PlanHash: r.PlanHash}); p != nil &&
+		if p := a.findPosting(Charge{Account: r.Account, Release: r.Release, PlanHash: r.PlanHash}); p != nil &&
 			p.proof == r.Proof {
 			return nil
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// Receipt proves that a charge is debited, durably. Only Ledger.Debit makes a valid one; the zero Receipt is invalid.
-// It prints as one line, without the commitment, which is confidential.
+// Receipt proves that a charge is durably debited. Only Ledger.Debit makes a valid one; the zero Receipt is invalid. It
+// prints as one line, without the commitment, which is confidential.
 type Receipt struct {
 	record     Record
 	commitment string
@@ -25,14 +25,14 @@ type Record struct {
 	Terms
 	Cost budget.Cost `json:"cost"`
 	Date string      `json:"date"` // YYYY-MM-DD, UTC
-	// of the debit among those that count in the account, from 1; failed attempts do not count
+	// position among the debits that count in the account, from 1; failed attempts do not count
 	Number int64 `json:"number"`
 
 	Also        []string `json:"also,omitempty"`     // the accounts of further data sets
 	Corrects    string   `json:"corrects,omitempty"` // the release that this one corrects
 	Template    string   `json:"template,omitempty"` // hash of the plan with its parameters blank
 	Comparisons int64    `json:"comparisons"`        // of results with the truth, noted on the account before the debit
-	// whether heads are kept elsewhere for every account that it counts in, so that a rollback is noticed
+	// whether every account that it counts in has a witness elsewhere, so that a rollback is noticed
 	Witnessed bool       `json:"witnessed"`
 	Approvals []Approval `json:"approvals,omitempty"`
 	Proof     Proof      `json:"proof"`
@@ -41,10 +41,10 @@ type Record struct {
 // Valid reports whether Debit made the receipt.
 func (r Receipt) Valid() bool { return r.record.Number > 0 }
 
-// Status is the status of the account that was debited; "" if the receipt is invalid.
+// Status returns the status of the account that was debited; "" if the receipt is invalid.
 func (r Receipt) Status() Status { return r.record.Status }
 
-// PlanHash is the hash of the plan that was paid for; "" if the receipt is invalid.
+// PlanHash returns the hash of the plan that was paid for; "" if the receipt is invalid.
 func (r Receipt) PlanHash() string { return r.record.PlanHash }
 
 // Commits reports whether the debit was made for this commitment: one key and one set of exact integers.
@@ -52,10 +52,10 @@ func (r Receipt) Commits(commitment string) bool {
 	return r.Valid() && commitment != "" && r.commitment == commitment
 }
 
-// Record is what may be published of the receipt. The numbers in it are the caller's own.
+// Record returns the publishable content of the receipt. The caller may change the numbers in it.
 func (r Receipt) Record() Record {
 	out := r.record
-	out.Cost = normal(out.Cost)
+	out.Cost = normalForm(out.Cost)
 	out.Also, out.Approvals = slices.Clone(out.Also), cloneApprovals(out.Approvals)
 	return out
 }
@@ -67,27 +67,28 @@ func (r Receipt) String() string {
 	}
 	return fmt.Sprintf("%s: %s from account %s on %s (debit %d, entry %s, %s)", r.record.Release,
 		inWords(r.record.Cost, false),
-		r.record.Account, r.record.Date, r.record.Number, short(r.record.Proof.Hash), r.record.Status.words())
+		r.record.Account, r.record.Date, r.record.Number, shortHash(r.record.Proof.Hash), r.record.Status.inWords())
 }
 
-// GoString is String.
+// GoString returns String, so that %#v does not print the commitment.
 func (r Receipt) GoString() string { return r.String() }
 
-// receipt makes the receipt of a debited charge; an error if it is not debited.
-func (b *book) receipt(c Charge) (Receipt, error) {
+// receiptFor returns the receipt of a debited charge; an error if it is not debited.
+func (b *book) receiptFor(c Charge) (Receipt, error) {
 	if a := b.accounts[c.Account]; a != nil {
-		if p := a.posting(c); p != nil && p.state == Debited {
-			return Receipt{commitment: p.commitment, record: p.record()}, nil
+		if p := a.findPosting(c); p != nil && p.state == Debited {
+			return Receipt{commitment: p.commitment, record: p.publicRecord()}, nil
 		}
 	}
 	return Receipt{}, fmt.Errorf("ledger %s: release %s is not debited", b.ledger, c.Release)
 }
 
-// record is what may be published of p's debit.
-func (p *posting) record() Record {
+// publicRecord returns the publishable content of p's debit.
+func (p *posting) publicRecord() Record {
 	return Record{Account: p.charge.Account, Release: p.charge.Release, PlanHash: p.charge.PlanHash,
-		Status: p.attest.Status, Terms: p.attest.Terms,
-		Cost: p.charge.Cost, Date: p.debited, Number: p.attest.Number, Also: p.charge.Also, Corrects: p.charge.Corrects,
+		Status: p.attestation.Status, Terms: p.attestation.Terms,
+		Cost: p.charge.Cost, Date: p.debited, Number: p.attestation.Number, Also: p.charge.Also, Corrects: p.charge.Corrects,
 		Template:    p.charge.Template,
-		Comparisons: p.attest.Comparisons, Witnessed: p.attest.Witnessed, Approvals: p.charge.Approvals, Proof: p.proof}
+		Comparisons: p.attestation.Comparisons, Witnessed: p.attestation.Witnessed,
+		Approvals: p.charge.Approvals, Proof: p.proof}
 }

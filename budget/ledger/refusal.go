@@ -1,6 +1,6 @@
 package ledger
 
-// The ways in which a ledger says no, each a sentence with what to do. None of them has written anything.
+// The errors of a ledger, each a sentence that says what to do. None of them has written anything.
 
 import (
 	"cmp"
@@ -12,17 +12,18 @@ import (
 	"github.com/dprelease/dprelease/budget/sign"
 )
 
-// ErrAccountExists is wrapped by Init's error where the account exists under another policy or status.
+// ErrAccountExists is wrapped by Init's error if the account exists under another policy or status.
 var ErrAccountExists = errors.New("the account exists")
 
-// ErrTampered is wrapped by every error that finds the entries altered; see Tampered.
+// ErrTampered is wrapped by every error that reports altered entries; see Tampered.
 var ErrTampered = errors.New("the ledger was altered outside dprelease")
 
-// Tampered names the first entry that does not fit the chain, or says what the ledger as a whole is not.
+// Tampered names the first entry that does not fit the chain, or gives a reason that concerns the whole ledger.
 // errors.Is(err, ErrTampered) holds for it.
 type Tampered struct {
-	Ledger   string // where it is kept
-	Sequence int64  // of the first entry that is missing, moved, changed or inadmissible; 0: the reason is of the whole
+	Ledger string // where it is kept
+	// of the first entry that is missing, moved, changed or inadmissible; 0: the reason concerns the whole ledger
+	Sequence int64
 	Reason   string
 }
 
@@ -37,18 +38,18 @@ func (e *Tampered) Error() string {
 
 func (e *Tampered) Unwrap() error { return ErrTampered }
 
-// NotHeld says that the ledger, which is whole, does not hold the debit that a record tells of.
+// NotHeld is the error that the ledger, which is intact, does not hold the debit of a record.
 type NotHeld struct{ Ledger, Release, Hash string }
 
 func (e *NotHeld) Error() string {
 	return fmt.Sprintf("ledger %s is an older copy, or another ledger: it does not hold the debit of release %s (hash %s); find the newest copy, whose head the witness and the minutes have",
-		e.Ledger, e.Release, short(e.Hash))
+		e.Ledger, e.Release, shortHash(e.Hash))
 }
 
 // Unwrap returns ErrTampered: a ledger that lacks a debit is not the one that paid.
 func (e *NotHeld) Unwrap() error { return ErrTampered }
 
-// Unreachable says that the database of a ledger does not answer: it may be down, or the address wrong.
+// Unreachable is the error that the database of a ledger does not answer: it may be down, or the address wrong.
 type Unreachable struct {
 	Ledger string // without a password
 	Cause  string // in the words of the driver
@@ -59,7 +60,7 @@ func (e *Unreachable) Error() string {
 		e.Cause)
 }
 
-// DiskFull says that the disk of a ledger is full. Nothing was written.
+// DiskFull is the error that the disk of a ledger is full. Nothing was written.
 type DiskFull struct {
 	Ledger string
 	Err    error
@@ -72,21 +73,23 @@ func (e *DiskFull) Error() string {
 
 func (e *DiskFull) Unwrap() error { return e.Err }
 
-// DoubtedClock says that the clock of this machine does not fit the last entry of the ledger.
+// DoubtedClock is the error that the clock of this machine does not fit the last entry of the ledger.
 type DoubtedClock struct{ text string }
 
 func (e *DoubtedClock) Error() string { return e.text }
 
-// doubt is a DoubtedClock with a formatted text.
-func doubt(format string, args ...any) error { return &DoubtedClock{fmt.Sprintf(format, args...)} }
+// newDoubtedClock returns a DoubtedClock with a formatted text.
+func newDoubtedClock(format string, args ...any) error {
+	return &DoubtedClock{fmt.Sprintf(format, args...)}
+}
 
-// Refused says that an account, or its allowance for a period, has less left than the charge asks. All amounts are
-// exact.
+// Refused is the error that an account, or its allowance for a period, has less left than the charge costs. All amounts
+// are exact.
 type Refused struct {
 	Account, Release string
-	// the account below, or beside, that the release names; "" if Account itself
+	// the account that the release names, from which the charge counts in Account; "" if Account itself
 	ChargedTo                         string
-	Period                            string      // of the allowance that is used up; "": the cap is
+	Period                            string      // of the allowance that is exceeded; "" if the cap is
 	Cap, Spent, Reserved, Asked, Left budget.Cost // Left = Cap - Spent - Reserved; Cap with grants, or of the period
 }
 
@@ -119,24 +122,24 @@ func (e *Refused) Error() string {
 	return b.String()
 }
 
-// Unapproved says which roles of an account have not signed.
+// Unapproved is the error that some roles of an account have not signed.
 type Unapproved struct {
 	Account, Release string
 	PlanHash         string   // what they would have to sign
-	PlanFile         string   // where that is; empty where the ledger's caller has not said
-	Grant            bool     // it is a grant that they would have to sign, not a plan
+	PlanFile         string   // the file of the plan; "" if the caller of the ledger did not fill it in
+	Grant            bool     // whether they would have to sign a grant and not a plan
 	Missing          []string // roles
-	Reasons          []string // why approvals of those roles that are there do not serve
+	Reasons          []string // why the approvals of those roles that are present are unusable
 }
 
 func (e *Unapproved) Error() string {
 	var b strings.Builder
 	missing := strings.Join(e.Missing, " and ")
 	if e.Grant {
-		fmt.Fprintf(&b, "account %s: the grant (%s) is not approved by %s.", e.Account, short(e.PlanHash), missing)
+		fmt.Fprintf(&b, "account %s: the grant (%s) is not approved by %s.", e.Account, shortHash(e.PlanHash), missing)
 	} else {
 		fmt.Fprintf(&b, "account %s refuses release %s: its plan (%s) is not approved by %s.", e.Account, e.Release,
-			short(e.PlanHash), missing)
+			shortHash(e.PlanHash), missing)
 	}
 	for _, reason := range e.Reasons {
 		b.WriteString(" " + strings.ToUpper(reason[:1]) + reason[1:] + ".")
@@ -149,7 +152,7 @@ func (e *Unapproved) Error() string {
 	return b.String()
 }
 
-// WrongKey says that the key given is not the one that signs the ledger, or that one was given and none signs it.
+// WrongKey is the error that the key given does not sign the ledger, or that a key was given for an unsigned ledger.
 type WrongKey struct {
 	Ledger        string
 	Needed, Given sign.PublicKey // Needed: none where the ledger is not signed; Given: none where no key was given
@@ -168,10 +171,10 @@ func (e *WrongKey) Error() string {
 		e.Ledger, e.Needed.Fingerprint(), given)
 }
 
-// NoRelease says that an account holds no release of this name in the state that is needed.
+// NoRelease is the error that an account holds no release of this name in the state that is needed.
 type NoRelease struct {
 	Account, Release string
-	State            State  // where it stands; "" if the account does not hold it
+	State            State  // its state; "" if the account does not hold it
 	Needs, For       string // "finished", "to be withdrawn"
 }
 
@@ -184,7 +187,7 @@ func (e *NoRelease) Error() string {
 		e.Release, e.Needs, e.For, e.Account, is, e.Account)
 }
 
-// TermsMismatch says that the charge is counted in other terms than the account, so the two cannot be added.
+// TermsMismatch is the error that the charge has other terms than the account, so that their amounts cannot be added.
 type TermsMismatch struct {
 	Account, Release string
 	Charge, Policy   Terms
@@ -213,14 +216,14 @@ func definitionFix(definition string) string {
 	return "a pure budget (`budget: {epsilon: …}`)"
 }
 
-// NoAccount says that the ledger holds no account of this name.
+// NoAccount is the error that the ledger holds no account of this name.
 type NoAccount struct{ Ledger, Account string }
 
 func (e *NoAccount) Error() string {
 	return fmt.Sprintf("ledger %s has no account %s: write its policy and create it with `dprelease ledger init policy.yaml`", e.Ledger, e.Account)
 }
 
-// NoParent says that an account cannot lie below the one that its policy names.
+// NoParent is the error that an account cannot lie below the one that its policy names.
 type NoParent struct {
 	Ledger, Account, Parent string
 	Is                      string // what the parent is, in words; "" if it is not open
@@ -234,33 +237,33 @@ func (e *NoParent) Error() string {
 		e.Ledger, e.Account, e.Parent, e.Is)
 }
 
-// NameTaken says that the release's name is reserved or spent by another plan.
+// NameTaken is the error that another plan reserved or spent under the release's name.
 type NameTaken struct {
 	Account, Release string
 	PlanHash         string // of the charge that was refused
 	TakenBy          string // hash of the plan that holds the name
-	State            State  // where that one stands
+	State            State  // the state of that release
 }
 
 func (e *NameTaken) Error() string {
 	if e.State == Reserved {
 		return fmt.Sprintf("release name %s is reserved in account %s by another plan (%s, this one is %s): choose a new name, or cancel that release",
-			e.Release, e.Account, short(e.TakenBy), short(e.PlanHash))
+			e.Release, e.Account, shortHash(e.TakenBy), shortHash(e.PlanHash))
 	}
 	return fmt.Sprintf("release name %s was spent in account %s by another plan (%s, this one is %s): choose a new name; or, where this is to be that release again, put its folder %[1]s.measured back and `dprelease publish` it, which asks for no plan and costs nothing",
-		e.Release, e.Account, short(e.TakenBy), short(e.PlanHash))
+		e.Release, e.Account, shortHash(e.TakenBy), shortHash(e.PlanHash))
 }
 
-// short is the beginning of a hash, enough to tell two apart by eye.
-func short(hash string) string { return hash[:min(12, len(hash))] }
+// shortHash returns the beginning of a hash, enough to distinguish two by eye.
+func shortHash(hash string) string { return hash[:min(12, len(hash))] }
 
-// Closed says that a release was measured and cannot be drawn again: it was debited for another noise key or other
-// exact integers, or it is finished, abandoned or withdrawn.
+// Closed is the error that a release was measured and cannot be drawn again: it was debited for another noise key or
+// other exact integers, or it is finished, abandoned or withdrawn.
 type Closed struct {
 	Account, Release string
 	Date             string // YYYY-MM-DD of the debit
 	State            State  // Debited, Finished, Abandoned or Withdrawn
-	Since, Reason    string // day on which it came into that state; of abandoning or withdrawing
+	Since, Reason    string // day on which it reached that state; reason of abandoning or withdrawing
 }
 
 func (e *Closed) Error() string {

@@ -1,12 +1,12 @@
 package ledger
 
-// Which fields the entries of each kind have. One that has others, or lacks some, was not written by this version.
+// The fields of each kind of entry. An entry with other fields was not written by this version.
 
-// field is a set of fields of an entry.
-type field uint16
+// fieldSet is a set of the fields of an entry.
+type fieldSet uint16
 
 const (
-	hasPolicy field = 1 << iota
+	hasPolicy fieldSet = 1 << iota
 	hasRelease
 	hasPlan
 	hasAlso
@@ -20,8 +20,8 @@ const (
 	hasReason
 )
 
-// shapes lists what the entries of a kind must have, and may have besides.
-var shapes = map[kind]struct{ must, may field }{
+// shapes holds the fields that the entries of a kind must have, and the further fields they may have.
+var shapes = map[kind]struct{ must, may fieldSet }{
 	kindInit: {must: hasPolicy},
 	kindReserve: {must: hasRelease | hasPlan | hasCost,
 		may: hasAlso | hasTemplate | hasCorrects | hasMechanisms | hasApprovals},
@@ -35,16 +35,16 @@ var shapes = map[kind]struct{ must, may field }{
 	kindCompare:  {must: hasRelease | hasReason},
 }
 
-// shaped reports whether e has the fields of its kind.
-func (e entry) shaped() bool {
+// hasShape reports whether e has the fields of its kind.
+func (e entry) hasShape() bool {
 	shape, known := shapes[e.Kind]
-	has := e.fields()
+	has := e.presentFields()
 	return known && has&shape.must == shape.must && has&^(shape.must|shape.may) == 0
 }
 
-func (e entry) fields() field {
-	var has field
-	for f, there := range map[field]bool{
+func (e entry) presentFields() fieldSet {
+	var has fieldSet
+	for f, there := range map[fieldSet]bool{
 		hasPolicy: e.Policy != nil, hasRelease: e.Release != "", hasPlan: e.PlanHash != "", hasAlso: e.Also != nil,
 		hasCost:     e.Cost != nil,
 		hasTemplate: e.Template != "", hasCorrects: e.Corrects != "", hasMechanisms: e.Mechanisms != nil,

@@ -1,8 +1,8 @@
 package ledger
 
-// What an account is for, and where a charge stands.
+// The status of an account and the state of a charge.
 
-// Status says what a receipt entitles to.
+// Status is the kind of an account, and decides what a receipt permits.
 type Status string
 
 const (
@@ -11,8 +11,8 @@ const (
 	Rehearsal Status = "rehearsal" // OpenRehearsal: made-up data only
 )
 
-// words says the status to a person.
-func (s Status) words() string {
+// inWords describes the status to a person.
+func (s Status) inWords() string {
 	switch s {
 	case Official:
 		return "official"
@@ -24,7 +24,7 @@ func (s Status) words() string {
 	return "invalid"
 }
 
-// State is where a charge stands.
+// State is the state of a charge.
 type State string
 
 const (
@@ -36,5 +36,5 @@ const (
 	Withdrawn State = "withdrawn" // finished, and marked as not to be used any more; stays spent
 )
 
-// spent reports whether a charge in this state was debited.
-func (s State) spent() bool { return s != Reserved && s != Cancelled }
+// isSpent reports whether a charge in this state was debited.
+func (s State) isSpent() bool { return s != Reserved && s != Cancelled }

@@ -1,6 +1,6 @@
 package ledger
 
-// The page a budget officer reads and a board minutes.
+// The statement of an account: the page that a budget officer reads and that goes into minutes.
 
 import (
 	"fmt"
@@ -14,14 +14,14 @@ import (
 	"github.com/dprelease/dprelease/budget/sign"
 )
 
-// Statement is an account as of the last entry of its ledger. All amounts are exact, but for Joint.
+// Statement is an account as of the last entry of its ledger. All amounts are exact, except in Joint.
 type Statement struct {
 	Account string `json:"account"`
 	Status  Status `json:"status"`
 	Terms
 	Opened   string   `json:"opened"`             // YYYY-MM-DD, UTC
-	Parent   string   `json:"parent,omitempty"`   // where every debit of this account is one too
-	Children []string `json:"children,omitempty"` // accounts whose every debit is one here too
+	Parent   string   `json:"parent,omitempty"`   // the account in which every debit of this one also counts
+	Children []string `json:"children,omitempty"` // accounts whose debits also count here
 
 	Cap      Amount `json:"cap"` // with grants; nothing for a rehearsal
 	Spent    Amount `json:"spent"`
@@ -30,8 +30,8 @@ type Statement struct {
 
 	Grants    []Granted                   `json:"grants,omitempty"`    // in Cap
 	Allowance *PeriodLimit                `json:"allowance,omitempty"` // what each period may use
-	Periods   []PeriodUse                 `json:"periods,omitempty"`   // that something was asked in, the oldest first
-	Approvals map[string][]sign.PublicKey `json:"approvals,omitempty"` // by role: the keys of which one must sign
+	Periods   []PeriodUse                 `json:"periods,omitempty"`   // periods with a reservation, oldest first
+	Approvals map[string][]sign.PublicKey `json:"approvals,omitempty"` // keys by role, one of which must sign
 
 	Releases    []Posting  `json:"releases"` // all that count here, in the order of their first reservation
 	Standing    []Standby  `json:"standing,omitempty"`
@@ -41,11 +41,11 @@ type Statement struct {
 	// files that keep the newest heads elsewhere; none: a rollback cannot be detected
 	Witnesses []string `json:"witnesses,omitempty"`
 	Near      []string `json:"near,omitempty"` // those of them that lie on the disk of the ledger
-	// whether this account, or one above it, names one that does not
+	// whether this account, or one above it, names a witness away from the ledger's disk
 	Witnessed bool `json:"witnessed"`
-	// why they could not be asked just now, or what they do not know
+	// why the witnesses could not be read just now, or which entries they lack
 	Unwitnessed string         `json:"unwitnessed,omitempty"`
-	Office      sign.PublicKey `json:"office,omitzero"` // whose signature every entry carries; none: nobody's
+	Office      sign.PublicKey `json:"office,omitzero"` // the key that signs every entry; none if the ledger is not signed
 	Entries     int64          `json:"entries"`         // in the whole ledger
 	Head        string         `json:"head"`            // hash of the last of them
 }
@@ -73,30 +73,30 @@ type PeriodUse struct {
 
 // Posting is one release of a Statement.
 type Posting struct {
-	Account  string   `json:"account"` // that the release names
+	Account  string   `json:"account"` // the account that the release names
 	Also     []string `json:"also,omitempty"`
 	Release  string   `json:"release"`
 	PlanHash string   `json:"plan_hash"`
 	Cost     Amount   `json:"cost"`
 	State    State    `json:"state"`             // a Cancelled one costs nothing
-	Date     string   `json:"date"`              // YYYY-MM-DD, UTC, on which it came into that state
+	Date     string   `json:"date"`              // YYYY-MM-DD, UTC, on which it reached that state
 	Debited  string   `json:"debited,omitempty"` // YYYY-MM-DD, UTC, on which it was debited
 	Reason   string   `json:"reason,omitempty"`  // of abandoning or withdrawing
 	Corrects string   `json:"corrects,omitempty"`
 	Approved []string `json:"approved,omitempty"` // the roles that signed
 }
 
-// Standby is a standing approval that releases of a Statement were made under.
+// Standby is a standing approval that releases of a Statement used.
 type Standby struct {
 	Role     string         `json:"role"`
 	Signer   sign.PublicKey `json:"signer"`
 	Template string         `json:"template"`
 	Until    string         `json:"until"`
-	Releases int64          `json:"releases"` // how many it stands for
+	Releases int64          `json:"releases"` // how many it covers
 	Used     int64          `json:"used"`     // how many hold a reservation or a debit under it
 }
 
-// statement tells of one account. Errors: *NoAccount.
+// statement returns the statement of an account. Errors: *NoAccount.
 func (b *book) statement(name string) (Statement, error) {
 	a := b.accounts[name]
 	if a == nil {
@@ -104,35 +104,35 @@ func (b *book) statement(name string) (Statement, error) {
 	}
 	s := Statement{Account: name, Status: a.status, Terms: a.policy.Terms, Opened: a.opened, Parent: a.policy.Parent,
 		Children:  slices.Clone(a.children),
-		Approvals: a.policy.Approvals, Comparisons: a.comparisons, Witnesses: b.witnesses(),
-		Near:      slices.Sorted(maps.Keys(b.near)),
-		Witnessed: b.witnessed(a.above()), Unwitnessed: b.unwitnessed, Office: b.office,
+		Approvals: a.policy.Approvals, Comparisons: a.comparisons, Witnesses: b.witnessPaths(),
+		Near:      slices.Sorted(maps.Keys(b.witnessesOnDisk)),
+		Witnessed: b.areWitnessed(a.withAncestors()), Unwitnessed: b.unwitnessed, Office: b.office,
 		Releases: []Posting{}, Entries: b.sequence, Head: b.head.String(), Spent: AmountOf(a.total.spent),
 		Reserved: AmountOf(a.total.reserved)}
-	if err := a.balance(&s); err != nil {
+	if err := a.fillBalance(&s); err != nil {
 		return Statement{}, fmt.Errorf("ledger %s, account %s: %w", b.ledger, name, err)
 	}
 	for _, g := range a.grants {
 		s.Grants = append(s.Grants, Granted{Date: g.date, Amount: AmountOf(g.amount), Reason: g.reason})
 	}
 	for _, p := range a.postings {
-		s.Releases = append(s.Releases, p.statement())
+		s.Releases = append(s.Releases, p.inStatement())
 	}
-	s.Standing = b.standby(a)
-	s.Joint = a.joint()
+	s.Standing = b.standingApprovals(a)
+	s.Joint = a.jointPlan()
 	return s, nil
 }
 
-// balance fills in what is left, of the cap and of each period.
-func (a *account) balance(s *Statement) error {
+// fillBalance fills in what is left of the cap and of each period.
+func (a *account) fillBalance(s *Statement) error {
 	if a.status == Rehearsal {
 		return nil
 	}
-	limit, err := a.limit()
+	limit, err := a.capWithGrants()
 	if err != nil {
 		return err
 	}
-	left, err := a.total.left(limit)
+	left, err := a.total.remainingOf(limit)
 	if err != nil {
 		return err
 	}
@@ -141,9 +141,9 @@ func (a *account) balance(s *Statement) error {
 		return nil
 	}
 	s.Allowance = &PeriodLimit{Per: a.policy.Allowance.Per, Cap: AmountOf(a.policy.Allowance.Cap)}
-	for _, name := range a.order {
+	for _, name := range a.periodOrder {
 		p := a.periods[name]
-		left, err := p.left(a.policy.Allowance.Cap)
+		left, err := p.remainingOf(a.policy.Allowance.Cap)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (a *account) balance(s *Statement) error {
 	return nil
 }
 
-func (p *posting) statement() Posting {
+func (p *posting) inStatement() Posting {
 	out := Posting{Account: p.charge.Account, Also: slices.Clone(p.charge.Also), Release: p.charge.Release,
 		PlanHash: p.charge.PlanHash,
 		Cost:     AmountOf(p.charge.Cost), State: p.state, Date: p.date, Debited: p.debited, Reason: p.reason,
@@ -166,8 +166,8 @@ func (p *posting) statement() Posting {
 	return out
 }
 
-// standby lists the standing approvals that charges of a use, in the order of their first use.
-func (b *book) standby(a *account) []Standby {
+// standingApprovals returns the standing approvals that charges of a use, in the order of their first use.
+func (b *book) standingApprovals(a *account) []Standby {
 	var all []Standby
 	seen := map[digest]bool{}
 	for _, p := range a.postings {
@@ -179,7 +179,7 @@ func (b *book) standby(a *account) []Standby {
 			seen[id] = true
 			all = append(all, Standby{Role: approval.Role, Signer: approval.Signer, Template: approval.Plan,
 				Until:    approval.Standing.Until,
-				Releases: approval.Standing.Releases, Used: b.standing[id]})
+				Releases: approval.Standing.Releases, Used: b.standingUse[id]})
 		}
 	}
 	return all
@@ -188,7 +188,7 @@ func (b *book) standby(a *account) []Standby {
 // String renders the page, in plain text.
 func (s Statement) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Privacy account %s: %s\n", s.Account, s.Status.words())
+	fmt.Fprintf(&b, "Privacy account %s: %s\n", s.Account, s.Status.inWords())
 	fmt.Fprintf(&b, "Protects each %s; neighbouring tables differ by %s. Opened %s.\n", s.Protects, s.neighboursInWords(),
 		s.Opened)
 	if s.Parent != "" {
@@ -209,13 +209,13 @@ func (s Statement) String() string {
 		fmt.Fprintf(&b, "\n%s\n", s.Joint)
 	}
 	if s.Comparisons > 0 {
-		fmt.Fprintf(&b, "\nResults were compared with the truth %s.\n", times(s.Comparisons))
+		fmt.Fprintf(&b, "\nResults were compared with the truth %s.\n", timesInWords(s.Comparisons))
 	}
 	s.writeTrust(&b)
 	return b.String()
 }
 
-func times(n int64) string {
+func timesInWords(n int64) string {
 	if n == 1 {
 		return "once"
 	}
@@ -229,7 +229,7 @@ func (s Statement) neighboursInWords() string {
 	return "one " + s.Protects + " added or removed"
 }
 
-// writeRoles writes who must approve, with the fingerprints of their keys.
+// writeRoles writes the roles that must approve, with the fingerprints of their keys.
 func (s Statement) writeRoles(b *strings.Builder) {
 	if len(s.Approvals) == 0 {
 		return
@@ -267,7 +267,8 @@ func (s Statement) writeBalance(b *strings.Builder) {
 	w.Flush()
 }
 
-// shareOf is c in percent of limit, in the main amount, rounded to one place against the account's favour.
+// shareOf returns c as a percentage of limit, in ε or ρ, to one decimal place: rounded up if up is set, and down if
+// not.
 func shareOf(c, limit budget.Cost, up bool) string {
 	part, whole := c.Epsilon, limit.Epsilon
 	if whole == nil {
@@ -285,7 +286,7 @@ func shareOf(c, limit budget.Cost, up bool) string {
 	return new(big.Rat).SetFrac(tenths, big.NewInt(10)).FloatString(1) + " %"
 }
 
-// writeGrants writes what the cap was raised by.
+// writeGrants writes the grants that raised the cap.
 func (s Statement) writeGrants(b *strings.Builder) {
 	if len(s.Grants) == 0 {
 		return
@@ -318,7 +319,7 @@ func (s Statement) writePeriods(b *strings.Builder) {
 	w.Flush()
 }
 
-// writeReleases writes one line a release.
+// writeReleases writes one line for each release.
 func (s Statement) writeReleases(b *strings.Builder) {
 	if len(s.Releases) == 0 {
 		b.WriteString("No release has asked anything of it.\n")
@@ -328,7 +329,7 @@ func (s Statement) writeReleases(b *strings.Builder) {
 	fmt.Fprintln(w, "date\tstate\tcost\tplan\trelease")
 	states := map[State]bool{}
 	for _, p := range s.Releases {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Date, p.State, inWords(p.Cost.Cost, false), short(p.PlanHash),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Date, p.State, inWords(p.Cost.Cost, false), shortHash(p.PlanHash),
 			p.inWords(s.Account))
 		states[p.State] = true
 	}
@@ -341,7 +342,7 @@ func (s Statement) writeReleases(b *strings.Builder) {
 	}
 }
 
-// inWords is the release with what else is to be known of it on the page of an account.
+// inWords returns the release with further information for the page of an account.
 func (p Posting) inWords(account string) string {
 	text := p.Release
 	if p.Account != account {
@@ -356,7 +357,7 @@ func (p Posting) inWords(account string) string {
 	return text
 }
 
-// writeStanding writes how far standing approvals are used up.
+// writeStanding writes how many releases of each standing approval are used.
 func (s Statement) writeStanding(b *strings.Builder) {
 	if len(s.Standing) == 0 {
 		return
@@ -365,13 +366,13 @@ func (s Statement) writeStanding(b *strings.Builder) {
 	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "role\tuntil\tused\ttemplate\tkey")
 	for _, a := range s.Standing {
-		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\t%s\n", a.Role, a.Until, a.Used, a.Releases, short(a.Template),
+		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\t%s\n", a.Role, a.Until, a.Used, a.Releases, shortHash(a.Template),
 			a.Signer.Fingerprint())
 	}
 	w.Flush()
 }
 
-// writeTrust writes what the page rests on.
+// writeTrust writes who signs the ledger and which witnesses guard it.
 func (s Statement) writeTrust(b *strings.Builder) {
 	fmt.Fprintf(b, "\nAs of entry %d of the ledger, head %s.\n", s.Entries, s.Head)
 	for _, line := range s.Trust() {
@@ -379,7 +380,7 @@ func (s Statement) writeTrust(b *strings.Builder) {
 	}
 }
 
-// Trust says who signs the ledger, and who would notice an older copy of it, in sentences.
+// Trust returns sentences on who signs the ledger and on whether a rollback to an older copy would be noticed.
 func (s Statement) Trust() []string {
 	var lines []string
 	if !s.Office.IsZero() {

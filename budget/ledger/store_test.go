@@ -18,7 +18,7 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// places are where a ledger lasts; each is a new, empty one.
+// places returns the stores in which a ledger lasts; each is a new, empty one.
 var places = map[string]func(testing.TB) string{
 	"sqlite":   func(t testing.TB) string { return filepath.Join(t.TempDir(), "ledger.db") },
 	"postgres": testdata.Postgres,
@@ -41,7 +41,7 @@ func openAt(t testing.TB, place string) *Ledger {
 	return l
 }
 
-// freshAt is a new ledger at a place with the account "people" under a cap in ε.
+// freshAt returns a new ledger at a place with the account "people" under a cap in ε.
 func freshAt(t testing.TB, place, limit string) *Ledger {
 	t.Helper()
 	l := openAt(t, place)
@@ -99,7 +99,7 @@ func TestAnUpdateThatFailsWritesNothing(t *testing.T) {
 		before := show(t, l)
 		no := errors.New("no")
 		_, err := l.store.update(ctx, func(b *book) ([]line, error) {
-			entries, err := b.write([]entry{reserving(charge("b", "bb", "1"), b.day)}, nil)
+			entries, err := b.writeEntries([]entry{reserving(charge("b", "bb", "1"), b.day)}, nil)
 			if err != nil || len(entries) != 1 {
 				t.Errorf("writing in the book: %v", err)
 			}
@@ -116,9 +116,9 @@ func TestAnUpdateThatFailsWritesNothing(t *testing.T) {
 	})
 }
 
-// reserving is the entry that reserves c on a day.
+// reserving returns the entry that reserves c on a day.
 func reserving(c Charge, day string) entry {
-	cost := normal(c.Cost)
+	cost := normalForm(c.Cost)
 	return entry{Kind: kindReserve, Date: day, Account: c.Account, Release: c.Release, PlanHash: c.PlanHash, Cost: &cost,
 		time: day + "T12:00:00Z"}
 }
@@ -230,8 +230,8 @@ func TestANetworkDiskIsRefused(t *testing.T) {
 	assertSays(t, err, "which disk", "no such call")
 }
 
-// A process may be killed when its entry is in the log and not yet synced. Whoever is then told of that entry must have
-// synced it: also an update that adds no entry writes to the log, and with that syncs what lies before.
+// A process may be killed when its entry is in the log and not yet synced. Any process that learns of the entry must
+// have synced it: even an update that adds no entry writes to the log, and thereby syncs what precedes it.
 func TestAReceiptAgainSyncsTheLog(t *testing.T) {
 	l, path := fresh(t, "10")
 	debit(t, l, charge("a", "aa", "1"))
@@ -252,7 +252,8 @@ func TestAReceiptAgainSyncsTheLog(t *testing.T) {
 	}
 }
 
-// TestPlacesAgree asks the same of a file and of a database, at random: both must answer and stand alike.
+// TestPlacesAgree sends the same random requests to a file and to a database: both must give the same answers and reach
+// the same state.
 func TestPlacesAgree(t *testing.T) {
 	ctx := context.Background()
 	file, table := freshAt(t, places["sqlite"](t), "12"), freshAt(t, places["postgres"](t), "12")
@@ -285,7 +286,7 @@ func TestPlacesAgree(t *testing.T) {
 	must(t, table.Verify(ctx))
 }
 
-// told is an error without the name of its ledger.
+// told returns an error without the name of its ledger.
 func told(err error, l *Ledger) string {
 	switch s := l.store.(type) {
 	case *file:
@@ -322,7 +323,7 @@ func TestSignedEntriesLast(t *testing.T) {
 	})
 }
 
-// BenchmarkDebit debits from accounts with so many entries.
+// BenchmarkDebit debits from accounts with several numbers of entries.
 func BenchmarkDebit(b *testing.B) {
 	for _, entries := range []int{10, 1_000, 10_000} {
 		for name, place := range places {
@@ -334,7 +335,7 @@ func BenchmarkDebit(b *testing.B) {
 					for i := range entries {
 						all = append(all, reserving(charge(fmt.Sprint("old", i), "aa", "1/1000"), book.day))
 					}
-					return book.write(all, nil)
+					return book.writeEntries(all, nil)
 				})
 				must(b, err)
 				n := 0

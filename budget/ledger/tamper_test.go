@@ -20,7 +20,7 @@ type row struct {
 
 const selectRows = "SELECT sequence, body, private, hash, signature FROM {entries} ORDER BY sequence"
 
-// rowsOf reads the table of entries without the ledger's help.
+// rowsOf reads the table of entries without the ledger's code.
 func rowsOf(t testing.TB, place string) []row {
 	t.Helper()
 	var all []row
@@ -52,7 +52,7 @@ func rowsOf(t testing.TB, place string) []row {
 	return all
 }
 
-// below writes a statement on the tables {entries} and {counter} ({count}) for the place.
+// below returns a statement on the tables {entries} and {counter} ({count}) for the place.
 func below(place, statement string) string {
 	words := strings.NewReplacer("{entries}", "entries", "{counter}", "sqlite_sequence", "{count}", "seq")
 	if isPostgres(place) {
@@ -61,7 +61,7 @@ func below(place, statement string) string {
 	return words.Replace(statement)
 }
 
-// alter runs statements behind the ledger's back, with what guards the entries out of the way.
+// alter runs statements without the ledger's knowledge, with the guards of the entries disabled.
 func alter(t testing.TB, place string, statements ...string) {
 	t.Helper()
 	var words []string
@@ -81,8 +81,8 @@ func alter(t testing.TB, place string, statements ...string) {
 		"DROP TRIGGER IF EXISTS entries_are_never_removed"}, words...)...)
 }
 
-// busyAt is a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d and
-// e.
+// busyAt returns a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d
+// and e.
 func busyAt(t testing.TB, place, witness string) *Ledger {
 	ctx := context.Background()
 	l := openAt(t, place)
@@ -96,7 +96,7 @@ func busyAt(t testing.TB, place, witness string) *Ledger {
 	return l
 }
 
-// putBack makes the tables as they were.
+// putBack restores the tables.
 func putBack(t testing.TB, place string, rows []row) {
 	t.Helper()
 	statements := []string{"DELETE FROM {entries}"}
@@ -179,8 +179,7 @@ func TestTamperingFromBelow(t *testing.T) {
 	})
 }
 
-// Whoever takes entries off the end and the count back with them makes an older copy, which nothing but a witness
-// tells.
+// Removing entries from the end, and setting back the count, makes an older copy, which only a witness detects.
 func TestTakenOffAndCountedDownWithoutAWitness(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		l := freshAt(t, place, "10")

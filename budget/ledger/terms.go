@@ -1,6 +1,6 @@
 package ledger
 
-// What the budget of an account means, and what may be written in its entries as a name or a sentence.
+// What the budget of an account means, and the syntax of names and sentences in its entries.
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Terms say what one unit of an account's budget means. Amounts under different terms cannot be added,
-// so a charge is admitted only under exactly its account's terms.
+// Terms define what one unit of an account's budget means. Amounts under different terms cannot be added, so an account
+// admits a charge only under exactly its own terms.
 type Terms struct {
 	Protects   string `json:"protects"`   // the protected unit, a noun: "person"
 	Neighbours string `json:"neighbours"` // "add-remove" or "replace"
@@ -26,7 +26,7 @@ const (
 	Rho     = "rho"
 )
 
-// check returns an error for terms that no account has.
+// check returns an error for invalid terms.
 func (t Terms) check() error {
 	switch {
 	case !nounPattern.MatchString(t.Protects) || len(t.Protects) > 100:
@@ -51,7 +51,7 @@ const nameRule = "at most 100 of a-z, 0-9, '.', '_' and '-', the first a letter 
 // maxTextBytes bounds a statement or a reason.
 const maxTextBytes = 1000
 
-// isSentence reports whether text is one line that a person can read.
+// isSentence reports whether text is one line of printable text.
 func isSentence(text string) bool {
 	if text == "" || len(text) > maxTextBytes || !utf8.ValidString(text) {
 		return false

@@ -16,16 +16,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shelf is a store of official accounts in memory, which checks every line anew whenever it is read.
+// shelf is a store of official accounts in memory, which checks every line again whenever it is read.
 type shelf struct {
 	turn  sync.Mutex
 	lines []line
 }
 
-func (s *shelf) load() (*book, error) {
+func (s *shelf) loadBook() (*book, error) {
 	b := newBook("shelf")
 	for _, l := range s.lines {
-		if err := b.read(l); err != nil {
+		if err := b.readLine(l); err != nil {
 			return nil, err
 		}
 	}
@@ -35,13 +35,13 @@ func (s *shelf) load() (*book, error) {
 func (s *shelf) view(context.Context) (*book, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	return s.load()
+	return s.loadBook()
 }
 
 func (s *shelf) update(_ context.Context, change func(*book) ([]line, error)) (*book, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	b, err := s.load()
+	b, err := s.loadBook()
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s *shelf) update(_ context.Context, change func(*book) ([]line, error)) (*
 	return b, nil
 }
 
-func (s *shelf) check(context.Context) error { return nil }
+func (s *shelf) checkStorage(context.Context) error { return nil }
 
 func (*shelf) upgrade(context.Context) ([]string, error) { return nil, nil }
 func (s *shelf) close() error                            { return nil }
@@ -76,7 +76,7 @@ type held struct {
 	seal                   string
 }
 
-// treeModel is a ledger that keeps nothing but the list of charges, and adds up everything from it each time.
+// treeModel is a ledger that keeps only the list of charges, and computes all sums from it each time.
 type treeModel struct {
 	nodes   map[string]*node
 	charges []*held
@@ -87,7 +87,7 @@ type treeModel struct {
 
 const standingReleases = 2
 
-// above lists the accounts that a charge counts in.
+// above returns the accounts that a charge counts in.
 func (m *treeModel) above(account string, also []string) map[string]bool {
 	all := map[string]bool{}
 	for _, name := range append([]string{account}, also...) {
@@ -124,7 +124,7 @@ func (m *treeModel) find(account, release, plan string) *held {
 	return nil
 }
 
-// reserve tells how Reserve must answer, and does it.
+// reserve returns how Reserve must answer, and applies the reservation.
 func (m *treeModel) reserve(h held, approval string) string {
 	if old := m.find(h.account, h.release, h.plan); old != nil {
 		switch {
@@ -178,7 +178,7 @@ func (m *treeModel) reserve(h held, approval string) string {
 	return ""
 }
 
-// answerOf names an error as the model does.
+// answerOf returns an error in the words of the model.
 func answerOf(err error) string {
 	var (
 		taken      *NameTaken
@@ -233,7 +233,7 @@ func treeLedger(t *rapid.T, m *treeModel, officer sign.Key) *Ledger {
 }
 
 // TestTreeAgainstModel runs random charges on a tree of accounts, with allowances, approvals, grants and every way in
-// which a charge ends, beside the model.
+// which a charge ends, and compares them with the model.
 func TestTreeAgainstModel(t *testing.T) {
 	officer := newKey(t)
 	standing := Approval{Plan: hash("7e"), Role: "officer", Statement: "As ever.",
@@ -386,7 +386,7 @@ func endBeside(t *rapid.T, m *treeModel, l *Ledger) {
 	}
 }
 
-// exportBeside holds every statement of an export to that of the ledger.
+// exportBeside compares every statement of an export with that of the ledger.
 func exportBeside(t *rapid.T, m *treeModel, l *Ledger) {
 	var text bytes.Buffer
 	if err := l.Export(context.Background(), &text); err != nil {
@@ -407,7 +407,7 @@ func exportBeside(t *rapid.T, m *treeModel, l *Ledger) {
 	}
 }
 
-// compareTree holds every statement to the sums of the model.
+// compareTree compares every statement with the sums of the model.
 func compareTree(t *rapid.T, m *treeModel, l *Ledger) {
 	b, err := l.store.view(context.Background())
 	if err != nil {

@@ -19,7 +19,7 @@ func signedAt(t testing.TB, place string, key *sign.Key) *Ledger {
 	return l
 }
 
-// Somebody without the key puts an unsigned ledger with a fresh cap in the place of the signed one, that is spent.
+// Somebody without the key replaces the signed ledger, which is spent, by an unsigned ledger with an unused cap.
 func TestAnUnsignedLedgerInThePlaceOfASignedOne(t *testing.T) {
 	ctx := context.Background()
 	key := newKey(t)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// anotherUser is a copy of the test binary that everybody may run, and the identity of a user who is not root: no
-// permission stops root from writing.
+// anotherUser returns a copy of the test binary that everybody may run, and the identity of a user who is not root,
+// since permissions do not stop root from writing.
 func anotherUser(t *testing.T) (binary string, identity *syscall.SysProcAttr) {
 	t.Helper()
 	if os.Getuid() != 0 {

@@ -4,5 +4,5 @@ package ledger
 
 import "os"
 
-// lockAppend does nothing: these systems measure on one host, which appends whole lines by itself.
+// lockAppend does nothing: on these systems only one host measures, and its appends are atomic.
 func lockAppend(*os.File) (unlock func(), err error) { return func() {}, nil }

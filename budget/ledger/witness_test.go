@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// server runs statements in a PostgreSQL database behind the ledger's back, as its superuser.
+// server runs statements in a PostgreSQL database without the ledger's knowledge, as its superuser.
 func server(t testing.TB, place string, statements ...string) {
 	t.Helper()
 	ctx := context.Background()
@@ -60,7 +60,7 @@ func snapshot(t testing.TB, place string) (restore func()) {
 	}
 }
 
-// entries is how many there are.
+// entries returns the number of entries.
 func (l *Ledger) entries(t testing.TB) int64 {
 	t.Helper()
 	b, err := l.store.view(context.Background())
@@ -68,7 +68,8 @@ func (l *Ledger) entries(t testing.TB) int64 {
 	return b.sequence
 }
 
-// witnessed is a new ledger at a place with the account "people" under a cap of ε = 1000, and the path of its witness.
+// witnessed returns a new ledger at a place with the account "people" under a cap of ε = 1000, and the path of its
+// witness.
 func witnessed(t testing.TB, place string) (l *Ledger, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "ledger.heads")
@@ -95,7 +96,7 @@ func write(t testing.TB, path, text string) {
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// assertOlder holds all that reads or writes the ledger to noticing that it is older than its witness.
+// assertOlder checks that every call that reads or writes the ledger reports it as older than its witness.
 func assertOlder(t *testing.T, l *Ledger) {
 	t.Helper()
 	ctx := context.Background()
@@ -113,7 +114,7 @@ func assertOlder(t *testing.T, l *Ledger) {
 func TestAWitnessHasEveryHead(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		l, path := witnessed(t, place)
-		want := []string{beginning().line()}
+		want := []string{initialHead().fileLine()}
 		expect := func() {
 			t.Helper()
 			s := show(t, l)
@@ -173,7 +174,7 @@ func TestWithoutAWitnessAnOlderCopyPasses(t *testing.T) {
 	})
 }
 
-// Two copies that went on apart cannot both be what the witness saw, also if both were told at once.
+// The heads of two copies that diverged cannot both be in the chain, even if the witness was told of both at once.
 func TestCopiesThatWentOnApartAreNoticed(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		l, path := witnessed(t, place)
@@ -212,7 +213,7 @@ func TestALedgerBegunAgainIsNoticed(t *testing.T) {
 	})
 }
 
-// A process that was killed between COMMIT and the witness leaves heads out, or a part of one.
+// A process that is killed between COMMIT and the witness leaves out heads, or writes part of one.
 func TestAWitnessIsBroughtUpToDate(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		l, path := witnessed(t, place)
@@ -220,7 +221,8 @@ func TestAWitnessIsBroughtUpToDate(t *testing.T) {
 		whole := read(t, path)
 		newest := whole[strings.LastIndex(strings.TrimSuffix(whole, "\n"), "\n")+1:]
 		for name, left := range map[string]string{
-			"the beginning": beginning().line(), "the first": strings.TrimSuffix(whole, newest), "a part": whole[:len(whole)-30],
+			"the beginning": initialHead().fileLine(), "the first": strings.TrimSuffix(whole, newest),
+			"a part":          whole[:len(whole)-30],
 			"all but the end": whole[:len(whole)-1],
 			"zeroes":          strings.TrimSuffix(whole, newest) + strings.Repeat("\x00", 20),
 		} {
@@ -298,9 +300,9 @@ func TestAnEntryThatItsWitnessWasNotTold(t *testing.T) {
 	b := newBook("ledger.db")
 	b.sequence = 7
 	ws := witnesses{{path: path, file: file}}
-	err = ws.record(b)
+	err = ws.recordHead(b)
 	assertSays(t, err, "the entry is written, but its witness "+path, "run again", "costs nothing more")
-	ws.dismiss()
+	ws.closeAll()
 }
 
 func TestReadersBesideWriters(t *testing.T) {
@@ -332,11 +334,11 @@ func TestReadersBesideWriters(t *testing.T) {
 	})
 }
 
-// An entry may be written, and witnessed, between a reader's look at the ledger and its look at the witness.
+// An entry may be written, and witnessed, between a reader's load of the ledger and its read of the witness.
 func TestAWitnessNewerThanWhatWasRead(t *testing.T) {
 	l, path := witnessed(t, filepath.Join(t.TempDir(), "ledger.db"))
 	loads := 0
-	b, err := attested(func() (*book, error) {
+	b, err := loadWitnessed(func() (*book, error) {
 		b, err := l.store.view(context.Background())
 		if loads++; loads == 1 {
 			debit(t, l, charge("a", "aa", "1"))
@@ -349,13 +351,13 @@ func TestAWitnessNewerThanWhatWasRead(t *testing.T) {
 	}
 	loads = 0
 	write(t, path, read(t, path)+"4 "+strings.Repeat("0", 64)+"\n")
-	_, err = attested(func() (*book, error) { loads++; return b, nil })
+	_, err = loadWitnessed(func() (*book, error) { loads++; return b, nil })
 	if !errors.Is(err, ErrTampered) || loads != 2 {
 		t.Errorf("%d loads: %v", loads, err)
 	}
 }
 
-// A file that was opened for reading alone while nobody wrote to it is read anew once somebody does.
+// A file that was opened read-only while nobody wrote to it is opened again once somebody does.
 func TestAReaderOpenedBeforeTheWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l, _ := witnessed(t, path)
@@ -397,7 +399,7 @@ func TestHeadsAsTheyAreWritten(t *testing.T) {
 	} {
 		got := ""
 		for _, h := range parseHeads([]byte(text)) {
-			got += h.line()
+			got += h.fileLine()
 		}
 		if got != want {
 			t.Errorf("%q holds the heads\n%swant\n%s", text, got, want)
@@ -407,7 +409,7 @@ func TestHeadsAsTheyAreWritten(t *testing.T) {
 
 func TestAppendersTakeTurns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "heads")
-	write(t, path, beginning().line())
+	write(t, path, initialHead().fileLine())
 	first, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
 	must(t, err)
 	defer first.Close()
@@ -417,7 +419,7 @@ func TestAppendersTakeTurns(t *testing.T) {
 	go func() {
 		w, err := openWitness(path, false)
 		if err == nil {
-			err = errors.Join(w.record(head{1, genesis()}), w.file.Close())
+			err = errors.Join(w.appendHead(head{1, genesisHash()}), w.file.Close())
 		}
 		told <- err
 	}()
@@ -427,24 +429,24 @@ func TestAppendersTakeTurns(t *testing.T) {
 		return
 	case <-time.After(100 * time.Millisecond):
 	}
-	if text := read(t, path); text != beginning().line() {
+	if text := read(t, path); text != initialHead().fileLine() {
 		t.Errorf("the witness has %q", text)
 	}
 	unlock()
 	must(t, <-told)
-	if text := read(t, path); text != beginning().line()+"1 "+genesis().String()+"\n" {
+	if text := read(t, path); text != initialHead().fileLine()+"1 "+genesisHash().String()+"\n" {
 		t.Errorf("the witness has %q", text)
 	}
 }
 
-// elsewhere has witnesses taken for ones on another disk.
+// elsewhere treats every witness as one on another disk.
 func elsewhere(t testing.TB) {
 	was := onOneDisk
 	onOneDisk = func([]string, [2]os.FileInfo) bool { return false }
 	t.Cleanup(func() { onOneDisk = was })
 }
 
-// A debit is witnessed where no older copy could have one of its accounts open, and not know the witness.
+// A debit is witnessed if no older copy could have one of its accounts open without knowing the witness.
 func TestWhatIsWitnessed(t *testing.T) {
 	elsewhere(t)
 	ctx := context.Background()
@@ -486,7 +488,7 @@ func TestWhatIsWitnessed(t *testing.T) {
 	for i := range entries {
 		entries[i].Date, entries[i].time = b.day, "2026-03-01T00:00:00Z"
 	}
-	_, err = b.write(entries, nil)
+	_, err = b.writeEntries(entries, nil)
 	assertSays(t, err, "says of its account what is not so")
 }
 
@@ -498,7 +500,7 @@ func TestAWitnessThatWasEmptied(t *testing.T) {
 		debit(t, l, charge("a", "aa", "1"))
 		whole := read(t, path)
 		for left, says := range map[string]string{
-			"": "knows nothing of entries 1 to 3", beginning().line(): "knows nothing of entries 1 to 3",
+			"": "knows nothing of entries 1 to 3", initialHead().fileLine(): "knows nothing of entries 1 to 3",
 			whole[:len(whole)-1]: "knows nothing of entries 2 to 3", whole: "",
 		} {
 			write(t, path, left)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// lockAppend waits until no other process appends to the file. One host appends whole lines by itself, but of two that
-// share a volume the second would write where the first does. A file system without locks goes without.
+// lockAppend waits until no other process appends to the file. Appends by processes on one host are atomic, but of two
+// hosts that share a volume the second could overwrite the first. A file system without locks is used without one.
 func lockAppend(f *os.File) (unlock func(), err error) {
 	deadline := time.Now().Add(10 * time.Second)
 	for {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// private refuses a file that others than its owner can read or write.
-func private(path string) error {
+// checkPrivate returns an error for a file that others than its owner can read or write.
+func checkPrivate(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err

@@ -1,10 +1,10 @@
-// Package sign makes and checks detached Ed25519 signatures (RFC 8032): of people who approve plans, and of the office
+// Package sign makes and checks detached Ed25519 signatures (RFC 8032), by people who approve plans and by the office
 // that keeps the account.
 //
 // It owns keys and their files: PEM, as openssl writes it, PKCS #8 for private keys and PKIX for public ones.
 //
 // It never prints a private key, never reads one that others than its owner can read, and never signs a message without
-// the purpose of the signature.
+// a purpose.
 package sign
 
 import (
@@ -32,18 +32,16 @@ const (
 	maxKeyBytes = 1 << 14
 )
 
-// PublicKey checks signatures. Two are equal (==) if they are the same key; the
-// zero PublicKey is none.
+// PublicKey checks signatures. Two are equal (==) if they are the same key; the zero PublicKey is no key.
 type PublicKey struct{ text string }
 
 // IsZero reports whether there is no key.
 func (k PublicKey) IsZero() bool { return k.text == "" }
 
-// String is the key in one word, "ed25519:" and 43 characters of base64, as policies
-// and signatures hold it.
+// String returns the key in one word, "ed25519:" and 43 characters of base64, as in policies and signatures.
 func (k PublicKey) String() string { return k.text }
 
-// MarshalText is String.
+// MarshalText returns String.
 func (k PublicKey) MarshalText() ([]byte, error) { return []byte(k.text), nil }
 
 // UnmarshalText reads what String writes; an empty text is no key.
@@ -57,9 +55,8 @@ func (k *PublicKey) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Fingerprint is the SHA-256 of the key in groups of four hexadecimal digits, the
-// first 16 bytes of it: what two people read to each other to know that they mean
-// the same key.
+// Fingerprint returns the first 16 bytes of the SHA-256 of the key, in groups of four hexadecimal digits. Two people
+// read it to each other to confirm that they mean the same key.
 func (k PublicKey) Fingerprint() string {
 	h := sha256.Sum256([]byte(k.text))
 	digits := hex.EncodeToString(h[:16])
@@ -116,52 +113,53 @@ func ReadPublicKey(path string) (PublicKey, error) {
 	return k, nil
 }
 
-// without names the file that a path without an ending would be, where it has that ending.
-func without(path, ending string) string {
+// suggestWithout returns ", " and the path without its ending, or "" if it does not have that ending.
+func suggestWithout(path, ending string) string {
 	if name, has := strings.CutSuffix(path, ending); has && name != "" {
 		return ", " + name
 	}
 	return ""
 }
 
-// Verify fails unless signature is that of the key for this purpose and message.
+// Verify returns an error unless signature is the key's signature for this purpose and message.
 func (k PublicKey) Verify(purpose string, message []byte, signature string) error {
 	key, err := base64.RawStdEncoding.DecodeString(strings.TrimPrefix(k.text, textPrefix))
 	if err != nil || len(key) != ed25519.PublicKeySize {
 		return errors.New("there is no key to check the signature with")
 	}
 	s, err := base64.RawStdEncoding.Strict().DecodeString(signature)
-	if err != nil || !ed25519.Verify(key, signed(purpose, message), s) {
+	if err != nil || !ed25519.Verify(key, messageFor(purpose, message), s) {
 		return fmt.Errorf("the signature is not that of the key with the fingerprint %s", k.Fingerprint())
 	}
 	return nil
 }
 
-// Key signs. It prints as nothing but its public key.
+// Key signs. It prints only as its public key.
 type Key struct{ private ed25519.PrivateKey }
 
-// Public is the key that checks what this one signs.
+// Public returns the key that checks the signatures of k.
 func (k Key) Public() PublicKey { return publicKey(k.private.Public().(ed25519.PublicKey)) }
 
-// String is the public key.
+// String returns the public key.
 func (k Key) String() string { return k.Public().String() }
 
-// GoString is the public key.
+// GoString returns the public key.
 func (k Key) GoString() string { return k.String() }
 
-// Sign is the signature, in base64, of a message for a purpose. Ed25519 draws
-// nothing: the same message has the same signature.
+// Sign returns the signature, in base64, of a message for a purpose. Ed25519 uses no randomness: the same message has
+// the same signature.
 func (k Key) Sign(purpose string, message []byte) string {
-	return base64.RawStdEncoding.EncodeToString(ed25519.Sign(k.private, signed(purpose, message)))
+	return base64.RawStdEncoding.EncodeToString(ed25519.Sign(k.private, messageFor(purpose, message)))
 }
 
-// signed is what is signed: a signature for one purpose serves no other.
-func signed(purpose string, message []byte) []byte {
+// messageFor returns the bytes that are signed. They begin with the purpose, so a signature for one purpose is invalid
+// for any other.
+func messageFor(purpose string, message []byte) []byte {
 	return append([]byte("dprelease "+purpose+"\x00"), message...)
 }
 
-// ReadKey reads a private key file. It refuses one that others than its owner can
-// read, and says so where it is a public key.
+// ReadKey reads a private key file. It refuses one that others than its owner can read, and explains when the file is a
+// public key.
 func ReadKey(path string) (Key, error) {
 	b, err := readSmall(path)
 	if err != nil {
@@ -170,9 +168,9 @@ func ReadKey(path string) (Key, error) {
 	defer clear(b)
 	if _, err := ParsePublicKey(string(b)); err == nil {
 		return Key{}, fmt.Errorf("%s is a public key, which signs nothing: give the private key that belongs to it%s", path,
-			without(path, ".pub"))
+			suggestWithout(path, ".pub"))
 	}
-	if err := private(path); err != nil {
+	if err := checkPrivate(path); err != nil {
 		return Key{}, err
 	}
 	block, rest := pem.Decode(b)
@@ -190,8 +188,8 @@ func ReadKey(path string) (Key, error) {
 	return Key{key}, nil
 }
 
-// Generate draws a key and writes it to path, for its owner alone, and its public
-// key to path.pub. It replaces no file.
+// Generate generates a key and writes it to path, for its owner alone, and its public key to path.pub. It replaces no
+// file.
 func Generate(path string) (PublicKey, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -219,7 +217,7 @@ func Generate(path string) (PublicKey, error) {
 	return publicKey(public), nil
 }
 
-// writeNew writes and syncs a file that must not be there.
+// writeNew writes and syncs a file that must not exist.
 func writeNew(path string, mode os.FileMode, b []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
@@ -238,7 +236,7 @@ func writeNew(path string, mode os.FileMode, b []byte) error {
 	return nil
 }
 
-// readSmall reads a file that is no longer than a key.
+// readSmall reads a file of at most maxKeyBytes bytes.
 func readSmall(path string) ([]byte, error) {
 	b, err := regular.Read(path, maxKeyBytes)
 	var large *regular.TooLarge
