@@ -152,3 +152,54 @@ func TestAChangedFunctionIsNoticed(t *testing.T) {
 		t.Error("a function whose lines are broken elsewhere has another hash")
 	}
 }
+
+// inCode is a name that a proof page quotes: of a function, a method, a type, a field or a test.
+var inCode = regexp.MustCompile("`([A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)*)`")
+
+// TestProofsNameWhatIsThere fails where a proof page quotes a name that no file of the module has any more.
+func TestProofsNameWhatIsThere(t *testing.T) {
+	there := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, name := range identifier.FindAllString(string(source), -1) {
+			there[name] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob(filepath.Join("docs", "proofs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range inCode.FindAllStringSubmatch(string(text), -1) {
+			if isFile.MatchString(m[1]) {
+				continue
+			}
+			seen++
+			for part := range strings.SplitSeq(m[1], ".") {
+				if !there[part] {
+					t.Errorf("%s: there is no %s", page, m[1])
+				}
+			}
+		}
+	}
+	if seen < 1000 {
+		t.Errorf("%d names were looked for", seen)
+	}
+}
+
+var (
+	identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
+	isFile     = regexp.MustCompile(`\.(go|md|yaml|json|csv)$`)
+)
