@@ -200,13 +200,21 @@ func traceDivision(d *draftPlan, b *strings.Builder) {
 	})
 }
 
+// traceMechanism names a mechanism with its parameter: a law of noise, or a mechanism that adds none.
+func traceMechanism(m budget.Mechanism) string {
+	if m.Kind.Name() != "" {
+		return describe.MechanismText(m) + ", " + describe.ScaleText(m)
+	}
+	v, _ := m.Parameter.Float64()
+	return strings.ReplaceAll(string(m.Kind), "-", " ") + ", " + budget.DecimalNearest(v, 4)
+}
+
 // traceMeasurements writes the measurements with their noise.
 func traceMeasurements(d *draftPlan, b *strings.Builder) {
 	traceLines(b, len(d.plan.Measurements), func(i int) string {
 		m := d.plan.Measurements[i]
-		return fmt.Sprintf("%s\t%s\t%s, %s\t%s\t%s", m.ID, budget.Plural(m.Cells, "answer"),
-			describe.MechanismText(m.Mechanism), describe.ScaleText(m.Mechanism), describe.SensitivityText(m.Mechanism),
-			describe.CostText(m.Mechanism, 1))
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", m.ID, budget.Plural(m.Cells, "answer"), traceMechanism(m.Mechanism),
+			describe.SensitivityText(m.Mechanism), describe.CostText(m.Mechanism, 1))
 	})
 	for _, s := range d.plan.Synthetic {
 		if s.Adaptive() {

@@ -86,3 +86,15 @@ func TestTraceOfManyTablesIsFolded(t *testing.T) {
 		t.Errorf("%d lists are cut:\n%s", got, b)
 	}
 }
+
+// Quantiles that are drawn have a mechanism that adds no noise, and are traced by its name.
+func TestTraceNamesEveryMechanism(t *testing.T) {
+	r := plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: payRelease}))(t)
+	var b strings.Builder
+	if err := planner.Trace(r, &b); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); !strings.Contains(text, "exponential quantiles, ") || strings.Contains(text, ",  = ") {
+		t.Error(text)
+	}
+}
