@@ -71,10 +71,10 @@ func TestAReleaseFromAnotherModule(t *testing.T) {
 	}
 }
 
-// goIn runs the go command in a folder, without the network.
+// goIn runs the go command in a folder.
 func goIn(dir string, args ...string) (string, error) {
 	c := exec.Command("go", args...)
-	c.Dir, c.Env = dir, append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOPROXY=off", "GOWORK=off")
+	c.Dir, c.Env = dir, append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOWORK=off")
 	text, err := c.CombinedOutput()
 	return string(text), err
 }
