@@ -38,7 +38,7 @@ func (l discreteLaplace) boundingPair(m Mechanism, shifts []Shift) pair {
 	return pureAtoms(l.costOf(m))
 }
 
-// knownByNorms returns false: if shifts cannot be listed, the loss is that of the ε.
+// knownByNorms returns false: if shifts cannot be listed, the mechanism is accounted for by its ε.
 func (discreteLaplace) knownByNorms(Mechanism) bool { return false }
 
 func (discreteLaplace) isSmoothable() bool { return false }

@@ -10,7 +10,8 @@ import "math"
 // P and N(−μ²/2, μ²) under Q, in both directions (Balle & Wang 2018; Dong, Roth &
 // Su 2022).
 //
-// If Sigma is not positive, or L2 is negative or not finite, all results are those of no protection.
+// If Sigma is not positive, or L2 is negative or not finite, every method answers as for a mechanism that protects
+// nothing.
 type Gaussian struct {
 	Sigma, L2 float64
 }

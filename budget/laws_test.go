@@ -92,9 +92,9 @@ func (s subsampledGaussian) mixture(x float64) (above, below float64) {
 		float64(rest*normalTail(-x)) + float64(s.Rate*normalTail(mu-x))
 }
 
-// lossTails returns P(L > x) and Q(L > x). Their relative error is that of the
-// normal tails at c = cut(x), 2⁻⁵⁰·(16+c²), plus what the rounding of c takes:
-// c·dc with dc = 2⁻⁵⁰·(|ln|+1)/μ/(1 + expm1(x)/Rate).
+// lossTails returns P(L > x) and Q(L > x). Their relative error is at most
+// 2⁻⁵⁰·(16+c²), the error of the normal tails at c = cut(x), plus c·dc from the rounding of c, with
+// dc = 2⁻⁵⁰·(|ln|+1)/μ/(1 + expm1(x)/Rate).
 func (r removal) lossTails(x float64) (p, q float64) {
 	s := subsampledGaussian(r)
 	c := s.cut(x)

@@ -23,7 +23,8 @@ import (
 )
 
 // quantilesOf is a measurement of quantiles of pay by size, of the payroll, opened with a key.
-func quantilesOf(t testing.TB, r *plan.Plan, q counted.Quantiles, counts answer.Answer, key int) (*opened, exactAnswer) {
+func quantilesOf(t testing.TB, r *plan.Plan, q counted.Quantiles, counts answer.Answer, key int) (*opened,
+	exactAnswer) {
 	t.Helper()
 	m := plan.Measurement{ID: "pay", Query: plan.Query{Table: "jobs",
 		Factors: []plan.Factor{{Attribute: "size", Basis: plan.Identity}}, Counted: q},
@@ -177,7 +178,8 @@ func TestRangesOfCoarserStrata(t *testing.T) {
 	l := &domain.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 90,
 		Strata: []domain.Stratum{{First: 5, Last: 9}, {First: 0, Last: 7}, {First: 30, Last: 90}}}
 	level := &domain.Level{Categories: make([]domain.Category, 2), Of: []uint32{0, 0, 1}}
-	if got := rangesByCategory(l, level); !slices.Equal(got, []domain.Stratum{{First: 0, Last: 9}, {First: 30, Last: 90}}) {
+	want := []domain.Stratum{{First: 0, Last: 9}, {First: 30, Last: 90}}
+	if got := rangesByCategory(l, level); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
 	d := &quantileDrawing{lattice: l, sizes: []int{2, 2, 3}, by: 1, ranges: rangesByCategory(l, level)}

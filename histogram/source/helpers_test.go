@@ -162,7 +162,8 @@ func readContent(t testing.TB, dir string, s spec.TableSource, columns ...string
 				rows = append(rows, make([]string, len(columns)))
 			}
 			for j := range columns {
-				values, codes := batch.Columns[j], registers[j].textsOf(t, batch.Columns[len(columns)+j], batch.Largest[len(columns)+j])
+				at := len(columns) + j
+				values, codes := batch.Columns[j], registers[j].textsOf(t, batch.Columns[at], batch.Largest[at])
 				types[values.DataType().String()] = true
 				if values.Len() != batch.Rows || len(codes) != batch.Rows {
 					t.Fatalf("%d rows, %d values and %d codes", batch.Rows, values.Len(), len(codes))

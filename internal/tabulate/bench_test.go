@@ -144,7 +144,8 @@ func BenchmarkCosts(b *testing.B) {
 			table := make([]uint32, min(size*size, leastParted))
 			count := func() { tallyTwo(table, short[0], short[1], size) }
 			if size*size >= leastParted {
-				p, of, cell := newParted(size*size, stretchBits, new(total)), baseColumns{short: short[:], sizes: []int{size, size}},
+				of := baseColumns{short: short[:], sizes: []int{size, size}}
+				p, cell := newParted(size*size, stretchBits, new(total)),
 					make([]int, chunkRows/2)
 				var l stretchBatches
 				count = func() { l.addRows(p, of, rows, cell) }

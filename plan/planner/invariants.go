@@ -32,9 +32,9 @@ func markInvariants(p *plan.Plan, tables []*workload.Table) {
 	}
 }
 
-// sharesNoisy fails where a table has shares of public figures: worked out from the noisy counts they would contradict
-// the counts beside them.
-func sharesNoisy(p *plan.Plan) error {
+// refusePublicShares returns an error if a table has shares of public figures: computed from noisy counts, they would
+// contradict the published counts.
+func refusePublicShares(p *plan.Plan) error {
 	for _, t := range p.Tables {
 		at := slices.IndexFunc(t.Figures, func(f plan.Figure) bool { return statistic.OfFigure(f).OfTotal() })
 		if at < 0 || isNoisy(t) {

@@ -112,7 +112,7 @@ func (d *draftPlan) planMeasurements(r, inner *spec.Release, done func(string, *
 	}
 	markInvariants(p, d.tables)
 	p.Invariants = compiled.Invariants(p)
-	if err := sharesNoisy(p); err != nil {
+	if err := refusePublicShares(p); err != nil {
 		return nil, err
 	}
 	return d, checkInvariants(p)

@@ -432,11 +432,11 @@ func selectMarked[T any](entries []T, chosen []uint64) []T {
 // splitPartition decides for a partition that is too large to be sorted, by the next bits of its words. It sets the
 // bits of all its rows, also of rows in batches.
 func (s *sorter) splitPartition(p, skip int) error {
-	alike, err := s.haveOneWord(p)
+	isOneWord, err := s.haveOneWord(p)
 	if err != nil {
 		return err
 	}
-	if alike {
+	if isOneWord {
 		return s.decideByBits(p)
 	}
 	const ways = 64

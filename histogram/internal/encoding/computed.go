@@ -43,7 +43,7 @@ func (e *Encoder) computeValues(inputs []arrow.Array) (arrow.Array, []domain.Fit
 	return e.compute(inputs)
 }
 
-// Diagnosis returns what the operator is told of a row's value: the value, or the inputs from which it is computed.
+// Diagnosis returns the value of a row for the operator's diagnostics, or the inputs from which it is computed.
 func (e *Encoder) Diagnosis(inputs []arrow.Array, row int) string {
 	texts := make([]string, len(inputs))
 	for i, name := range e.Column.Inputs() {
