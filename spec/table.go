@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"cmp"
-
 	"github.com/dprelease/dprelease/spec/domain"
 	"github.com/dprelease/dprelease/spec/files"
 )
@@ -32,7 +30,10 @@ type Table struct {
 // Column returns the column of that name, including linked ones, nil if there is none.
 func (t *Table) Column(name string) *Column {
 	isNamed := func(c *Column) bool { return c.Name == name }
-	return cmp.Or(findFirst(t.Columns, isNamed), findFirst(t.Linked, isNamed))
+	if c := findFirst(t.Columns, isNamed); c != nil {
+		return c
+	}
+	return findFirst(t.Linked, isNamed)
 }
 
 // TableSource says where the rows of a table are.

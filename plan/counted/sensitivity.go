@@ -150,16 +150,18 @@ func shiftsOf(parts ...*big.Int) []budget.Shift {
 func ResidualSensitivity(n spec.Neighbours, maxRows int64, axes []residual.Moves) *Sensitivity {
 	k := big.NewInt(maxRows)
 	l1, l2Squared, reach := big.NewInt(maxRows), new(big.Int).Mul(k, k), big.NewInt(1)
-	facing := new(big.Rat) // the most that an axis adds, relatively, where two rows differ in it alone
 	for _, m := range axes {
 		l1.Mul(l1, big.NewInt(m.Norm))
 		l2Squared.Mul(l2Squared, big.NewInt(m.Squares))
 		reach.Mul(reach, big.NewInt(m.Reach))
-		if f := big.NewRat(m.Facing, m.Squares); f.Cmp(facing) > 0 {
-			facing = f
-		}
 	}
 	if n == spec.Replace { // 2·Π squares·(1 + facing), whole as facing is over one of the squares
+		facing := new(big.Rat) // the most that an axis adds, relatively, where two rows differ in it alone
+		for _, m := range axes {
+			if f := big.NewRat(m.Facing, m.Squares); f.Cmp(facing) > 0 {
+				facing = f
+			}
+		}
 		l1.Lsh(l1, 1)
 		l2Squared.Lsh(l2Squared, 1)
 		apart := new(big.Int).Mul(l2Squared, facing.Num())

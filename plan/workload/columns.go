@@ -54,21 +54,25 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 	b := chainBuilder{Chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil,
 		separate: how == strategy.LevelsSeparate, used: map[column][]*domain.Level{}, sums: map[*domain.Level]residual.Sums{}}
 	var columns []column
+	known := map[usage]*domain.Level{} // many tables have the same few attributes
 	for _, t := range tables {
 		if t.Apart() {
 			continue
 		}
 		for i, a := range t.Counted {
 			of := b.columnOf(t, a)
-			level, ok := r.Table(t.Marginal.Table).Column(a.Column).Domain.Level(a.Level)
+			level, ok := known[usage{a, of.ranged}]
 			if !ok {
-				continue // refused before
-			}
-			if b.used[of] == nil {
-				columns = append(columns, of)
-			}
-			if !slices.Contains(b.used[of], level) {
-				b.used[of] = append(b.used[of], level)
+				if level, ok = r.Table(t.Marginal.Table).Column(a.Column).Domain.Level(a.Level); !ok {
+					continue // refused before
+				}
+				known[usage{a, of.ranged}] = level
+				if b.used[of] == nil {
+					columns = append(columns, of)
+				}
+				if !slices.Contains(b.used[of], level) {
+					b.used[of] = append(b.used[of], level)
+				}
 			}
 			if t.Sums[i] != residual.Cells {
 				b.sums[level] = max(b.sums[level], t.Sums[i])
