@@ -122,16 +122,6 @@ func impossibleShape() *shape.Shape {
 		1, 0).OrSay("at least one, as {where: {age.band: 0–15, status: employed}}")
 }
 
-// whereShape is a mapping from attributes to the categories that are meant.
-func whereShape(says string) *shape.Shape {
-	these := "a category, or a list of categories"
-	categories := shape.List(these, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0).
-		OrSay("at least one category")
-	return shape.Dictionary(says, `^.+$`, shape.Choice(these, shape.OnSequence(categories),
-		shape.OnScalar(shape.Category(these)))).
-		Nonempty("at least one attribute with its categories, as {age.band: 0–15, status: employed}")
-}
-
 func invariantsShape() *shape.Shape {
 	figure := shape.Whole("a whole number from 0 to 2^40", 0, MaxCount)
 	figures := shape.Dictionary("each category of the one attribute with its figure, as {north: 120, south: 80}", `^.*$`,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/spec/domain"
@@ -14,37 +15,6 @@ import (
 
 	"github.com/dprelease/dprelease/spec/document"
 )
-
-// measurable returns the reader of a statistic that needs the sums of a column's values up to a power.
-func measurable(kind StatKind, power int) func(s statReader, item, of document.Node, stat *Stat) {
-	return func(s statReader, _, of document.Node, stat *Stat) {
-		stat.Kind, stat.Column, stat.Name = kind, of.Text(), of.Text()+"_"+kind.String()
-		s.checkMeasurable(of, "a "+kind.String(), power)
-	}
-}
-
-func (s statReader) median(_, of document.Node, stat *Stat) {
-	stat.Kind, stat.Column, stat.Name = Quantiles, of.Text(), of.Text()+"_median"
-	stat.Median, stat.At = true, []*big.Rat{big.NewRat(1, 2)}
-	s.checkMeasurable(of, "a median", 0)
-}
-
-func (s statReader) quantiles(item, of document.Node, stat *Stat) {
-	stat.Kind, stat.Column, stat.Name = Quantiles, of.Text(), of.Text()
-	s.checkMeasurable(of, "quantiles", 0)
-	stat.At = s.readShares(item.Get("at"))
-}
-
-func (s statReader) distinct(item, of document.Node, stat *Stat) {
-	stat.Kind, stat.Column, stat.Name = Distinct, of.Text(), of.Text()+"_distinct"
-	stat.PerUnit = item.Get("per_unit").Whole()
-	s.checkCountable(of)
-}
-
-func (s statReader) ratio(_, of document.Node, stat *Stat) {
-	stat.Kind, stat.Name = Ratio, "_ratio"
-	stat.Of, stat.Over = s.readRatio(of)
-}
 
 // statReader reads the statistics of one marginal.
 type statReader struct {
@@ -95,11 +65,6 @@ func (s statReader) readStat(item document.Node) Stat {
 		}
 	}
 	return stat
-}
-
-func (s statReader) units(item, _ document.Node, stat *Stat) {
-	stat.Kind = Units
-	s.checkHasUnits(item, "units")
 }
 
 // checkHasUnits reports a count by units in a table whose rows are units.
@@ -164,6 +129,23 @@ func (s statReader) checkMeasurable(n document.Node, what string, power int) *do
 		s.checkFits(n, c, l, power)
 	}
 	return l
+}
+
+// readAttributes reads attributes of the marginal, and reports whether they are all that it has.
+func (s statReader) readAttributes(n document.Node) (attributes []Attribute, all bool) {
+	names, by := s.root.Get("marginals").Get(s.marginal.Name).Get("by").Texts(), s.marginal.By
+	for _, item := range n.Items() {
+		at := slices.IndexFunc(by, func(a Attribute) bool { return a.String() == item.Text() })
+		switch {
+		case !slices.Contains(names, item.Text()):
+			s.Wrong(item, s.notInBy(s.marginal, item, names))
+		case at >= 0 && slices.Contains(attributes, by[at]):
+			s.Wrong(item, document.Problem{Message: fmt.Sprintf("%s is there twice", item.Text()), Expected: "each attribute once"})
+		case at >= 0:
+			attributes = append(attributes, by[at])
+		}
+	}
+	return attributes, len(attributes) == len(by) && len(by) == len(names)
 }
 
 // readShares reads the shares of quantiles.
@@ -273,4 +255,51 @@ func (s statReader) checkNames(items []document.Node) {
 		}
 		maps.Copy(owner, own)
 	}
+}
+
+// readRatio reads the two terms of a ratio.
+func (s statReader) readRatio(n document.Node) (of, over Term) {
+	of, _ = s.readTerm(n.Get("of").Or(n))
+	over, l := s.readTerm(n.Get("over"))
+	if statKinds[of.Kind].isQuotient != statKinds[over.Kind].isQuotient {
+		s.Wrong(n.Get("over"), document.Problem{
+			Message:  fmt.Sprintf("a ratio of a %s over a %s", of.Kind, over.Kind),
+			Expected: "two means, or sums and counts: a mean is a ratio itself",
+		})
+	} else if l != nil {
+		s.checkDenominator(n.Get("over").Get(over.Kind.String()), l)
+	}
+	return of, over
+}
+
+// readTerm reads one term, and the lattice of its column. A ratio without `of` holds the keys of its first term itself.
+func (s statReader) readTerm(n document.Node) (term Term, l *domain.Lattice) {
+	where := n.Get("where")
+	term.Kind = Count
+	for _, kind := range []StatKind{Sum, Mean} {
+		if column := n.Get(kind.String()); column.Present() {
+			term.Kind, term.Column = kind, column.Text()
+			l = s.checkMeasurable(column, "a "+kind.String(), 1)
+		}
+	}
+	if term.Column == "" && !where.Present() {
+		where = n // columns with their categories are themselves conditions
+	}
+	term.Where, _ = s.readConditions(s.table, where)
+	return term, l
+}
+
+// checkDenominator reports a denominator whose range of values allows 0 or less.
+func (s statReader) checkDenominator(n document.Node, l *domain.Lattice) {
+	p := document.Problem{Expected: "a column whose range starts at 0 or above, or a count"}
+	switch {
+	case l.First < 0:
+		p.Message = fmt.Sprintf("the range of %s starts at %s, so that the denominator could be 0 or negative", n.Text(),
+			document.FormatNumber(l.Value(l.First)))
+	case l.Last == 0:
+		p.Message = fmt.Sprintf("the values of %s are all 0, and so is the denominator", n.Text())
+	default:
+		return
+	}
+	s.Wrong(n, p)
 }

@@ -1,8 +1,13 @@
 package spec
 
-// This file holds the words that the grammar and its readers share: the syntax of names and values, and bounds.
+// This file holds the words that the grammar and its readers share: the syntax of names, values and conditions, and
+// bounds.
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/dprelease/dprelease/spec/shape"
+)
 
 // Syntaxes of names, as regular expressions.
 const (
@@ -58,3 +63,13 @@ const (
 	maxFitName   = 40        // characters of a name
 	fitSyntax    = `[\p{L}\p{N}]+([ _-][\p{L}\p{N}]+)*`
 )
+
+// whereShape is a mapping from attributes to the categories that are meant.
+func whereShape(says string) *shape.Shape {
+	these := "a category, or a list of categories"
+	categories := shape.List(these, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0).
+		OrSay("at least one category")
+	return shape.Dictionary(says, `^.+$`, shape.Choice(these, shape.OnSequence(categories),
+		shape.OnScalar(shape.Category(these)))).
+		Nonempty("at least one attribute with its categories, as {age.band: 0–15, status: employed}")
+}
