@@ -34,21 +34,22 @@ func TestAReleaseFromAnotherModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	copyFile(t, filepath.Join("examples", "embed", "main.go"), filepath.Join(dir, "main.go"))
-	copyFile(t, "go.sum", filepath.Join(dir, "go.sum"))
-	mod, err := os.ReadFile("go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(string(mod), "module example.org/service") +
-		"\nrequire github.com/dprelease/dprelease v0.0.0\n\nreplace github.com/dprelease/dprelease => " + top + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(own), 0o644); err != nil {
-		t.Fatal(err)
+	// A workspace has the packages compiled once for this module and the other.
+	for name, text := range map[string]string{
+		"go.mod":  goLine(t) + "\nmodule example.org/service\n",
+		"go.work": goLine(t) + "\nuse (\n.\n" + top + "\n)\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("docs", "howto", "start"))); err != nil {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(dir, "service")
-	if text, err := goIn(dir, "build", "-o", binary, "."); err != nil {
+	build := exec.Command("go", "build", "-o", binary, ".")
+	build.Dir, build.Env = dir, append(os.Environ(), "GOWORK="+filepath.Join(dir, "go.work"))
+	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	for range 2 {
@@ -71,12 +72,14 @@ func TestAReleaseFromAnotherModule(t *testing.T) {
 	}
 }
 
-// goIn runs the go command in a folder.
-func goIn(dir string, args ...string) (string, error) {
-	c := exec.Command("go", args...)
-	c.Dir, c.Env = dir, append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOWORK=off")
-	text, err := c.CombinedOutput()
-	return string(text), err
+// goLine returns the line of go.mod that names the version of the language.
+func goLine(t *testing.T) string {
+	t.Helper()
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`(?m)^go .*$`).FindString(string(mod))
 }
 
 func copyFile(t *testing.T, from, to string) {
