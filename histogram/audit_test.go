@@ -360,6 +360,7 @@ func TestAuditOfABlock(t *testing.T) {
 // exceed the claim.
 func TestAuditCatchesBrokenBlocks(t *testing.T) {
 	testdata.SkipUnderRace(t)
+	testdata.SkipPlanted(t, "internal/noise", "plan/adaptive", "plan/counted", "budget")
 	unlimited := func(o *oracle) { o.method.Block.Parameter = big.NewRat(1<<40, 1) }
 	for _, method := range auditedMethods() {
 		for _, neighbours := range auditedNeighbours() {

@@ -44,8 +44,8 @@ func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) *Exact {
 }
 
 // exactOfCounts is the exact answer to the one measurement of a plan.
-func exactOfCounts(p *plan.Plan, counts answer.Answer, s *noise.Streams) *Exact {
-	return newExact(compiled.Of(p), p.Measurements, answer.New([]answer.Answer{counts}, false, answer.Stamp{}), s)
+func exactOfCounts(p *compiled.Compiled, counts answer.Answer, s *noise.Streams) *Exact {
+	return newExact(p, p.Measurements, answer.New([]answer.Answer{counts}, false, answer.Stamp{}), s)
 }
 
 // answerOf looks behind what is redacted: the exact answer to a measurement.

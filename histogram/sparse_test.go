@@ -15,15 +15,17 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/plan/selection"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // openedSparse is the exact answer to a sparse measurement, opened with a key.
-func openedSparse(p *plan.Plan, key noise.Key, counts answer.Answer) (*opened, exactAnswer) {
-	s := noise.NewStreams(key, hashOfPlan(p))
+func openedSparse(p *compiled.Compiled, key noise.Key, counts answer.Answer) (*opened, exactAnswer) {
+	s := noise.NewStreams(key, p.Hash())
 	e := exactOfCounts(p, counts, s)
 	return &opened{exact: e.inner, streams: s, given: make([]bool, 1)}, e.inner.answers[0]
 }
@@ -122,6 +124,7 @@ const sparseRuns = 1000
 func TestSparseAnswersHaveTheLawOfDenseOnes(t *testing.T) {
 	for _, money := range []string{"rho: 1/8", "epsilon: 1/2", "epsilon: 1, delta: 1e-9"} {
 		p := tripsPlan(t, "BUDGET", money)
+		whole := compiled.Of(p)
 		filled := someFilled(900)
 		sparse, dense := newSparseSample(p, filled), newSparseSample(p, filled)
 		full := answer.Answer{Counts: make([]int64, 900)}
@@ -129,7 +132,7 @@ func TestSparseAnswersHaveTheLawOfDenseOnes(t *testing.T) {
 			full.Counts[cell] = filled.Counts[i]
 		}
 		for run := range sparseRuns {
-			x, a := openedSparse(p, keyNumbered(run), filled)
+			x, a := openedSparse(whole, keyNumbered(run), filled)
 			m, err := x.sparseAnswer(context.Background(), a)
 			if err != nil {
 				t.Fatal(err)
@@ -138,7 +141,7 @@ func TestSparseAnswersHaveTheLawOfDenseOnes(t *testing.T) {
 				t.Fatalf("%s: cells are not ascending: %v", money, m.Cells)
 			}
 			sparse.include(m)
-			x, a = openedSparse(p, keyNumbered(run), full)
+			x, a = openedSparse(whole, keyNumbered(run), full)
 			if m, err = x.noisyAnswer(context.Background(), a); err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +170,9 @@ func cut(m measured.Measured) measured.Measured {
 
 // TestWrongSparseAnswersAreNoticed makes one mistake each.
 func TestWrongSparseAnswersAreNoticed(t *testing.T) {
+	testdata.SkipPlanted(t, "internal/noise", "plan/selection")
 	p := tripsPlan(t)
+	whole := compiled.Of(p)
 	filled := someFilled(900)
 	for name, wrong := range map[string]func(x *opened, a exactAnswer, m measured.Measured) measured.Measured{
 		"cells with rows have no noise": func(_ *opened, a exactAnswer, m measured.Measured) measured.Measured {
@@ -210,7 +215,7 @@ func TestWrongSparseAnswersAreNoticed(t *testing.T) {
 	} {
 		sample := newSparseSample(p, filled)
 		for run := range sparseRuns / 2 {
-			x, a := openedSparse(p, keyNumbered(run), filled)
+			x, a := openedSparse(whole, keyNumbered(run), filled)
 			m, err := x.sparseAnswer(context.Background(), a)
 			if err != nil {
 				t.Fatal(err)
@@ -258,7 +263,7 @@ func TestImpossibleCellsAreNeverInSparseAnswers(t *testing.T) {
 	published := 0
 	for key := range 20 {
 		// a row that no table can have
-		x, a := openedSparse(p, keyNumbered(key), answer.Answer{Cells: []uint64{6 * 3000}, Counts: []int64{100}})
+		x, a := openedSparse(compiled.Of(p), keyNumbered(key), answer.Answer{Cells: []uint64{6 * 3000}, Counts: []int64{100}})
 		m, err := x.sparseAnswer(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
@@ -278,9 +283,10 @@ func TestImpossibleCellsAreNeverInSparseAnswers(t *testing.T) {
 // TestSparseAnswersResume holds that key, counts and places decide the answer, and nothing else.
 func TestSparseAnswersResume(t *testing.T) {
 	p := tripsPlan(t, "SIDE", "30000", "ABOVE", "8")
+	whole := compiled.Of(p)
 	filled := someFilled(90000)
 	draw := func(key int, filled answer.Answer) measured.Measured {
-		x, a := openedSparse(p, keyNumbered(key), filled)
+		x, a := openedSparse(whole, keyNumbered(key), filled)
 		m, err := x.sparseAnswer(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
@@ -324,13 +330,14 @@ func TestSparseAnswersResume(t *testing.T) {
 // TestMisplacedCountsAreNoAnswer has places twice, out of order, outside, and too few.
 func TestMisplacedCountsAreNoAnswer(t *testing.T) {
 	p := tripsPlan(t)
+	whole := compiled.Of(p)
 	for name, wrong := range map[string]answer.Answer{
 		"twice":        {Cells: []uint64{3, 3}, Counts: []int64{1, 1}},
 		"out of order": {Cells: []uint64{4, 3}, Counts: []int64{1, 1}},
 		"outside":      {Cells: []uint64{3, 900}, Counts: []int64{1, 1}},
 		"too few":      {Cells: []uint64{3}, Counts: []int64{1, 1}},
 	} {
-		x, a := openedSparse(p, keyNumbered(1), wrong)
+		x, a := openedSparse(whole, keyNumbered(1), wrong)
 		if _, err := x.sparseAnswer(context.Background(), a); err == nil {
 			t.Errorf("places that are %s are answered", name)
 		}
@@ -340,6 +347,7 @@ func TestMisplacedCountsAreNoAnswer(t *testing.T) {
 // TestSparseAnswersOfManyCells takes 10⁹ cells, and 2⁶² with no more rows.
 func TestSparseAnswersOfManyCells(t *testing.T) {
 	p := tripsPlan(t, "SIDE", "31622", "ABOVE", "12")
+	whole := compiled.Of(p)
 	m := p.Measurements[0]
 	for _, cells := range []int64{m.Cells, 1 << 62} {
 		huge := m
@@ -348,7 +356,7 @@ func TestSparseAnswersOfManyCells(t *testing.T) {
 		if cells > m.Cells {
 			huge.Selection = selection.Above{Threshold: int64(9 * math.Sqrt(m.Mechanism.Variance()))}
 		}
-		x, a := openedSparse(p, keyNumbered(5), answer.Answer{Cells: []uint64{3, uint64(cells) - 1},
+		x, a := openedSparse(whole, keyNumbered(5), answer.Answer{Cells: []uint64{3, uint64(cells) - 1},
 			Counts: []int64{1000, 1000}})
 		a.measurement = huge
 		got, err := x.sparseAnswer(context.Background(), a)
@@ -393,6 +401,7 @@ func epsilonFromBelow(more, less, trials int) float64 {
 // bound is near the claim, and no more than that. Where cells with rows have no noise, it is above.
 func TestAuditOfSparseAnswers(t *testing.T) {
 	p := tripsPlan(t, "BUDGET", "epsilon: 1", "SIDE", "2000", "ABOVE", "3")
+	whole := compiled.Of(p)
 	const trials = 2000 * 2000 / 2
 	var half answer.Answer
 	for cell := uint64(0); cell < 2*trials; cell += 2 {
@@ -402,7 +411,7 @@ func TestAuditOfSparseAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, a := openedSparse(p, key, half)
+	x, a := openedSparse(whole, key, half)
 	m, err := x.sparseAnswer(context.Background(), a)
 	if err != nil {
 		t.Fatal(err)

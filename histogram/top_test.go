@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
@@ -56,7 +57,7 @@ func busyPlan(t testing.TB, replacements ...string) *plan.Plan {
 
 // openedTop gives the answer of a measurement that chooses, of so many rows in each cell, with key number n; edit may
 // break the plan's choices.
-func openedTop(t testing.TB, p *plan.Plan, rows []int64, n int, edit func(*selection.Top)) measured.Measured {
+func openedTop(t testing.TB, p *compiled.Compiled, rows []int64, n int, edit func(*selection.Top)) measured.Measured {
 	t.Helper()
 	filled := answer.Answer{Cells: []uint64{}, Counts: []int64{}}
 	for cell, count := range rows {
@@ -64,7 +65,7 @@ func openedTop(t testing.TB, p *plan.Plan, rows []int64, n int, edit func(*selec
 			filled.Cells, filled.Counts = append(filled.Cells, uint64(cell)), append(filled.Counts, count)
 		}
 	}
-	s := noise.NewStreams(keyNumbered(n), hashOfPlan(p))
+	s := noise.NewStreams(keyNumbered(n), p.Hash())
 	e := exactOfCounts(p, filled, s)
 	x := &opened{exact: e.inner, streams: s, given: make([]bool, 1)}
 	a := e.inner.answers[0]
@@ -183,10 +184,11 @@ func TestSequencesOfChoicesHaveTheExactLaw(t *testing.T) {
 		}
 		for _, rows := range [][]int64{{3, 0, 1, 3, 0, 0}, {0, 0, 0, 0, 0, 1}, {2, 1, 1, 4, 1, 2}} {
 			law := sequences(choices, rows)
+			whole := compiled.Of(p)
 			survival := func(edit func(*selection.Top)) float64 {
 				seen := map[string]float64{}
 				for n := range draws {
-					seen[fmt.Sprint(openedTop(t, p, rows, n, edit).Cells)]++
+					seen[fmt.Sprint(openedTop(t, whole, rows, n, edit).Cells)]++
 				}
 				statistic := 0.0
 				for sequence, q := range law {
@@ -328,8 +330,9 @@ func TestIntervalsOfChosenCellsHold(t *testing.T) {
 		rows[7], rows[41], rows[78] = 1000, 1500, 2000
 		st := p.Tables[0].Statistics[0]
 		held, right := 0, 0
+		whole := compiled.Of(p)
 		for n := range draws {
-			m := openedTop(t, p, rows, n, nil)
+			m := openedTop(t, whole, rows, n, nil)
 			for i, cell := range m.Cells {
 				if off := math.Abs(float64(m.Values.Value(i) - rows[cell])); off <= st.Margin {
 					held++
@@ -366,8 +369,9 @@ func TestChoicesFallShortAsPlanned(t *testing.T) {
 			rows[i] = int64(top.Shortfall) + 1
 		}
 		beyond := 0
+		whole := compiled.Of(p)
 		for n := range draws {
-			m := openedTop(t, p, rows, n, nil)
+			m := openedTop(t, whole, rows, n, nil)
 			if slices.ContainsFunc(m.Cells, func(c uint64) bool { return c > 2 }) {
 				beyond++
 			}
@@ -390,7 +394,7 @@ func TestChosenCellsOfHugeTables(t *testing.T) {
 	p := busyPlan(t, "BUDGET", "epsilon: 400", "SIDE", "1000000", "ACROSS", "2000", "TOP", "8")
 	s := noise.NewStreams(keyNumbered(1), p.Hash())
 	cells := []uint64{0, 5, 1_999_999_999}
-	e := exactOfCounts(p, answer.Answer{Cells: cells, Counts: []int64{500, 700, 600}}, s)
+	e := exactOfCounts(compiled.Of(p), answer.Answer{Cells: cells, Counts: []int64{500, 700, 600}}, s)
 	m, err := (&opened{exact: e.inner, streams: s, given: make([]bool, 1)}).giveAnswer(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
