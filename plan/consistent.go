@@ -49,7 +49,7 @@ func (t Table) WhyLeft(summed bool) string {
 // whyOtherRows says why a table counts other rows than most tables, "" if it does not.
 func (t Table) whyOtherRows() string {
 	switch {
-	case t.Statistics[0].Name == spec.Units.String():
+	case t.CountsUnits():
 		return "it counts each unit once, whatever rows it has"
 	case t.PerUnit != spec.PerUnit{}:
 		return "it counts other rows: its units have a bound of their own"

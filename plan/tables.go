@@ -40,6 +40,9 @@ type Table struct {
 	Usefulness  *usefulness.Usefulness `json:"usefulness,omitempty"`
 }
 
+// CountsUnits reports whether the table's count is of units, and of no rows.
+func (t Table) CountsUnits() bool { return spec.CountsUnits(t.Statistics[0].Name) }
+
 // Attributes returns the attributes that a table is published by.
 func (t Table) Attributes() []spec.Attribute {
 	out := make([]spec.Attribute, len(t.By))

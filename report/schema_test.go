@@ -3,7 +3,9 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -79,6 +82,28 @@ func TestSchemaRefusesWhatIsNoFigure(t *testing.T) {
 		if schema.Validate(instance) == nil {
 			t.Errorf("valid with %s", change[1])
 		}
+	}
+}
+
+// TestSchemaListsTheStatistics fails if a figure may not be of one of the statistics: then run it with -update.
+func TestSchemaListsTheStatistics(t *testing.T) {
+	text := report.Schema()
+	list := regexp.MustCompile(`(?s)("kind": \{\s*"enum": \[)\s*"units",.*?\s*(\])`)
+	words := "$1"
+	for kind := range spec.StatKind(spec.StatKinds) {
+		if kind != spec.Count { // the table's own, and no figure of it
+			words += "\n            \"" + kind.String() + "\","
+		}
+	}
+	want := list.ReplaceAll(text, []byte(strings.TrimSuffix(words, ",")+"\n          $2"))
+	if bytes.Equal(text, want) {
+		return
+	}
+	if !*update {
+		t.Fatal("the schema lists other statistics than there are: run with -update")
+	}
+	if err := os.WriteFile("schema.json", want, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -34,13 +34,15 @@ const (
 	StatKinds int      = iota // how many kinds there are
 )
 
-// statKinds says of each kind by which word a spec asks for it, and what is asked of it.
-var statKinds = [StatKinds]struct {
+// statKind says by which word a spec asks for a kind, and what the kind is.
+type statKind struct {
 	word       string
 	rows       bool // it counts the rows of a group
 	units      bool // it counts the units of a group
 	isQuotient bool // of a sum and a count
-}{
+}
+
+var statKinds = [StatKinds]statKind{
 	Count: {word: "count", rows: true}, Units: {word: "units", units: true}, Distinct: {word: "distinct"},
 	Sum: {word: "sum"}, Mean: {word: "mean", isQuotient: true}, Variance: {word: "variance"},
 	Deviation: {word: "deviation"}, Ratio: {word: "ratio"}, Quantiles: {word: "quantiles"}, Share: {word: "share"},
@@ -54,6 +56,11 @@ func (k StatKind) countsRows() bool { return statKinds[k].rows }
 
 // countsUnits reports whether a statistic is the number of units.
 func (k StatKind) countsUnits() bool { return statKinds[k].units }
+
+// CountsUnits reports whether the statistic of a word is the number of units.
+func CountsUnits(word string) bool {
+	return slices.ContainsFunc(statKinds[:], func(k statKind) bool { return k.units && k.word == word })
+}
 
 // countsRowsOrUnits reports whether a statistic is a number of rows or units, and of no values.
 func (k StatKind) countsRowsOrUnits() bool { return k.countsRows() || k.countsUnits() }
@@ -216,7 +223,7 @@ var statForms = []statForm{
 		shape.Field{Key: "of", Shape: shape.List("attributes of by, as [region]", shape.Text("an attribute of by"), 1, 0),
 			Required: "the attributes that the cells of a total have in common", Fix: "of: [region]"}),
 		means: map[string]shape.Meaning{
-			"share": {Is: "The count of a cell divided by the total of the cells that agree with it in the attributes of `of`. The word `share` alone is the share of the table's total.",
+			"share": {Is: "The count of a cell divided by the total of the cells that agree with it in the attributes of `of`. The word `share` alone is the share of the table's total. It costs nothing beyond the counts, and its interval takes into account the noise that both have in common.",
 				Example: "{of: [region]}"},
 			"share.of": {Is: "Attributes of `by`: the shares of the cells that agree in them add up to 1, unless noise takes a count below 0 and its share is shown as 0.",
 				Example: "[region]"},

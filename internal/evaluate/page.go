@@ -16,7 +16,6 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/spec"
 )
 
 const (
@@ -157,7 +156,7 @@ func notesOf(e *published.Release, number int64) []string {
 		}
 	}
 	for _, t := range comparableTables(e) {
-		if says := published.BoundText(e.Plan.Plan(), t); says != "" && t.Statistics[0].Name != spec.Units.String() {
+		if says := published.BoundText(e.Plan.Plan(), t); says != "" && !t.CountsUnits() {
 			all = append(all, fmt.Sprintf(
 				"Table %s counts %s: which rows these are is drawn anew here too, so its errors can be larger by as much.", t.Path,
 				says))

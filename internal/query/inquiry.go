@@ -333,7 +333,7 @@ func (a *resolvedQuestion) match(table int) (h matchingTable, lacks []lack, err 
 	}
 	h = matchingTable{table: table, keys: make([]int, len(a.by)), codes: make([][]string, len(a.by))}
 	lacks = append(a.missingColumns(q), lacksRows(t)...)
-	if t.Statistics[0].Name == spec.Units.String() {
+	if t.CountsUnits() {
 		lacks = append(lacks, lack{says: fmt.Sprintf("counts each %s once in every cell, and no rows", p.Guarantee.Protects)})
 	}
 	for key, f := range q.Factors {

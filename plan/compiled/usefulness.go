@@ -108,5 +108,5 @@ func UnfitFrom(p *plan.Plan) float64 {
 // Summable reports whether the cells of a table can be added up.
 func Summable(p *plan.Plan, t plan.Table) bool {
 	cumulative, _ := p.SummedAlong(t)
-	return t.Statistics[0].Name != spec.Units.String() && cumulative == nil
+	return !t.CountsUnits() && cumulative == nil
 }

@@ -6,14 +6,13 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/statistic"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // This file names what figures count, in the words of every page and file: rows, weighted rows, or units.
 
 // Counted names what the counts of a table are numbers of. protects is the noun for what the release protects.
 func Counted(t plan.Table, protects string) string {
-	if t.Statistics[0].Name == spec.Units.String() {
+	if t.CountsUnits() {
 		return statistic.UnitsText(protects)
 	}
 	return cmp.Or(t.Counts, rowsOf(t))

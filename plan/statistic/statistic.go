@@ -60,25 +60,3 @@ func Of(kind spec.StatKind) Statistic { return statistics[kind] }
 
 // OfFigure returns the statistic of a figure.
 func OfFigure(f plan.Figure) Statistic { return Of(f.Kind) }
-
-// plain is what most statistics have in common: numbers that are not whole, and no parts of their own.
-type plain struct{}
-
-func (plain) Parts(Table, spec.Stat) ([]Part, error)                { return nil, nil }
-func (plain) Additive() bool                                        { return false }
-func (plain) Limits(plan.Figure, *spec.Table) (least, most float64) { return 0, unlimited }
-func (plain) Whole() bool                                           { return false }
-func (plain) Clamped() bool                                         { return false }
-func (plain) Signed() bool                                          { return false }
-func (plain) Ranked() bool                                          { return false }
-func (plain) OfCount(plan.Figure) bool                              { return false }
-func (plain) OfTotal() bool                                         { return false }
-func (plain) RestsOn(plan.Figure, Measured) Rest                    { return Rest{} }
-func (plain) Telling(plan.Figure, *spec.Table) float64              { return 0 }
-func (plain) Mapped() bool                                          { return false }
-func (plain) In(f plan.Figure, _ string) string                     { return f.Column }
-
-// figure returns a figure of a statistic, without its parts.
-func figure(s spec.Stat) plan.Figure {
-	return plan.Figure{Name: s.Name, Kind: s.Kind, Column: s.Column}
-}

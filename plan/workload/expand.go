@@ -67,7 +67,7 @@ func newMarginalTable(r *spec.Release, m *spec.Marginal, by []spec.Attribute) *T
 		What: statistic.RowsOf(confidential), PerUnit: m.PerUnit}
 	t.Selection = selectionOf(m, t.Discovers)
 	t.Weight = t.Asked()
-	if t.statistic() == spec.Units.String() {
+	if spec.CountsUnits(t.statistic()) {
 		t.What, t.PerUnit = counted.Rows{}, onceEach(t.PerUnit)
 	}
 	t.scaleWeight(confidential)

@@ -59,7 +59,7 @@ func partsOf(r *spec.Release, t *Table) ([]*Table, error) {
 // forStatistics returns the table as statistics see it.
 func (t *Table) forStatistics(r *spec.Release) statistic.Table {
 	return statistic.Table{Release: r, Path: t.Path, Marginal: t.Marginal, By: t.By, Counted: t.Counted,
-		PerUnit: t.PerUnit, Units: t.statistic() == spec.Units.String()}
+		PerUnit: t.PerUnit, Units: spec.CountsUnits(t.statistic())}
 }
 
 // newPart returns a part of a table, without its number of cells.

@@ -261,8 +261,8 @@ func withheldBias(r *report.Report) []report.Bias {
 
 // estimateBias is the bias of figures to which noise is not simply added.
 func estimateBias(r *report.Report) []report.Bias {
-	b := report.Bias{Cause: "Means, ratios, " + words.When(figureKinds(r.Tables)[spec.Share.String()], "shares, ") +
-		"variances, deviations and quantiles are worked out from noisy counts and sums, or drawn: noise does not cancel in them", Direction: eitherWay,
+	b := report.Bias{Cause: words.Capital(words.List(pluralsOf(figureKinds(r.Tables), isBiased))) +
+		" are worked out from noisy counts and sums, or drawn: noise does not cancel in them", Direction: eitherWay,
 		Size: "small beside the standard error where the count of a cell is many times its margin; where it is not, go by the interval"}
 	b.Tables = report.Paths(r.Tables, func(t report.Table) bool {
 		return slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return !f.Unbiased })

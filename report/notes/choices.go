@@ -16,11 +16,9 @@ import (
 
 // figureChoices says what was chosen for figures other than counts.
 func figureChoices(r *report.Report, p *plan.Plan) []string {
-	kinds := figureKinds(r.Tables)
 	drawn, read := quantileWays(r.Tables)
 	return words.Said(
-		words.When(kinds[spec.Sum.String()] || kinds[spec.Mean.String()] || kinds[spec.Variance.String()] ||
-			kinds[spec.Deviation.String()] || kinds[spec.Ratio.String()],
+		words.When(pluralsOf(figureKinds(r.Tables), isOfSums) != nil,
 			"Sums, means, ratios and the like are worked out from the noisy count of their table and from noisy sums that are measured for them alone. Where there is a count as well, a column is summed about the middle of its range, from which no value is further than half of it."),
 		words.When(drawn,
 			"Quantiles are drawn by the exponential mechanism, and so are the two ends of each interval, which the same budget pays for."),

@@ -16,7 +16,7 @@ import (
 // unitNotes say that counts of units do not add up.
 func unitNotes(r *report.Report) []report.Note {
 	tables := report.Paths(r.Tables, func(t report.Table) bool {
-		return !t.Aside && t.Statistics[0].Name == spec.Units.String()
+		return !t.Aside && spec.CountsUnits(t.Statistics[0].Name)
 	})
 	if tables == nil {
 		return nil
@@ -64,11 +64,11 @@ func figureNotes(r *report.Report) []report.Note {
 		notes = append(notes, report.Note{Heading: "Quantiles are read from noisy counts",
 			Text: "Rows are counted, with noise, by bins of the column, and a quantile is where the counts up to there, brought into ascending order, reach its share of all; within a bin it is taken in proportion. All quantiles of a cell are read from the same noisy counts. The interval is of whole bins: of all that the noise does not rule out, so that it is no narrower than the bin it lies in. It holds for each quantile by itself, over all cells, those without an interval included: of cells of few rows, most of which have none, those that do may hold less often, and are better left out (`show`). It has no standard error; in its place the list of figures says by how many rows (by how much weight, where rows count by weight) its rank is off at 95%, as planned for a column that fills its range evenly."})
 	}
-	if kinds[spec.Mean.String()] || kinds[spec.Sum.String()] || kinds[spec.Ratio.String()] {
+	if pluralsOf(kinds, isOfSums) != nil {
 		notes = append(notes, report.Note{Heading: "Figures of one cell are correlated",
 			Text: "A mean, a sum and a deviation of one column rest on the same noisy integers, and on the count beside them. Do not take them for independent, and do not work a mean out of the sum and the count: the published mean has an interval that reckons with both."})
 	}
-	if kinds[spec.Share.String()] {
+	if pluralsOf(kinds, statistic.Statistic.OfTotal) != nil {
 		notes = append(notes, report.Note{Heading: "Shares of one total are correlated",
 			Text: "A share rests on the noisy counts of its cell and of all other cells of its total. Noise that makes one share of a total larger makes others smaller, and the noise of the total moves all of them. Do not take them for independent, and do not work a share out of two counts: the published share has an interval that takes into account the noise that both have in common."})
 	}
@@ -79,8 +79,7 @@ func figureNotes(r *report.Report) []report.Note {
 func quantileWays(tables []report.Table) (drawn, read bool) {
 	for _, t := range tables {
 		for _, f := range t.Figures {
-			quantile := f.Kind == spec.Quantiles.String()
-			drawn, read = drawn || quantile && f.Bins == 0, read || quantile && f.Bins > 0
+			drawn, read = drawn || f.Share != "" && f.Bins == 0, read || f.Share != "" && f.Bins > 0
 		}
 	}
 	return drawn, read
@@ -96,7 +95,7 @@ func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
 	text := words.Said(
 		words.When(len(yes) > 0,
 			words.Capital(words.List(yes))+" are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic."),
-		words.When(kinds[spec.Units.String()] || kinds[spec.Distinct.String()],
+		words.When(pluralsOf(kinds, statistic.Statistic.Whole) != nil,
 			"Do not add counts of units or of values up over cells: a unit or a value can be in several."),
 		words.When(len(no) > 0,
 			words.Capital(words.List(no))+" are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it."),
@@ -118,6 +117,9 @@ func pluralsOf(kinds map[string]bool, holds func(statistic.Statistic) bool) (nam
 
 // isBiased reports whether the figures of a statistic are not unbiased.
 func isBiased(of statistic.Statistic) bool { return !of.Additive() }
+
+// isOfSums reports whether they are computed from noisy sums.
+func isOfSums(of statistic.Statistic) bool { return of.Clamped() && !of.Ranked() }
 
 // isQuotient reports whether they are biased because they are divided by a noisy figure.
 func isQuotient(of statistic.Statistic) bool { return isBiased(of) && !of.Ranked() }

@@ -132,7 +132,7 @@ func TestExportedNames(t *testing.T) {
 	read := planted(t)
 	for path, want := range map[string][2]int{
 		"ring": {4, 0}, // A, B, Leaf, Root; thing is not exported
-		"spec": {5, 6}, // StatKind, Count, Marginal, Budget, Parse; four fields and a method, a field
+		"spec": {5, 7}, // StatKind, Count, Marginal, Budget, Parse; four fields and two methods, a field
 		"plan": {6, 3}, // Most, Counted, Rows, Plan, Again, Kinds; three methods of Plan, none of the others
 	} {
 		if names, members := of(t, read, path).countExported(); names != want[0] || members != want[1] {
@@ -159,7 +159,7 @@ func TestLongFunctionsAndLines(t *testing.T) {
 func TestKindTests(t *testing.T) {
 	read := planted(t)
 	for path, want := range map[string]string{
-		"plan":   "kind of measurement 2, kind of statistic 2, sparse 4", // one of them in top.go
+		"plan":   "kind of measurement 2, kind of statistic 4, sparse 4", // one of them in top.go
 		"spec":   "sparse 1",
 		"budget": "",
 	} {
@@ -214,8 +214,8 @@ func TestPrinted(t *testing.T) {
 	}
 	for _, line := range []string{
 		"      5      3           6      4        0          0      0         0  ring",
-		"Tests of kinds outside the registries: 9",
-		"by package: plan 8, spec 1",
+		"Tests of kinds outside the registries: 11",
+		"by package: plan 10, spec 1",
 		"Representations of a marginal: 2",
 		"    2  the plan is encoded (plan.Plan.Bytes): plan 2",
 	} {

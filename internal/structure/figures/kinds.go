@@ -12,7 +12,7 @@ import (
 // kindRule describes how tests of kinds are counted.
 const kindRule = `A test of a kind is a comparison with nil, zero or "", or a condition, whose operand is a field or
 a method without arguments that is named for the kind (or its length); a comparison or a case with a constant
-of a type that lists kinds; or a type assertion or a case of a type switch on an interface that has one type
+of a type that lists kinds, or with its word; or a type assertion or a case of a type switch on an interface that has one type
 a kind. Files that are named for a kind may test for that kind, in every package, and a file that lists what is done
 by kind, in an array with an element a kind, may assert the types of kinds. Packages plan/counted, plan/selection and
 plan/statistic, and the forms of plans in plan/form.go, may test for all. These are the registries. Fields and
@@ -115,6 +115,8 @@ func (k *kindFinder) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
 		k.checkComparison(n)
+	case *ast.IndexExpr:
+		k.checkWord(n.Index)
 	case *ast.UnaryExpr:
 		if n.Op == token.NOT {
 			k.checkCondition(n.X)
@@ -153,6 +155,8 @@ func (k *kindFinder) checkComparison(n *ast.BinaryExpr) {
 		k.checkCondition(n.X)
 		k.checkCondition(n.Y)
 	case token.EQL, token.NEQ, token.LSS, token.GTR, token.LEQ, token.GEQ:
+		k.checkWord(n.X)
+		k.checkWord(n.Y)
 		switch {
 		case k.isKind(n.X), k.isKind(n.Y):
 			k.checkConstants(n.X, n.Y)
@@ -171,6 +175,17 @@ func (k *kindFinder) checkComparison(n *ast.BinaryExpr) {
 func (k *kindFinder) isKind(e ast.Expr) bool {
 	named, ok := types.Unalias(k.info.TypeOf(e)).(*types.Named)
 	return ok && k.info.Types[e].Value != nil && (k.hasKinds(named.Obj()) || named.Obj().Name() == "StatKind")
+}
+
+// checkWord looks at an expression that something is compared with, or found by: the word of a kind.
+func (k *kindFinder) checkWord(e ast.Expr) {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || len(call.Args) > 0 {
+		return
+	}
+	if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "String" && k.isKind(f.X) {
+		k.checkConstants(f.X, f.X)
+	}
 }
 
 // checkCondition looks at an expression that is the condition of a branch.

@@ -54,3 +54,8 @@ func Kinds(m spec.Marginal, c Counted) int {
 	}
 	return int(m.Above)
 }
+
+// words tests for a kind by its word, twice.
+func words(asked string, known map[string]bool) bool {
+	return asked == spec.Count.String() || known[spec.Count.String()]
+}

@@ -7,6 +7,9 @@ type StatKind string
 // Count is a kind.
 const Count StatKind = "count"
 
+// String returns the word of a kind.
+func (k StatKind) String() string { return string(k) }
+
 // Marginal has an exported method and four exported fields.
 type Marginal struct {
 	By    []string
