@@ -40,7 +40,7 @@ type Figure struct {
 	Way        string  `json:"way,omitempty"`
 	Bins       int64   `json:"bins,omitempty"`
 	Confidence float64 `json:"confidence"` // of the intervals, over all cells
-	// Count reports that it also depends on the table's count; RestsOn are the other measurements.
+	// Count reports that it also depends on the table's count; ErrorSources are the other measurements.
 	Count   bool     `json:"rests_on_count"`
 	RestsOn []string `json:"rests_on"`
 }

@@ -106,7 +106,8 @@ func (f *fixedEstimates) readTables(s *measured.Sealed, synthetic plan.Synthetic
 			r := together[at.estimate]
 			cells = r.shownCells(at.marginal, r.Axes[at.marginal])
 			one.sigma = max(st.StandardError, math.Sqrt(leastVariance))
-			if f.reader.Held(e.Table) { // the plan gives the error of the public figure, but the measured estimate is used
+			if f.reader.IsInvariant(e.Table) {
+				// The plan gives the error of the public figure, but the measured estimate is used.
 				groupings := make([]Grouping, len(e.By))
 				for i, b := range e.By {
 					groupings[i] = Grouping{Of: identity[int](b.Categories), Rows: b.Categories}

@@ -298,7 +298,7 @@ func TestModelsKnowTheNoiseOfTablesThatInvariantsDecide(t *testing.T) {
 		return f
 	}
 	free, held := of(""), of("invariants: {i: {by: [c1], values: {0: 100, 1: 200}}}\n")
-	if !held.reader.Held(1) || held.reader.Held(0) || len(free.sets) != 2 || len(held.sets) != 2 {
+	if !held.reader.IsInvariant(1) || held.reader.IsInvariant(0) || len(free.sets) != 2 || len(held.sets) != 2 {
 		t.Fatalf("%d and %d sets", len(free.sets), len(held.sets))
 	}
 	for i, s := range held.sets { // a plan rounds its errors

@@ -354,7 +354,7 @@ func (n *numbers) shareParts(f plan.Figure, cell int, sizes []int, together int)
 	one, total := make([][]float64, len(sizes)), make([][]float64, len(sizes))
 	for i := len(sizes) - 1; i >= 0; i-- {
 		one[i], cell = indicator([]int{cell % sizes[i]}, sizes[i]), cell/sizes[i]
-		if total[i] = one[i]; statistic.TakesAny(f, n.planned.By[i]) {
+		if total[i] = one[i]; statistic.TakesAllCategories(f, n.planned.By[i]) {
 			total[i] = slices.Repeat([]float64{1}, sizes[i])
 		}
 	}

@@ -67,7 +67,7 @@ func NewReader(p *compiled.Compiled) (*Reader, error) {
 
 // Needed returns the measurements from which a table is read: none if an invariant decides it.
 func (r *Reader) Needed(table int) []plan.Measurement {
-	if r.Held(table) {
+	if r.IsInvariant(table) {
 		return nil
 	}
 	return r.sourcesOf(table)
@@ -115,7 +115,7 @@ func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, e
 // it needs. It returns an error if one is missing.
 func (r *Reader) Cells(table int, answers []measured.Measured) (*array.Float64, error) {
 	at := r.at[table]
-	if at.estimate < 0 || r.Held(table) {
+	if at.estimate < 0 || r.IsInvariant(table) {
 		figures, err := r.Statistic(table, answers)
 		return figures.Unbiased, err
 	}
@@ -178,7 +178,7 @@ func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 // measurement has independent noise: its variance times the number of possible cells. A table that an invariant decides
 // has none.
 func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
-	if r.Held(table) {
+	if r.IsInvariant(table) {
 		return make([]float64, rowsIn(groupings))
 	}
 	return r.measuredVariances(table, groupings)
@@ -214,7 +214,7 @@ func (g Grouping) coefficients() [][]float64 {
 // Alike gives for each row of an answer the first row whose noise has the same law.
 func (r *Reader) Alike(table int, groupings []Grouping) []int {
 	at := r.at[table]
-	if r.Held(table) {
+	if r.IsInvariant(table) {
 		return make([]int, rowsIn(groupings))
 	}
 	if at.estimate < 0 {

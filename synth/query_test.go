@@ -329,7 +329,7 @@ func holdWeights(t *testing.T, at string, r *Reader, table int, selected [][]int
 		}
 	}
 	listed := map[string][]compiled.Weight{}
-	for _, b := range r.Bearings(table, selected) {
+	for _, b := range r.Contributions(table, selected) {
 		listed[b.Measurement.ID] = b.Weights
 	}
 	from := 0
@@ -368,7 +368,7 @@ func holdTrace(t *testing.T, at string, r *Reader, table int, selected [][]int, 
 		t.Fatal(err)
 	}
 	var value, noise float64
-	for i, b := range trace.Bearings {
+	for i, b := range trace.Contributions {
 		value += trace.Sums[i]
 		noise += b.Variance
 	}
@@ -508,7 +508,7 @@ func lawOf(r *Reader, table int, levels []*domain.Level, row int) string {
 		row /= levels[i].Size()
 	}
 	text := ""
-	for _, b := range r.Bearings(table, selected) {
+	for _, b := range r.Contributions(table, selected) {
 		text += b.Measurement.ID
 		for _, w := range b.Weights {
 			text += fmt.Sprintf(" %d×%.9f", w.Integers, w.Value)

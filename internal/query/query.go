@@ -180,7 +180,7 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 	alike := reader.Alike(from.table, from.groupings)
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
 	unit := table.Statistics[0].UnitValue()
-	if reader.Held(from.table) {
+	if reader.IsInvariant(from.table) {
 		unit = 1
 	}
 	a.Weighted, a.Step, a.Bounded, a.Invariant = table.Weighted, table.Statistics[0].Unit,
@@ -195,14 +195,14 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 		selected := from.selectedCategories(row.at)
 		law, ok := laws[alike[row.at]]
 		if !ok {
-			bearings := reader.Bearings(from.table, selected)
+			contributions := reader.Contributions(from.table, selected)
 			cell := from.cellIndex(selected)
 			if !shown {
 				cell = -1
 			}
-			law = interval.New(bearings, a.Confidence, figures, cell, unit)
+			law = interval.New(contributions, a.Confidence, figures, cell, unit)
 			laws[alike[row.at]] = law
-			for _, b := range bearings {
+			for _, b := range contributions {
 				bear[b.Measurement.ID] = true
 			}
 		}

@@ -154,11 +154,11 @@ type contributed struct {
 	// value is the count or the sum; for a mean, the sum about the centre. rests are the contributions to it, in the unit
 	// of the value.
 	value float64
-	rests []compiled.Bearing
+	rests []compiled.Contribution
 	// count is, for a mean, the divisor of the sum; centre and half are the middle and half the width of the column's
 	// range.
 	count        float64
-	countRests   []compiled.Bearing
+	countRests   []compiled.Contribution
 	centre, half float64
 }
 
@@ -248,7 +248,7 @@ func (c *contribution) setCounts(answers []measured.Measured) error {
 	for _, row := range c.from.questionRows(c.question) {
 		c.rows = append(c.rows, contributed{
 			keys: row.keys, cells: c.from.cellsIn(row.at), value: sums[row.at],
-			rests: c.reader.CountBearings(c.from.table, c.from.selectedCategories(row.at)),
+			rests: c.reader.CountContributions(c.from.table, c.from.selectedCategories(row.at)),
 		})
 	}
 	return nil
@@ -356,7 +356,7 @@ func (c *contribution) totalRelease() TotalRelease {
 // setSum sets a count or a sum.
 func (r *TotalRow) setSum(all []*contribution, i int, known *laws) {
 	var value float64
-	var rests []compiled.Bearing
+	var rests []compiled.Contribution
 	for _, c := range all {
 		value += c.rows[i].value
 		rests = append(rests, c.rows[i].rests...)

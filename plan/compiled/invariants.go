@@ -29,9 +29,9 @@ func Invariants(p *plan.Plan) []plan.Invariant {
 	return all
 }
 
-// HeldBy returns the first invariant that decides a table, "" for none. It must be of the same rows, and its
+// DecidingInvariant returns the first invariant that decides a table, "" for none. It must be of the same rows, and its
 // attributes must decide the attributes of the table.
-func HeldBy(p *plan.Plan, t plan.Table, of *workload.Table) string {
+func DecidingInvariant(p *plan.Plan, t plan.Table, of *workload.Table) string {
 	if t.WhyLeft(slices.Contains(of.Sums, residual.Prefixes)) != "" {
 		return ""
 	}

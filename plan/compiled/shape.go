@@ -96,7 +96,7 @@ func (w *Workload) checkPlan(p *plan.Plan) error {
 		itself[t.Path] = own
 	}
 	for i, t := range p.Tables {
-		if t.Invariant != HeldBy(p, t, tables[i]) {
+		if t.Invariant != DecidingInvariant(p, t, tables[i]) {
 			return fmt.Errorf("table %s: its public figures are not those of the spec", t.Path)
 		}
 	}
@@ -122,14 +122,14 @@ func measuresPart(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 	if m.Selection.Kind() != t.Selection.Kind() {
 		return false
 	}
-	q.Counted = t.What
+	q.Counted = t.Counted
 	if !reflect.DeepEqual(q, t.Query()) {
 		return false
 	}
-	if t.What.Kind().Traits().Drawn {
+	if t.Counted.Kind().Traits().Drawn {
 		return measuresDrawn(t, r, m)
 	}
-	return m.Cells == t.Cells && reflect.DeepEqual(m.Query.Counted, t.What)
+	return m.Cells == t.Cells && reflect.DeepEqual(m.Query.Counted, t.Counted)
 }
 
 // measuresDrawn reports whether a measurement is of a part's quantiles, drawn with the ends of their intervals, or of
@@ -173,7 +173,7 @@ func checkTable(t plan.Table, wanted plan.Table) error {
 // checkTotals checks that the measurements are those of the strategies and of the microdata.
 func checkTotals(p *plan.Plan) error {
 	left := len(p.Measurements)
-	if !slices.Contains([]strategy.Summing{strategy.RangedApart, strategy.RangedEverywhere, strategy.CellByCell,
+	if !slices.Contains([]strategy.Summing{strategy.RangedPerLeaf, strategy.RangedEverywhere, strategy.CellByCell,
 		strategy.LevelsSeparate},
 		p.Sums) {
 		return fmt.Errorf("there is no way %q to measure columns of sums", p.Sums)
@@ -210,7 +210,7 @@ func checkOtherNoise(p *plan.Plan) error {
 	for i, o := range p.OtherNoise {
 		known := slices.ContainsFunc(EitherNoise, func(law NoiseLaw) bool {
 			return law.Kind == o.Noise &&
-				law.Asked != p.Release().Budget.Noise
+				law.Requested != p.Release().Budget.Noise
 		})
 		twice := slices.ContainsFunc(p.OtherNoise[:i], func(other strategy.OtherNoise) bool { return other.Noise == o.Noise })
 		if p.Release().Budget.Delta == nil || !known || twice {
@@ -219,7 +219,7 @@ func checkOtherNoise(p *plan.Plan) error {
 		charge, err := budget.ParseRat(o.Charge)
 		if possible := err == nil && charge.Sign() > 0; possible == (o.Why != "") || !(o.Error >= 0) ||
 			math.IsInf(o.Error, 1) ||
-			!slices.Contains([]string{"", strategy.LevelsApart, strategy.LevelsAgree}, o.Levels) {
+			!slices.Contains([]string{"", strategy.LevelsDisagree, strategy.LevelsAgree}, o.Levels) {
 			return fmt.Errorf("what it says of %s noise is no charge and error", o.Noise)
 		}
 	}

@@ -219,7 +219,7 @@ func TestStrategiesInWords(t *testing.T) {
 		{2, []strategy.Alternative{{Kind: strategy.EqualShares, Noise: budget.DiscreteLaplace, RMSE: 5}},
 			"without that column, and what it adds. Error 3; its cells alone would have 5."},
 	} {
-		x.Measurements, x.Instead = c.measurements, c.instead
+		x.Measurements, x.Alternatives = c.measurements, c.instead
 		if got := describe.Strategy(x); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%d measurements: %s", c.measurements, got)
 		}

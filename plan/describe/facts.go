@@ -166,7 +166,7 @@ var objectives = map[spec.Objective]string{
 
 // summings describe the ways to measure a column along which counts are added up.
 var summings = map[strategy.Summing]string{
-	strategy.RangedApart:      "measured for these sums in the leaves that ask for them",
+	strategy.RangedPerLeaf:    "measured for these sums in the leaves that ask for them",
 	strategy.RangedEverywhere: "measured for these sums in all leaves",
 	strategy.CellByCell:       "measured as others are, so that sums are of cells",
 	strategy.LevelsSeparate:   "measured as others are, and every level as a column of its own",

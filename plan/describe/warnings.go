@@ -73,7 +73,7 @@ func Warnings(r *spec.Release, p *plan.Plan) []string {
 		for _, f := range p.Query(t).Factors {
 			by = append(by, f.String())
 		}
-		key := compiled.Shown(t.From, by)
+		key := compiled.TableKey(t.From, by)
 		if !isOfAllRows(t) || selecting[t.Selects()].chosen {
 			continue // no other table counts the same, or has the same cells
 		}

@@ -187,7 +187,7 @@ func (f *fitter) path(table int) string { return f.plan.Tables[f.Tables[table].A
 // refuse returns the error for a table, with its position in the spec.
 func (f *fitter) refuse(table int, message, expected string) error {
 	t := f.plan.Tables[f.Tables[table].At]
-	return workload.At(f.plan.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "by", Message: message,
+	return workload.LocateFault(f.plan.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "by", Message: message,
 		Expected: expected})
 }
 
@@ -447,13 +447,13 @@ func (f *Fitting) Masks(p *plan.Plan) ([][]bool, error) {
 			}
 		case len(f.Steps[fixed.From].Fixed) > 1:
 			t := p.Tables[f.Tables[f.Steps[i].Table].At]
-			return nil, workload.At(p.Release(), "marginals."+t.Marginal,
+			return nil, workload.LocateFault(p.Release(), "marginals."+t.Marginal,
 				&workload.Fault{Key: "by",
 					Message:  fmt.Sprintf("table %s has impossible cells where what invariants and others say of it crosses: whole counts that keep to all of these at once are not looked for", t.Path),
 					Expected: "an invariant by all the attributes that the table shares with them, or no `integers` under `publish`"})
 		case masks[fixed.From] == nil:
 			t := p.Tables[f.Tables[f.Steps[i].Table].At]
-			return nil, workload.At(p.Release(), "marginals."+t.Marginal,
+			return nil, workload.LocateFault(p.Release(), "marginals."+t.Marginal,
 				&workload.Fault{Key: "by",
 					Message: fmt.Sprintf("`impossible` leaves no cell of table %s that is possible in all tables that share its columns", t.Path), Expected: "other entries under `impossible`, or fewer tables"})
 		default:

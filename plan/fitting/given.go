@@ -129,7 +129,7 @@ func (f *Fitting) checkEmptied(p *plan.Plan, step int, dead []bool) error {
 	for c, n := range rows {
 		if dead[c] && n > 0 {
 			t := p.Tables[f.Tables[f.Steps[step].Table].At]
-			return workload.At(p.Release(), "invariants."+from.Invariant,
+			return workload.LocateFault(p.Release(), "invariants."+from.Invariant,
 				&workload.Fault{Key: "",
 					Message:  fmt.Sprintf("invariant %s has %s for which `impossible` leaves no cell in table %s and those that share its columns", from.Invariant, budget.Plural(n, "row"), t.Path),
 					Expected: "0 there, or other entries under `impossible`"})
@@ -164,7 +164,7 @@ func checkInvariants(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 					}
 					chain := f.Chains[of.Order[k]]
 					if kept := chain.Size(min(of.Margin[of.Order[k]], decidedLevel(chain, confidential, a))); kept < groups[pair] {
-						return workload.At(p.Release(), "invariants."+i.Name,
+						return workload.LocateFault(p.Release(), "invariants."+i.Name,
 							&workload.Fault{Key: "",
 								Message:  fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain, a),
 								Expected: fmt.Sprintf("an invariant by one of these levels; no table or other invariant by levels of %s that cross %s; or no `integers` under `publish`", a.Column, a)})

@@ -23,7 +23,7 @@ import (
 
 // Microdata are the synthetic rows of one table while they are planned.
 type Microdata struct {
-	Asked        *spec.Synthetic
+	Requested    *spec.Synthetic
 	sketch       *plan.Plan // of the tables alone, without noise
 	parentMethod string     // of their parent; "" without a parent
 	Leaf         int        // [NoLeaf] if they cost nothing
@@ -66,7 +66,7 @@ func ExpandSynthetic(r *spec.Release, tables []*workload.Table) ([]Microdata, er
 // share a name.
 func draftMicrodata(r *spec.Release, request *spec.Synthetic, sketch *plan.Plan,
 	before []Microdata) (Microdata, error) {
-	d := Microdata{Asked: request, sketch: sketch,
+	d := Microdata{Requested: request, sketch: sketch,
 		Leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == request.Leaf })}
 	free := request.Method == spec.TablesMethod || request.Method == spec.AutoMethod && request.Leaf == "" &&
 		len(r.Marginals) > 0
@@ -94,7 +94,7 @@ func draftMicrodata(r *spec.Release, request *spec.Synthetic, sketch *plan.Plan,
 	}
 	d.unitColumn = r.LinkedBy(request.Table)
 	for _, other := range before { // parents come first
-		if other.Asked.Table == request.Parent {
+		if other.Requested.Table == request.Parent {
 			d.parentMethod = other.Method
 		}
 	}
@@ -229,8 +229,9 @@ func (d *Microdata) checkDistinctNames() error {
 
 // Named returns the microdata as the plan writes them, without mechanisms.
 func (d *Microdata) Named() plan.Synthetic {
-	s := plan.Synthetic{Table: d.Asked.Table, Leaf: d.Asked.Leaf, Method: d.Method, Why: d.why, Ways: d.ways, By: d.by,
-		Parent: d.Asked.Parent, Given: d.given, Derived: d.derived, Rows: d.Asked.Rows, Files: d.Asked.Files}
+	s := plan.Synthetic{Table: d.Requested.Table, Leaf: d.Requested.Leaf, Method: d.Method, Why: d.why, Ways: d.ways,
+		By: d.by, Parent: d.Requested.Parent, Given: d.given, Derived: d.derived,
+		Rows: d.Requested.Rows, Files: d.Requested.Files}
 	s.Rounds = adaptive.Joins(s)
 	if d.Method == plan.Tables {
 		s.Rounds = 0
@@ -325,7 +326,7 @@ func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 func NoiseFor(r *spec.Release, table string, cells int64, cost budget.Cost) (budget.Mechanism, error) {
 	s := counted.Unit{Table: r.Table(table), Neighbours: r.Privacy.Neighbours, Cells: cells}.Counts()
 	if cost.Epsilon != nil {
-		return noiseFor(budget.Usual(true), s, cost.Epsilon)
+		return noiseFor(budget.DefaultLaw(true), s, cost.Epsilon)
 	}
 	return noiseFor(noiseInRho(r.Budget), s, cost.Rho)
 }

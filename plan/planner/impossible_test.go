@@ -170,7 +170,7 @@ func TestTablesWithImpossibleCellsStandAlone(t *testing.T) {
 				p.Tables[2].Statistics[0].StandardError != sd {
 				t.Errorf("%s: error %v, noise %v, table %+v", budget, alone.RMSE, sd, p.Tables[2].Statistics[0])
 			}
-			for i, behind := range plantest.Must(p.Behind())(t) {
+			for i, behind := range plantest.Must(p.MeasurementsByTable())(t) {
 				for _, other := range behind {
 					if (other.ID == "both") != (i == 2) {
 						t.Errorf("%s: %s rests on %s", budget, p.Tables[i].Path, other.ID)

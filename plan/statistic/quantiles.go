@@ -61,11 +61,13 @@ func (quantiles) Clamped() bool { return true }
 func (quantiles) Signed() bool  { return true }
 func (quantiles) Ranked() bool  { return true }
 
-func (quantiles) RestsOn(plan.Figure, Measured) Rest { return Rest{PerRows: true} }
+func (quantiles) ErrorSources(plan.Figure, Measured) ErrorSources { return ErrorSources{PerRows: true} }
 
-func (quantiles) Telling(f plan.Figure, _ *spec.Table) float64 { return 2 * f.Quality.Ranks / leftOpen }
+func (quantiles) RowsNeeded(f plan.Figure, _ *spec.Table) float64 {
+	return 2 * f.Quality.Ranks / leftOpen
+}
 
-func (quantiles) What(f plan.Figure) string {
+func (quantiles) Describe(f plan.Figure) string {
 	share, ok := new(big.Rat).SetString(f.At)
 	switch {
 	case f.At == "1/2":

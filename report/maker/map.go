@@ -71,11 +71,11 @@ func drawnFigures(t synth.Table) []drawnFigure {
 	}}
 	for _, n := range t.Numbers {
 		of := statistic.OfFigure(n.Figure)
-		if !of.Mapped() {
+		if !of.HasMap() {
 			continue
 		}
 		all = append(all, drawnFigure{
-			name: n.Name, what: of.What(n.Figure),
+			name: n.Name, what: of.Describe(n.Figure),
 			value: func(row int) float64 { return n.Value.Value(row) },
 			isSure: func(row int) bool {
 				return all[0].isSure(row) && n.Value.IsValid(row) && n.Flags[row] == synth.Plain &&

@@ -64,7 +64,7 @@ func seriesOf(from *spec.Table, t synth.Table, largestFirst bool) []report.Serie
 	all := []report.Series{first}
 	for _, n := range t.Numbers[:min(len(t.Numbers), mostFigures)] {
 		next := shape
-		next.Figure, next.What, next.Points = n.Name, statistic.OfFigure(n.Figure).What(n.Figure),
+		next.Figure, next.What, next.Points = n.Name, statistic.OfFigure(n.Figure).Describe(n.Figure),
 			figurePoints(n.FigureColumns)
 		all = append(all, next)
 	}

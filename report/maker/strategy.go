@@ -41,9 +41,9 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 			all[i].RMSE, all[i].Noise, all[i].Text = 0, string(own[0].Mechanism.Kind), partSentence(own[0])
 			continue
 		}
-		for _, other := range s.Instead {
+		for _, other := range s.Alternatives {
 			all[i].Instead = append(all[i].Instead, report.Instead{Kind: string(other.Kind), Noise: string(other.Noise),
-				RMSE: other.RMSE, Needs: other.Needs, Charge: other.Charge, Why: other.Why})
+				RMSE: other.RMSE, Needs: other.BudgetNeeded, Charge: other.Charge, Why: other.Why})
 		}
 		all[i].Text = strategyText(all[i], slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }),
 			rangedIn(own))
@@ -183,7 +183,7 @@ type sources struct {
 	// each level separately, or of sums of neighbours.
 	inconsistent []string
 	// margins are the margins of the difference of two cells of each table; nil if no noise distribution determines them.
-	margins []compiled.Apart
+	margins []compiled.DifferenceBound
 }
 
 // tableSource says what one table is made from.
@@ -208,7 +208,7 @@ func sourcesOf(c *compiled.Compiled) (sources, error) {
 	if err != nil {
 		return s, err
 	}
-	s.margins = compiled.Aparts(p, estimates)
+	s.margins = compiled.DifferenceBounds(p, estimates)
 	for _, e := range estimates {
 		s.agree = append(s.agree, e.Tables)
 		s.addEstimate(p, e)
@@ -233,7 +233,7 @@ func (s *sources) addEstimate(p *plan.Plan, e compiled.Estimate) {
 			column[name] = e.Axes[marginal][i].Column
 		}
 		affecting := map[int]bool{}
-		for _, residual := range e.Of(marginal) {
+		for _, residual := range e.ResidualsOf(marginal) {
 			for _, part := range e.Parts[residual] {
 				affecting[part.Source] = true
 			}
@@ -253,7 +253,7 @@ func sourceOf(e compiled.Estimate, affecting map[int]bool) tableSource {
 		if rho := e.Sources[source].Mechanism.Rho(); rho != nil {
 			b.rho.Add(b.rho, rho)
 		}
-		if len(affecting) == 1 && slices.Contains(e.Own, source) {
+		if len(affecting) == 1 && slices.Contains(e.DirectSource, source) {
 			b.sumOf = e.Sources[source].ID
 		}
 	}

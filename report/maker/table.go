@@ -25,7 +25,7 @@ import (
 // A published count is its estimate with 0 in place of a negative value, which increases no difference, and rounded,
 // which increases a difference by less than 1 if estimates are not whole. So if m is the margin of the difference,
 // rounded up, published counts that differ by m+1 have estimates that differ by more than m.
-func setPairMargin(s *report.Statistic, a compiled.Apart, cells int64) {
+func setPairMargin(s *report.Statistic, a compiled.DifferenceBound, cells int64) {
 	if cells > 1 && a.Margin < 1<<62 {
 		s.Apart, s.ApartBound = describe.WholeMargin(a.Margin)+1, !a.Exact
 	}

@@ -80,7 +80,7 @@ type whatIfRow struct {
 
 // WhatIf renders the page from the error forecasts alone. The page loads nothing: its content security policy allows
 // its only script and its style, by their hashes, and no connection.
-func WhatIf(p *compiled.Prospects) ([]byte, error) {
+func WhatIf(p *compiled.Forecast) ([]byte, error) {
 	style := styleText + whatIfStyle
 	page := whatIf{
 		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
@@ -105,12 +105,12 @@ func WhatIf(p *compiled.Prospects) ([]byte, error) {
 	page.Asked, page.Lines = exactText(amount), 4+lineCount(page.Levers)
 	var data bytes.Buffer
 	err := json.NewEncoder(&data).Encode(struct {
-		Asked     *exactNumber        `json:"asked"`
-		Delta     string              `json:"delta,omitempty"`
-		Minimise  spec.Objective      `json:"minimise,omitempty"`
-		Noise     spec.Noise          `json:"noise,omitempty"`
-		Split     []lever             `json:"split"`
-		Prospects *compiled.Prospects `json:"prospects"`
+		Asked    *exactNumber       `json:"asked"`
+		Delta    string             `json:"delta,omitempty"`
+		Minimise spec.Objective     `json:"minimise,omitempty"`
+		Noise    spec.Noise         `json:"noise,omitempty"`
+		Split    []lever            `json:"split"`
+		Forecast *compiled.Forecast `json:"prospects"`
 	}{exactOf(amount), deltaText(asked.Delta), statedObjective(asked.Minimise), asked.Noise, tree, p})
 	if err != nil {
 		return nil, fmt.Errorf("rendering the what-if page: %w", err)
@@ -136,7 +136,7 @@ func sourceHash(text string) string {
 }
 
 // newLevers returns the parts of a split. leaf is the index of its first leaf, and is advanced past its last.
-func newLevers(p *compiled.Prospects, parts []spec.Part, within string, leaf *int) []lever {
+func newLevers(p *compiled.Forecast, parts []spec.Part, within string, leaf *int) []lever {
 	shares := 0
 	for _, part := range parts {
 		if part.Share != nil {
@@ -226,7 +226,7 @@ func statedObjective(objective spec.Objective) spec.Objective {
 }
 
 // rowOf returns a table as it is planned.
-func rowOf(t plan.Table, known compiled.Prospect) whatIfRow {
+func rowOf(t plan.Table, known compiled.TableForecast) whatIfRow {
 	s := t.Statistics[0]
 	row := whatIfRow{Path: t.Path, Error: words.Decimal(s.StandardError), Margin: words.Margin(s.Margin),
 		Tenth: words.Margin(10 * s.Margin)}
@@ -253,7 +253,7 @@ func rowOf(t plan.Table, known compiled.Prospect) whatIfRow {
 }
 
 // whatIfNotes says what the figures mean and what they keep fixed.
-func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
+func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 	published := words.Either(p.Plan.Consistent != nil, "the count, before it is made to add up,", "the published count")
 	roots := slices.ContainsFunc(p.Roots, func(root float64) bool { return root > 0 })
 	notes := words.Said(
@@ -287,7 +287,7 @@ func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
 }
 
 // keepsLaplace reports whether a table is reconstructed from noise of several leaves that is not all Gaussian.
-func keepsLaplace(p *compiled.Prospects) bool {
+func keepsLaplace(p *compiled.Forecast) bool {
 	for _, t := range p.Tables {
 		for _, shared := range t.Shared {
 			for _, of := range p.Shared[shared.Of] {
