@@ -82,7 +82,7 @@ const partsFolder = "values/"
 
 // RestsText names the measurements that a figure depends on.
 func (f Figure) RestsText() string {
-	names := words.Said(words.When(f.Count, "the count"))
+	names := words.NonEmpty(words.When(f.Count, "the count"))
 	for _, id := range f.RestsOn {
 		names = append(names, PartText(id))
 	}

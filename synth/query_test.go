@@ -84,12 +84,12 @@ func everySelection(random *rand.Rand, levels []*domain.Level) [][][]int {
 func groupingOf(levels []*domain.Level, selected [][]int) []Grouping {
 	out := make([]Grouping, len(levels))
 	for i, l := range levels {
-		out[i] = Grouping{Of: slices.Repeat([]int{-1}, l.Size()), Rows: 1}
+		out[i] = Grouping{RowOf: slices.Repeat([]int{-1}, l.Size()), Rows: 1}
 		if i == 0 {
-			out[i] = Grouping{Of: slices.Repeat([]int{1}, l.Size()), Rows: 2}
+			out[i] = Grouping{RowOf: slices.Repeat([]int{1}, l.Size()), Rows: 2}
 		}
 		for _, c := range selected[i] {
-			out[i].Of[c] = 0
+			out[i].RowOf[c] = 0
 		}
 	}
 	return out
@@ -442,7 +442,7 @@ func selectedCells(groupings []Grouping) []bool {
 	for _, g := range groupings {
 		var next []bool
 		for _, in := range out {
-			for _, of := range g.Of {
+			for _, of := range g.RowOf {
 				next = append(next, in && of == 0)
 			}
 		}
@@ -482,10 +482,10 @@ func TestAlikeRowsHaveOneLaw(t *testing.T) {
 			for i, l := range levels { // each category is a row
 				groupings[i].Rows = l.Size()
 				for c := range l.Size() {
-					groupings[i].Of = append(groupings[i].Of, c)
+					groupings[i].RowOf = append(groupings[i].RowOf, c)
 				}
 			}
-			alike := r.Alike(table, groupings)
+			alike := r.FirstWithSameNoise(table, groupings)
 			several := map[int]bool{}
 			for row, first := range alike {
 				several[first] = true

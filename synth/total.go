@@ -39,7 +39,7 @@ func (r *Reader) ColumnMeasurement(table int, column string) (plan.Measurement, 
 	return plan.Measurement{}, false
 }
 
-// ColumnTotals reads the sums of a column, for a table that [Reader.Shows] its cells. The answers are those of
+// ColumnTotals reads the sums of a column, for a table that [Reader.ShowsCells] its cells. The answers are those of
 // [Reader.Needed] and [Reader.ColumnMeasurement]. It returns an error if one is missing, or if the table has no sums of
 // the column.
 func (r *Reader) ColumnTotals(table int, column string, answers []measured.Measured) (*ColumnTotals, error) {
@@ -94,9 +94,9 @@ func (c *ColumnTotals) Centre(selected [][]int) (centre, half float64, one bool)
 	return centre, half, true
 }
 
-// Of returns the sum over the cells whose category of each key is selected, and the contributions to it, with weights
+// Sum returns the sum over the cells whose category of each key is selected, and the contributions to it, with weights
 // in the column's unit.
-func (c *ColumnTotals) Of(selected [][]int) (sum float64, rests []compiled.Contribution) {
+func (c *ColumnTotals) Sum(selected [][]int) (sum float64, rests []compiled.Contribution) {
 	about, rests := c.AboutCentre(selected)
 	q := c.countCoefficients(selected)
 	centre := 1.0

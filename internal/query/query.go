@@ -170,14 +170,14 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 		return &verdict.Unusable{File: a.Folder, Err: err}
 	}
 	cells := figures.Unbiased
-	shown := reader.Shows(from.table)
+	shown := reader.ShowsCells(from.table)
 	if !shown { // the table shows sums of its cells, which cannot be added up
 		if cells, err = reader.Cells(from.table, answers); err != nil {
 			return &verdict.Unusable{File: a.Folder, Err: err}
 		}
 	}
 	sums, variances := synth.Sums(cells, from.groupings), reader.Variances(from.table, from.groupings)
-	alike := reader.Alike(from.table, from.groupings)
+	alike := reader.FirstWithSameNoise(from.table, from.groupings)
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
 	unit := table.Statistics[0].UnitValue()
 	if reader.IsInvariant(from.table) {

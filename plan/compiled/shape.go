@@ -88,7 +88,7 @@ func (w *Workload) checkPlan(p *plan.Plan) error {
 			return fmt.Errorf("table %s: %w", tables[i].Path, err)
 		}
 		m, ok := measured[t.Path]
-		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && t.Gives(m.Selection) &&
+		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && t.GivesOut(m.Selection) &&
 			reflect.DeepEqual(m.Query, tables[i].Query())
 		if id := t.Statistics[0].Measurement; ok != own || id != "" && (id != t.Path || !own) {
 			return fmt.Errorf("table %s: measurement %s%s does not measure it", t.Path, id, m.ID)
@@ -156,7 +156,7 @@ func checkTable(t plan.Table, wanted plan.Table) error {
 	if len(t.Statistics) != 1 || t.Statistics[0].Name != wanted.Statistics[0].Name {
 		return fmt.Errorf("it does not hold one count")
 	}
-	if !slices.EqualFunc(t.Figures, wanted.Figures, plan.Figure.AsAsked) || t.Show != wanted.Show ||
+	if !slices.EqualFunc(t.Figures, wanted.Figures, plan.Figure.MatchesRequest) || t.Show != wanted.Show ||
 		t.Weighted != wanted.Weighted || t.PerUnit != wanted.PerUnit {
 		return fmt.Errorf("its figures are not as the spec asks for them")
 	}
@@ -245,10 +245,12 @@ func checkMicrodata(s plan.Synthetic) error {
 		return fmt.Errorf("the microdata of %s are linked to no parent as microdata can be", s.Table)
 	case s.Method != plan.MST && s.Method != plan.AIM:
 		return fmt.Errorf("there is no method %q for the microdata of %s", s.Method, s.Table)
-	case len(s.By) < 2 || s.Ways < 2 || s.Ways > adaptive.UsualWays || s.Ways > len(s.By) || s.Method == plan.MST &&
-		s.Ways != 2 || len(s.By) > adaptive.MaxCandidates || adaptive.CandidateCount(s) > adaptive.MaxCandidates:
+	case len(s.By) < 2 || s.Ways < 2 || s.Ways > adaptive.DefaultRoundColumns || s.Ways > len(s.By) ||
+		s.Method == plan.MST &&
+			s.Ways != 2 || len(s.By) > adaptive.MaxCandidates || adaptive.CandidateCount(s) > adaptive.MaxCandidates:
 		return fmt.Errorf("the microdata of %s have no such candidates", s.Table)
-	case (s.Most == nil) != (s.Method == plan.MST) || s.Most != nil && *s.Most != adaptive.MostOfModel():
+	case (s.LargestModel == nil) != (s.Method == plan.MST) || s.LargestModel != nil &&
+		*s.LargestModel != adaptive.MaxModelSize():
 		return fmt.Errorf("the model of the microdata of %s has another size", s.Table)
 	case s.Select.Kind != budget.ExponentialMechanism || !s.Noise.Kind.Normal() ||
 		s.Block.Kind != budget.AdaptiveBlock:
@@ -277,7 +279,7 @@ func (w *Workload) checkMeasurements(p *plan.Plan, itself map[string]bool) error
 		switch {
 		case !itself[m.ID] && !(kind.AsRows && given.shared && m.Query.PerUnit == (spec.PerUnit{})):
 			return fmt.Errorf("measurement %s is of no table", m.ID)
-		case kind.Several || given.unlisted:
+		case kind.SeveralAnswers || given.unlisted:
 			continue // compared with its part, or its table
 		}
 		shared := i < len(p.TableMeasurements()) && !itself[m.ID]

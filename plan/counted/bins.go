@@ -165,6 +165,6 @@ func (b Bins) Prefixes(l *domain.Lattice) ([][]WeightedAnswer, error) {
 
 // WeightedAnswer is an answer of a cell, given by index, with a weight.
 type WeightedAnswer struct {
-	Place  int
+	Index  int
 	Weight float64
 }

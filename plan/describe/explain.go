@@ -78,9 +78,9 @@ func explainGovernance(p *plan.Plan, b *strings.Builder) {
 		lines = append(lines, fmt.Sprintf("Corrects %s: with new noise and a debit of its own; what %[1]s cost stays spent.",
 			p.Corrects))
 	}
-	if g := p.Guarantee; len(g.Also) > 0 {
+	if g := p.Guarantee; len(g.FurtherAccounts) > 0 {
 		lines = append(lines, fmt.Sprintf("Charged in full to each of the accounts %s and %s.", g.Account,
-			strings.Join(g.Also, ", ")))
+			strings.Join(g.FurtherAccounts, ", ")))
 	}
 	lines = append(lines, sampleLines(p)...)
 	for _, t := range p.Release().Tables {

@@ -74,7 +74,7 @@ func QuantileMethodText(q plan.Quality, column string) string {
 			text += ", one for each value."
 		}
 	}
-	o := q.Instead
+	o := q.Alternative
 	switch {
 	case o == nil:
 		return text + " The other way cannot serve here."

@@ -477,7 +477,7 @@ func repeatWarnings(r *spec.Release) []string {
 		var pairs []string
 		for i, a := range m.By {
 			for _, b := range m.By[:i] {
-				if derived, origin, found := attributes.Twice(t, []spec.Attribute{b, a}); found {
+				if derived, origin, found := attributes.SameColumnPair(t, []spec.Attribute{b, a}); found {
 					pairs = append(pairs, fmt.Sprintf("%s beside %s", derived, origin))
 				}
 			}
@@ -485,7 +485,7 @@ func repeatWarnings(r *spec.Release) []string {
 		left := int64(0)
 		for _, k := range m.Every {
 			for _, by := range workload.Choose(m.By, k) {
-				if _, _, found := attributes.Twice(t, by); found {
+				if _, _, found := attributes.SameColumnPair(t, by); found {
 					left++
 				}
 			}

@@ -32,8 +32,8 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 			if t.From != confidential.Name {
 				continue
 			}
-			if why := t.WhyLeft(slices.Contains(tables[i].Sums, residual.Prefixes)); why != "" {
-				c.Left = append(c.Left, plan.Unfitted{Table: t.Path, Why: why})
+			if why := t.UnfittedReason(slices.Contains(tables[i].Sums, residual.Prefixes)); why != "" {
+				c.LeftOut = append(c.LeftOut, plan.Unfitted{Table: t.Path, Why: why})
 				continue
 			}
 			if cells += t.Cells; cells > limit.FittedCells {
@@ -46,7 +46,7 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 			c.Tables = append(c.Tables, t.Path)
 		}
 		if c.Tables == nil {
-			if c.Left != nil {
+			if c.LeftOut != nil {
 				all = append(all, c)
 			}
 			continue
@@ -58,7 +58,7 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 			if err := checkInvariants(p, c, f); err != nil {
 				return nil, err
 			}
-			c.Apart = separateChains(f.Chains)
+			c.UnnestedColumns = separateChains(f.Chains)
 		case canTabulate(p, c):
 			if err := cmp.Or(checkTabulatedInvariants(p, c.Table), checkTabulatedRows(p, c.Table)); err != nil {
 				return nil, err

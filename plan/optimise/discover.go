@@ -88,7 +88,7 @@ func (p PlannedMeasurement) spendOnGroups(m *plan.Measurement, rho *big.Rat) err
 		m.Mechanism, err = noiseFor(p.Noise, p.Sensitivity, half)
 	}
 	if err == nil {
-		_, err = d.Kept()
+		_, err = d.Probabilities()
 	}
 	m.Selection = d
 	return err

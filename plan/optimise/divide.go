@@ -43,7 +43,7 @@ func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Mic
 	how strategy.Summing) (*Blueprint, error) {
 	b := &Blueprint{Release: r, tables: tables, drafts: drafts, Chains: map[string]workload.Chains{},
 		Pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
-	each, _ := workload.SampleOf(r).Each().Float64()
+	each, _ := workload.SampleOf(r).RowWeight().Float64()
 	for _, confidential := range r.Tables {
 		own := workload.TablesOf(tables, confidential.Name)
 		if own == nil {

@@ -45,7 +45,7 @@ const NoLeaf = -1
 // ExpandSynthetic returns the microdata that a spec asks for in addition to its tables.
 func ExpandSynthetic(r *spec.Release, tables []*workload.Table) ([]Microdata, error) {
 	var all []Microdata
-	sketch := plan.For(r)
+	sketch := plan.NewEmpty(r)
 	for _, t := range tables {
 		if r.Synthetic != nil {
 			sketch.Tables = append(sketch.Tables, workload.NewTable(r, t))
@@ -134,7 +134,7 @@ func (d *Microdata) countCells() error {
 	}
 	if d.Method == plan.AIM && !d.fitsModel() {
 		return fmt.Errorf("a model by method aim has room for columns of %s categories, and of %s together, and these have more: use coarser levels or fewer columns under `by`, or method: mst",
-			budget.Group(adaptive.MostOfModel().Largest), budget.Group(adaptive.MostOfModel().Cells))
+			budget.Group(adaptive.MaxModelSize().Largest), budget.Group(adaptive.MaxModelSize().Cells))
 	}
 	d.Cells = 0
 	for _, cells := range d.Columns {
@@ -173,7 +173,7 @@ func (d *Microdata) Sizes() (all []int64) {
 }
 
 // Sets returns what the candidates are, in words.
-func (d *Microdata) Sets() string { return adaptive.Sets(d.Named()) }
+func (d *Microdata) Sets() string { return adaptive.DescribeCandidates(d.Named()) }
 
 // adviseFewer returns what a person can do if there is too much to choose from.
 func (d *Microdata) adviseFewer(otherwise string) string {
@@ -232,13 +232,13 @@ func (d *Microdata) Named() plan.Synthetic {
 	s := plan.Synthetic{Table: d.Requested.Table, Leaf: d.Requested.Leaf, Method: d.Method, Why: d.why, Ways: d.ways,
 		By: d.by, Parent: d.Requested.Parent, Given: d.given, Derived: d.derived,
 		Rows: d.Requested.Rows, Files: d.Requested.Files}
-	s.Rounds = adaptive.Joins(s)
+	s.Rounds = adaptive.JoinCount(s)
 	if d.Method == plan.Tables {
 		s.Rounds = 0
 	}
 	if d.Method == plan.AIM {
-		most := adaptive.MostOfModel()
-		s.Most, s.Rounds = &most, adaptive.RoundsPerColumn*len(d.by)
+		most := adaptive.MaxModelSize()
+		s.LargestModel, s.Rounds = &most, adaptive.RoundsPerColumn*len(d.by)
 	}
 	return s
 }

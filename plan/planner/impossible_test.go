@@ -245,7 +245,7 @@ func TestDerivedColumnsAreCountedByTheirOrigins(t *testing.T) {
 		"every/age.odd_x_kind"}; !slices.Equal(paths, want) {
 		t.Errorf("tables %v, expected %v", paths, want)
 	}
-	if q, shown := p.Query(p.Tables[0]), p.Shown(p.Tables[0]); q.Factors[0].String() != "age.pair" ||
+	if q, shown := p.Query(p.Tables[0]), p.PublishedQuery(p.Tables[0]); q.Factors[0].String() != "age.pair" ||
 		shown.Factors[0].String() != "pair" {
 		t.Errorf("counted by %v, shown by %v", q, shown)
 	}

@@ -44,7 +44,7 @@ func refill(earlier *compiled.Compiled, r *spec.Release) *compiled.Compiled {
 		len(p.Warnings) < len(p.Release().Warnings) {
 		return nil
 	}
-	q := p.With(r)
+	q := p.WithRelease(r)
 	q.Invariants = compiled.Invariants(q) // which say from which file they are
 	q.Guarantee.Invariants = describe.Invariants(q.Invariants)
 	q.Warnings = append(describe.WarningsOf(r), p.Warnings[len(p.Release().Warnings):]...)

@@ -23,7 +23,7 @@ import (
 
 // New plans a release. It returns an error if the release uses a part of the language that is not built, if its
 // tables clash or are too large to count, or if its budget is too small for exact noise of a finite scale. The error
-// is [*TooLittle] if the budget is too small for its targets.
+// is [*BudgetTooSmall] if the budget is too small for its targets.
 //
 // New plans a copy of the release, made from its text, so nobody else holds it while it is planned. A release that
 // does not agree with its text has a plan, but one that cannot be verified.
@@ -292,7 +292,7 @@ func (d *draftPlan) planVariant(r *spec.Release, tighten float64, how strategy.S
 
 // resolve divides the budget among the measurements, and predicts the accuracy of the tables.
 func (d *draftPlan) resolve(r *spec.Release, how strategy.Summing) error {
-	p := plan.For(r)
+	p := plan.NewEmpty(r)
 	p.Sums, p.Sample = how, workload.SampleOf(r)
 	d.plan = p
 	var err error

@@ -320,7 +320,7 @@ func TestOtherNoiseMayNotBePossible(t *testing.T) {
 		if read, err := compiled.Read(p.Bytes()); err != nil || plantest.Verify(read.Plan()) != nil {
 			t.Errorf("%s: the plan cannot be read: %v", c.marginals, err)
 		}
-		var little *planner.TooLittle
+		var little *planner.BudgetTooSmall
 		if _, err := noisyPlan(t, "add-remove", ", noise: gaussian"+c.split, c.marginals); !errors.As(err, &little) {
 			t.Errorf("%s: with Gaussian noise the error is %v", c.marginals, err)
 		}

@@ -41,12 +41,12 @@ func predictErrors(p *plan.Plan, estimates []compiled.Estimate,
 	measured := p.Measured()
 	for i := range p.Tables {
 		if m, ok := measured[p.Tables[i].Path]; ok {
-			predictSingle(&p.Tables[i], m, p.EachOf(p.Tables[i]))
+			predictSingle(&p.Tables[i], m, p.IntegerWeight(p.Tables[i]))
 		}
 	}
 	for _, e := range estimates {
 		for marginal, at := range e.Tables {
-			s, each := &p.Tables[at].Statistics[0], p.Sample.Each()
+			s, each := &p.Tables[at].Statistics[0], p.Sample.RowWeight()
 			var err error
 			if s.OfRanges, err = rangesError(&e, marginal, each); err != nil {
 				return err

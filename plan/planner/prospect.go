@@ -93,7 +93,7 @@ func forecastTables(p *compiled.Forecast, drafts []*workload.Table) error {
 	p.Tables = make([]compiled.TableForecast, len(p.Plan.Tables))
 	for i, t := range p.Plan.Tables {
 		if m, ok := measured[t.Statistics[0].Measurement]; ok {
-			unit, _ := p.Plan.EachOf(t).Float64()
+			unit, _ := p.Plan.IntegerWeight(t).Float64()
 			p.Tables[i] = compiled.TableForecast{Own: []compiled.Rate{rateOf(p, m)}, Unit: unit, Alone: m.Mechanism.Kind}
 		}
 	}
@@ -125,7 +125,7 @@ func rateOf(p *compiled.Forecast, m plan.Measurement) compiled.Rate {
 // forecastEstimated works out the errors of the estimated tables.
 func forecastEstimated(p *compiled.Forecast, e compiled.Estimate) {
 	at := map[int]int{} // residuals among those shared
-	each, unit := floatOfRat(p.Plan.Sample.Each()), make([]float64, len(e.Residuals))
+	each, unit := floatOfRat(p.Plan.Sample.RowWeight()), make([]float64, len(e.Residuals))
 	// one residual at a time
 	of := compiled.Estimate{Workload: e.Workload, Combination: &residual.Combination{Variances: unit}, Axes: e.Axes}
 	for marginal, table := range e.Tables {

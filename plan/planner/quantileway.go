@@ -119,10 +119,10 @@ func setQuality(p *plan.Plan, r *spec.Release, part *workload.Table, ways []opti
 			if f.Part != part.Path {
 				continue
 			}
-			quality := ways[0].Quality(r, part, f.Place)
+			quality := ways[0].Quality(r, part, f.Index)
 			if len(ways) > 1 {
-				other := ways[1].Quality(r, part, f.Place)
-				quality.Instead = &other
+				other := ways[1].Quality(r, part, f.Index)
+				quality.Alternative = &other
 			}
 			t.Figures[i].Quality = quality
 		}

@@ -73,7 +73,7 @@ func TestTooLittleIsRefused(t *testing.T) {
 	} {
 		r := plantest.TenRelease(t, "{"+c.amount+"}", c.marginals)
 		_, err := planner.New(r)
-		var refused *planner.TooLittle
+		var refused *planner.BudgetTooSmall
 		var problems *document.Errors
 		if !errors.As(err, &refused) || !errors.As(err, &problems) {
 			t.Errorf("%s: error %v", c.amount, err)

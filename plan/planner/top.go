@@ -24,7 +24,7 @@ func (d *draftPlan) sayTop(at int, m plan.Measurement) error {
 			Message:  fmt.Sprintf("a choice among the cells of table %s gets too little to tell them apart at all", t.Path),
 			Expected: "fewer cells to choose, or more of the budget"}
 	}
-	each, _ := d.plan.EachOf(*t).Float64()
+	each, _ := d.plan.IntegerWeight(*t).Float64()
 	for _, one := range d.division.Measurements {
 		if one.Choosing != nil && one.Table.Path == t.Path {
 			t.Top.Choosing = one.Choosing.RatString()

@@ -220,7 +220,7 @@ func traceMeasurements(d *draftPlan, b *strings.Builder) {
 		if s.Adaptive() {
 			fmt.Fprintf(b, "   %s: %s, %s\n", s.Name(), describe.RoundsOf(s), describe.CostText(s.Block, 1))
 		} else {
-			fmt.Fprintf(b, "   %s: nothing, of %s\n", s.Name(), budget.Plural(int64(len(tabulation.Of(d.plan, s))), "table"))
+			fmt.Fprintf(b, "   %s: nothing, of %s\n", s.Name(), budget.Plural(int64(len(tabulation.Tables(d.plan, s))), "table"))
 		}
 	}
 	fmt.Fprintf(b, "   %s of memory\n", describe.BytesText(d.plan.Size.Bytes))

@@ -144,7 +144,7 @@ func TestAverageCellsOfTablesThatCountUp(t *testing.T) {
 	for i := 1.0; i <= 10; i++ {
 		sum += i / 10
 	}
-	p := plan.For(r)
+	p := plan.NewEmpty(r)
 	x := plan.Table{Marginal: "x", From: "t", By: []string{"age.band", "sex"}, Cells: 20}
 	for level, want := range map[string]float64{"band": 20. / 11, "half": 4. / 3} {
 		got := planner.EvenSize(p, x, "age.band", spec.Attribute{Column: "age", Level: level})

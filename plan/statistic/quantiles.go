@@ -31,7 +31,7 @@ func (quantiles) Figures(t Table, s spec.Stat) []plan.Figure {
 	for _, share := range s.At {
 		f := figure(s)
 		f.Name, f.At, f.Part = s.QuantileName(share), share.RatString(), ID(t.Path, name, nil)
-		f.Place, _ = slices.BinarySearchFunc(at, share, (*big.Rat).Cmp)
+		f.Index, _ = slices.BinarySearchFunc(at, share, (*big.Rat).Cmp)
 		all = append(all, f)
 	}
 	return all

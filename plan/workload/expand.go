@@ -120,7 +120,7 @@ func TablesOf(tables []*Table, confidential string) []*Table {
 func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 	confidential := r.Table(m.Table)
 	if m.Every == nil {
-		if derived, origin, found := attributes.Twice(confidential, m.By); found {
+		if derived, origin, found := attributes.SameColumnPair(confidential, m.By); found {
 			return nil, &Fault{"by", fmt.Sprintf("%s and %s say the same of a row, as %s decides both", derived, origin,
 				attributes.Counted(confidential, origin).Column), "one of the two"}
 		}
@@ -137,7 +137,7 @@ func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 	var all [][]spec.Attribute
 	for _, k := range m.Every {
 		for _, by := range Choose(m.By, k) {
-			if _, _, found := attributes.Twice(confidential, by); !found {
+			if _, _, found := attributes.SameColumnPair(confidential, by); !found {
 				all = append(all, by)
 			}
 		}

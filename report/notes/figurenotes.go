@@ -15,7 +15,7 @@ import (
 
 // unitNotes say that counts of units do not add up.
 func unitNotes(r *report.Report) []report.Note {
-	tables := report.Paths(r.Tables, func(t report.Table) bool {
+	tables := report.PathsWhere(r.Tables, func(t report.Table) bool {
 		return !t.Aside && t.Statistics[0].Name == spec.Units.String()
 	})
 	if tables == nil {
@@ -23,7 +23,7 @@ func unitNotes(r *report.Report) []report.Note {
 	}
 	return []report.Note{{Heading: "Counts of units do not add up",
 		Text: fmt.Sprintf("In %s a row counts each %s with a row in the cell once: one with rows in several cells is in each of them, as far as the table's bounds let it. The sum over cells is no count of units.",
-			words.Few(tables), r.Guarantee.Protects)}}
+			words.FirstFew(tables), r.Guarantee.Protects)}}
 }
 
 // figureNotes say how to read the figures other than counts.
@@ -93,7 +93,7 @@ func wereText(n int64) string {
 // unbiasedNote says which figures are unbiased.
 func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
 	yes, no := pluralsOf(kinds, statistic.Statistic.Additive), pluralsOf(kinds, isBiased)
-	text := words.Said(
+	text := words.NonEmpty(
 		words.When(len(yes) > 0,
 			words.Capital(words.List(yes))+" are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic."),
 		words.When(kinds[spec.Units.String()] || kinds[spec.Distinct.String()],

@@ -256,7 +256,7 @@ func rowOf(t plan.Table, known compiled.TableForecast) whatIfRow {
 func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 	published := words.Either(p.Plan.Consistent != nil, "the count, before it is made to add up,", "the published count")
 	roots := slices.ContainsFunc(p.Roots, func(root float64) bool { return root > 0 })
-	notes := words.Said(
+	notes := words.NonEmpty(
 		"A margin is half the width of the interval of the widest cell: 19 times in 20 "+published+
 			" lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
 		"What the plan chose is held: which measurements there are, their parts of their leaves, the kind of noise, and the way to quantiles. With another budget the planner may choose otherwise, which is better for all tables together and can be worse for one of them.",
@@ -275,7 +275,7 @@ func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 		}
 		chosen = chosen || t.SomeCells()
 	}
-	return slices.Concat(notes, words.Said(
+	return slices.Concat(notes, words.NonEmpty(
 		words.When(chosen,
 			"Of tables that show some of their cells this is the error of what they show. Which cells these are also depends on the budget: the plan tells how."),
 		words.When(drawn,
@@ -283,7 +283,7 @@ func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 		words.When(slices.ContainsFunc(p.Plan.Leaves, func(l plan.Leaf) bool { return l.Needed }),
 			"A leaf that gets what its targets need keeps that amount, and the others share the rest."),
 	), sampleNotes(p.Plan.Sample),
-		words.Said(words.When(len(p.Plan.Synthetic) > 0, "Of microdata no error can be predicted.")))
+		words.NonEmpty(words.When(len(p.Plan.Synthetic) > 0, "Of microdata no error can be predicted.")))
 }
 
 // keepsLaplace reports whether a table is reconstructed from noise of several leaves that is not all Gaussian.
