@@ -89,8 +89,8 @@ func Laws() []Kind {
 	return all
 }
 
-// Usual returns the default law of noise that is priced in ε if pure, or in ρ if not.
-func Usual(pure bool) Kind {
+// DefaultLaw returns the default law of noise that is priced in ε if pure, or in ρ if not.
+func DefaultLaw(pure bool) Kind {
 	for _, l := range laws {
 		if l.law.isPure() == pure {
 			return l.kind
@@ -99,8 +99,8 @@ func Usual(pure bool) Kind {
 	return ""
 }
 
-// LawAsked returns the law of noise with this name in the budget of a spec, or false if there is none.
-func LawAsked(name string) (Kind, bool) {
+// LawNamed returns the law of noise with this name in the budget of a spec, or false if there is none.
+func LawNamed(name string) (Kind, bool) {
 	for _, l := range laws {
 		if l.law.lawNames().asked == name {
 			return l.kind, true
@@ -131,8 +131,8 @@ func (k Kind) ParameterName() string { return k.lawNames().letter }
 // ParameterWord returns the word for a law's parameter, such as "scale"; "" if its letter suffices.
 func (k Kind) ParameterWord() string { return k.lawNames().word }
 
-// Asked returns the name of a law of noise in the budget of a spec.
-func (k Kind) Asked() string { return k.lawNames().asked }
+// SpecName returns the name of a law of noise in the budget of a spec.
+func (k Kind) SpecName() string { return k.lawNames().asked }
 
 func (k Kind) lawNames() lawNames {
 	if !k.addsNoise() {
@@ -141,10 +141,10 @@ func (k Kind) lawNames() lawNames {
 	return k.law().lawNames()
 }
 
-// Buy returns the mechanism that adds this noise to an integer query of these sensitivities and spends at most a cost:
-// an ε if the law is [Kind.Pure], and a ρ if it is not. See [LaplaceFor] and [GaussianFor]. The kind must be one of
-// [Laws].
-func (k Kind) Buy(l1, l2Squared *big.Int, cost *big.Rat) (Mechanism, error) {
+// MechanismFor returns the mechanism that adds this noise to an integer query of these sensitivities and spends at most
+// a cost: an ε if the law is [Kind.Pure], and a ρ if it is not. See [LaplaceFor] and [GaussianFor]. The kind must be
+// one of [Laws].
+func (k Kind) MechanismFor(l1, l2Squared *big.Int, cost *big.Rat) (Mechanism, error) {
 	return k.law().mechanismFor(l1, l2Squared, cost)
 }
 

@@ -298,7 +298,7 @@ func newAudited(t *testing.T, neighbours spec.Neighbours, method string) audited
 	if neighbours == spec.Replace {
 		without += strings.Repeat("4,y,y,y\n", auditRows+2)
 	}
-	turn := adaptive.Turn{Select: s.Select, Noise: s.Noise}
+	turn := adaptive.RoundMechanisms{Select: s.Select, Noise: s.Noise}
 	fresh := personsOf(t, "UNIT", fmt.Sprintf("{id: id, max_rows: %d}", auditRows), "add-remove", string(neighbours),
 		"RHO", "6", "METHOD", method)
 	a.inputs = [2]*Exact{exactOf(t, fresh, folder(t, "a.csv", with), 1), exactOf(t, fresh, folder(t, "a.csv", without), 1)}

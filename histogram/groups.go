@@ -23,7 +23,7 @@ import (
 // docs/proofs/discover.md.
 func (x *opened) selectedGroups(ctx context.Context, a exactAnswer) (measured.Measured, error) {
 	d := a.measurement.Selection.(selection.Groups)
-	kept, err := d.Kept()
+	kept, err := d.Probabilities()
 	if err != nil {
 		return measured.Measured{}, err
 	}
@@ -54,7 +54,8 @@ func (x *opened) selectedGroups(ctx context.Context, a exactAnswer) (measured.Me
 }
 
 // selectGroups decides for each group, given its number of units, whether it is selected.
-func selectGroups(stream *noise.Bits, d selection.Groups, kept *selection.Kept, units []int64, through []bool) error {
+func selectGroups(stream *noise.Bits, d selection.Groups, kept *selection.Probabilities, units []int64,
+	through []bool) error {
 	if probabilities := kept.Optimal(); probabilities != nil {
 		for i, n := range units {
 			through[i] = noise.Bernoulli(stream, probabilities[min(d.Counted(n), int64(len(probabilities)-1))])

@@ -191,7 +191,7 @@ func TestSelectionNeedsWhatIsPlanned(t *testing.T) {
 	p := planOfWords(t, "GROUPS", "9")
 	d := p.Measurements[0].Selection.(selection.Groups)
 	d.Threshold--
-	if _, err := d.Kept(); err == nil {
+	if _, err := d.Probabilities(); err == nil {
 		t.Error("a threshold of one less is taken")
 	}
 	if noise.Bernoulli(streams(p, 1).Rows().MadeUp("x"), 0) || !noise.Bernoulli(streams(p, 1).Rows().MadeUp("x"), 1) {

@@ -324,8 +324,8 @@ func (x *oracle) isAnswer(how budget.Mechanism) bool {
 		return false
 	}
 	how.Parameter = x.method.Noise.Parameter
-	return adaptive.Turn{Select: x.method.Select, Noise: how}.Equal(adaptive.Turn{Select: x.method.Select,
-		Noise: x.method.Noise})
+	return adaptive.RoundMechanisms{Select: x.method.Select, Noise: how}.Equal(
+		adaptive.RoundMechanisms{Select: x.method.Select, Noise: x.method.Noise})
 }
 
 // charge adds what a mechanism costs to what was spent, exactly, and returns an error if that would be more than the

@@ -344,7 +344,7 @@ func TestMemoryCoversRoundsOfAIM(t *testing.T) {
 	without.Synthetic = nil
 	s := p.Synthetic[0]
 	cells := int64(2 + 2 + 3 + 4 + 6 + 6 + 12)
-	want := 24*cells + 7*1024 + 32*s.Most.Cells + 72*int64(s.Rounds)*12
+	want := 24*cells + 7*1024 + 32*s.LargestModel.Cells + 72*int64(s.Rounds)*12
 	if got := memory.Bytes(p) - memory.Bytes(&without); got != want {
 		t.Errorf("the rounds take %d bytes, want %d", got, want)
 	}

@@ -42,7 +42,7 @@ func (x *opened) drawQuantiles(ctx context.Context, a exactAnswer) (measured.Mea
 	}
 	drawn, each := make([]int64, m.Cells), d.Draws()
 	err = parallel.Do(ctx, runtime.GOMAXPROCS(0), len(drawn)/each, func(cell int) error {
-		if mask.Holds(uint64(cell)) {
+		if mask.IsImpossible(uint64(cell)) {
 			return nil
 		}
 		return d.drawCell(x.streams.Quantiles(a.definition, a.hash, cell), a, cell, drawn[cell*each:(cell+1)*each])

@@ -69,7 +69,7 @@ func (x *opened) filledAbove(ctx context.Context, a exactAnswer, mask *impossibl
 	}
 	cells, noisy = make([]uint64, 0, n+more), make([]int64, 0, n+more)
 	for i, count := range counts {
-		if count > threshold && !mask.Holds(a.Cells[i]) {
+		if count > threshold && !mask.IsImpossible(a.Cells[i]) {
 			cells, noisy = append(cells, a.Cells[i]), append(noisy, count)
 		}
 	}
@@ -100,7 +100,7 @@ func (x *opened) emptyAbove(ctx context.Context, a exactAnswer, mask *impossible
 		from := uint64(i) * law.Stretch()
 		return law.Draw(x.streams.Empty(a.definition, a.hash, i), func(place uint64, noisy int64) {
 			cell := from + place
-			if _, filled := slices.BinarySearch(a.Cells, cell); cell < cells && !filled && !mask.Holds(cell) {
+			if _, filled := slices.BinarySearch(a.Cells, cell); cell < cells && !filled && !mask.IsImpossible(cell) {
 				stretches[i] = append(stretches[i], cellAbove{cell, noisy})
 			}
 		})

@@ -256,7 +256,7 @@ func TestImpossibleCellsAreNeverInSparseAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cell, impossible := range mask.Cells() {
-		if mask.Holds(uint64(cell)) != impossible {
+		if mask.IsImpossible(uint64(cell)) != impossible {
 			t.Fatalf("cell %d: Holds says %t, Cells %t", cell, !impossible, impossible)
 		}
 	}
@@ -270,7 +270,7 @@ func TestImpossibleCellsAreNeverInSparseAnswers(t *testing.T) {
 		}
 		published += len(m.Cells)
 		for _, cell := range m.Cells {
-			if mask.Holds(cell) {
+			if mask.IsImpossible(cell) {
 				t.Fatalf("cell %d is impossible, and published", cell)
 			}
 		}

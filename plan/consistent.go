@@ -26,13 +26,13 @@ type Consistency struct {
 	Way   string `json:"way"`
 	// Tables are those whose counts add up: all have one total, and what two of them share is the same in both.
 	Tables []string `json:"tables"`
-	// Apart are columns whose levels, as shown by the tables, are not all nested, each with these levels in groups:
-	// across groups tables agree in what they show of other columns, and no more. A level may be separate from one in
-	// which it is nested: groups are formed coarsest first, and each level joins the first group in all of whose levels
+	// UnnestedColumns are columns whose levels, as shown by the tables, are not all nested, each with these levels in
+	// groups: across groups tables agree in what they show of other columns, and no more. A level may be separate from one
+	// in which it is nested: groups are formed coarsest first, and each level joins the first group in all of whose levels
 	// it is nested.
-	Apart []string `json:"apart,omitempty"`
-	// Left are the tables whose counts remain as they are.
-	Left []Unfitted `json:"left_out,omitempty"`
+	UnnestedColumns []string `json:"apart,omitempty"`
+	// LeftOut are the tables whose counts remain as they are.
+	LeftOut []Unfitted `json:"left_out,omitempty"`
 }
 
 // Unfitted is a table whose published counts are its own, with the reason.
@@ -41,8 +41,8 @@ type Unfitted struct {
 	Why   string `json:"why"`
 }
 
-// WhyLeft says why a table's counts remain as they are, "" if they are made to add up.
-func (t Table) WhyLeft(summed bool) string {
+// UnfittedReason says why a table's counts remain as they are, "" if they are made to add up.
+func (t Table) UnfittedReason(summed bool) string {
 	return cmp.Or(t.whyNotData(), t.whyNotWhole(), t.whyOtherRows(), selects[t.Selects()].left, t.whyNotFitted(summed))
 }
 

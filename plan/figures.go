@@ -17,7 +17,7 @@ type Figure struct {
 	Column string `json:"column,omitempty"`
 	// At is the share of a quantile, and Place its index among those that its part draws.
 	At    string `json:"at,omitempty"`
-	Place int    `json:"place,omitempty"`
+	Index int    `json:"place,omitempty"`
 	// Sums and Squares are the parts that hold the sums of the column's values about the middle of its range, and of their
 	// squares; Part holds what is drawn or counted: quantiles, units, distinct values.
 	Sums    string `json:"sums,omitempty"`
@@ -62,14 +62,14 @@ type Quality struct {
 	// then for Rows rows that lie evenly over a tenth of the column's range, and Cell is the width of the bins that it
 	// is read from, in the column's unit: no interval is narrower. Instead is what the other way to quantiles would give
 	// for the same part of the budget; nil if there is none.
-	Ranks   float64  `json:"ranks,omitempty"`
-	Cell    float64  `json:"cell,omitempty"`
-	Bins    int64    `json:"bins,omitempty"` // of its distribution; 0: it is drawn
-	Instead *Quality `json:"instead,omitempty"`
+	Ranks       float64  `json:"ranks,omitempty"`
+	Cell        float64  `json:"cell,omitempty"`
+	Bins        int64    `json:"bins,omitempty"` // of its distribution; 0: it is drawn
+	Alternative *Quality `json:"instead,omitempty"`
 }
 
-// AsAsked reports whether a figure is the one that the spec asks for, whatever its quality.
-func (f Figure) AsAsked(asked Figure) bool {
+// MatchesRequest reports whether a figure is the one that the spec asks for, whatever its quality.
+func (f Figure) MatchesRequest(asked Figure) bool {
 	f.Quality, asked.Quality = Quality{}, Quality{}
 	return reflect.DeepEqual(f, asked)
 }

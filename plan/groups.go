@@ -8,4 +8,4 @@ func statesGroups(t Table) bool { return t.Discovered != nil }
 
 func givesGroups(Table, selection.Selection) bool { return true }
 
-func groupsAsAsked(t, asked Table) bool { return t.Discovered.AsAsked(*asked.Discovered) }
+func groupsAsAsked(t, asked Table) bool { return t.Discovered.MatchesRequest(*asked.Discovered) }

@@ -10,21 +10,21 @@ import (
 
 // Guarantee is what the release promises, in the terms of the spec.
 type Guarantee struct {
-	Definition  string       `json:"definition"` // "pure", "zcdp" or "approximate"
-	Epsilon     string       `json:"epsilon,omitempty"`
-	Delta       string       `json:"delta,omitempty"`
-	Rho         string       `json:"rho,omitempty"`
-	PlainRho    string       `json:"plain_rho,omitempty"` // what ε and δ would allow by the conversion of ρ alone
-	Equivalents []Equivalent `json:"equivalents,omitempty"`
-	Method      string       `json:"method"`
-	Protects    string       `json:"protects"`
-	Neighbours  string       `json:"neighbours"`
-	Unit        string       `json:"unit"`
-	MaxRows     int64        `json:"max_rows"`                  // in all tables
-	Rows        []UnitRows   `json:"rows_in_tables,omitempty"`  // if there are several
-	WithoutID   string       `json:"rows_without_id,omitempty"` // what happens to them, "" if the run stops
-	Account     string       `json:"account,omitempty"`
-	Also        []string     `json:"also,omitempty"` // accounts of further datasets that are read, charged as well
+	Definition      string       `json:"definition"` // "pure", "zcdp" or "approximate"
+	Epsilon         string       `json:"epsilon,omitempty"`
+	Delta           string       `json:"delta,omitempty"`
+	Rho             string       `json:"rho,omitempty"`
+	PlainRho        string       `json:"plain_rho,omitempty"` // what ε and δ would allow by the conversion of ρ alone
+	Equivalents     []Equivalent `json:"equivalents,omitempty"`
+	Method          string       `json:"method"`
+	Protects        string       `json:"protects"`
+	Neighbours      string       `json:"neighbours"`
+	Unit            string       `json:"unit"`
+	MaxRows         int64        `json:"max_rows"`                  // in all tables
+	Rows            []UnitRows   `json:"rows_in_tables,omitempty"`  // if there are several
+	WithoutID       string       `json:"rows_without_id,omitempty"` // what happens to them, "" if the run stops
+	Account         string       `json:"account,omitempty"`
+	FurtherAccounts []string     `json:"also,omitempty"` // accounts of further datasets that are read, charged as well
 	// Sample is the share of the units that is drawn in secret, an exact fraction; "" for all.
 	Sample string `json:"sample,omitempty"`
 	// public figures, of which it says nothing: [Invariant.Sentence]

@@ -22,9 +22,9 @@ type Invariant struct {
 	Tables []string `json:"tables,omitempty"`
 }
 
-// PlacesIn returns, for each figure of an invariant, the index of the table's cell in which it is counted; nil if the
-// figures do not decide the table.
-func (p *Plan) PlacesIn(i spec.Invariant, t Table) []int32 {
+// InvariantCells returns, for each figure of an invariant, the index of the table's cell in which it is counted; nil if
+// the figures do not decide the table.
+func (p *Plan) InvariantCells(i spec.Invariant, t Table) []int32 {
 	confidential := p.Release().Table(i.Table)
 	by, own := attributes.CountedBy(confidential, i.By), attributes.CountedBy(confidential, t.Attributes())
 	has := func(a spec.Attribute) bool {
@@ -37,7 +37,7 @@ func (p *Plan) PlacesIn(i spec.Invariant, t Table) []int32 {
 	found, stride := 0, 1
 	for k := len(own) - 1; k >= 0; k-- {
 		for l, a := range by {
-			if within, ok := attributes.Decides(confidential, a, own[k]); ok {
+			if within, ok := attributes.CoarserCategories(confidential, a, own[k]); ok {
 				of[l], strides[l] = within, stride
 				found++
 			}
@@ -51,7 +51,7 @@ func (p *Plan) PlacesIn(i spec.Invariant, t Table) []int32 {
 	if found < len(own) {
 		return nil
 	}
-	return attributes.PlacesOf(confidential, by, of, strides)
+	return attributes.CellIndices(confidential, by, of, strides)
 }
 
 // PublicFigures returns an invariant's figures for a table's cells, in the table's order; nil if no invariant decides
@@ -62,7 +62,7 @@ func (p *Plan) PublicFigures(t Table) []int64 {
 		return nil
 	}
 	i := p.Release().Invariants[at]
-	places := p.PlacesIn(i, t)
+	places := p.InvariantCells(i, t)
 	if places == nil {
 		return nil // of a plan that was not made from its release
 	}

@@ -8,12 +8,12 @@ import (
 
 // This file holds linked microdata, whose rows each belong to one row of another table, their parent.
 
-// Own returns the columns of the model that rows have themselves: all but the given ones.
-func (s Synthetic) Own() []Factor { return s.By[:len(s.By)-s.Given] }
+// OwnColumns returns the columns of the model that rows have themselves: all but the given ones.
+func (s Synthetic) OwnColumns() []Factor { return s.By[:len(s.By)-s.Given] }
 
-// GivenBy returns the columns of the model that a row has from its parent row; the last is how many rows the parent
-// row has.
-func (s Synthetic) GivenBy() []Factor { return s.By[len(s.By)-s.Given:] }
+// GivenColumns returns the columns of the model that a row has from its parent row; the last is how many rows the
+// parent row has.
+func (s Synthetic) GivenColumns() []Factor { return s.By[len(s.By)-s.Given:] }
 
 // Parent returns the index in Synthetic of the microdata given which others are drawn; it reports false for microdata
 // without a parent.

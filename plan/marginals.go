@@ -14,9 +14,9 @@ func (p *Plan) Query(t Table) Query {
 	return MarginalOf(t.From, attributes.CountedBy(p.Release().Table(t.From), t.Attributes()))
 }
 
-// Shown returns the same marginal of the attributes that the table is published by: a derived column in place of its
-// origin. Both have the same cells in the same order.
-func (p *Plan) Shown(t Table) Query { return MarginalOf(t.From, t.Attributes()) }
+// PublishedQuery returns the same marginal of the attributes that the table is published by: a derived column in place
+// of its origin. Both have the same cells in the same order.
+func (p *Plan) PublishedQuery(t Table) Query { return MarginalOf(t.From, t.Attributes()) }
 
 // SummedAlong returns the attributes of a table along which it accumulates, and those along which it needs sums of
 // neighbours, as the spec lists them.

@@ -47,11 +47,12 @@ type Plan struct {
 	release *spec.Release
 }
 
-// For returns the plan of a release before anything is planned, with what comes from the release itself.
-func For(r *spec.Release) *Plan { return (&Plan{Format: Format}).With(r) }
+// NewEmpty returns the plan of a release before anything is planned, with what comes from the release itself.
+func NewEmpty(r *spec.Release) *Plan { return (&Plan{Format: Format}).WithRelease(r) }
 
-// With returns a copy of the plan for another release: with its names and its source, and everything else unchanged.
-func (p *Plan) With(r *spec.Release) *Plan {
+// WithRelease returns a copy of the plan for another release: with its names and its source, and everything else
+// unchanged.
+func (p *Plan) WithRelease(r *spec.Release) *Plan {
 	out := *p
 	out.Name, out.Title, out.Corrects, out.Resume, out.Source, out.release = r.Name, r.About.Title, r.Corrects,
 		r.Privacy.Resume, r.Source, r

@@ -25,9 +25,9 @@ func (p *Plan) Spent() budget.Cost {
 	return p.Cost
 }
 
-// Each returns what one of the rows that a table counts stands for, apart from its weight: 1, or the inverse of the
-// share that is drawn.
-func (s Sample) Each() *big.Rat { return new(big.Rat).Inv(s.Rate()) }
+// RowWeight returns what one of the rows that a table counts stands for, apart from its weight: 1, or the inverse of
+// the share that is drawn.
+func (s Sample) RowWeight() *big.Rat { return new(big.Rat).Inv(s.Rate()) }
 
 // Rate returns the probability with which each unit is drawn.
 func (s Sample) Rate() *big.Rat {

@@ -41,8 +41,8 @@ func (t Table) Selects() selection.Kind {
 // SomeCells reports whether the table has only some of its cells, by what is counted in them.
 func (t Table) SomeCells() bool { return selects[t.Selects()].some }
 
-// Gives reports whether a selection gives out the cells that the table has.
-func (t Table) Gives(s selection.Selection) bool {
+// GivesOut reports whether a selection gives out the cells that the table has.
+func (t Table) GivesOut(s selection.Selection) bool {
 	return s.Kind() == t.Selects() && selects[s.Kind()].gives(t, s)
 }
 

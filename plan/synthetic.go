@@ -47,8 +47,8 @@ type Synthetic struct {
 	Files int `json:"files,omitempty"`
 	// Ways is how many columns a round may measure together.
 	Ways int `json:"ways,omitempty"`
-	// Most is the largest size of the model of [AIM]; nil for [MST], whose model is a tree of pairs.
-	Most *ModelSize `json:"most,omitempty"`
+	// LargestModel is the largest size of the model of [AIM]; nil for [MST], whose model is a tree of pairs.
+	LargestModel *ModelSize `json:"most,omitempty"`
 	// Rounds is how many candidates are chosen and measured: by [MST] exactly, by [AIM] at most, as its rounds become
 	// costlier depending on the answers.
 	Rounds int `json:"rounds,omitempty"`
@@ -110,10 +110,10 @@ func (s Synthetic) refitMethods() string {
 // Columns returns all columns of the microdata, in order: the model's, followed by the derived ones.
 func (s Synthetic) Columns() []Factor { return append(slices.Clone(s.By), s.Derived...) }
 
-// Origin returns, for the i-th derived column, the index in By of the column that decides it, and for each category
-// of that column the category of the derived one. It returns an error for microdata that the release's planner does
-// not make.
-func (p *Plan) Origin(s Synthetic, i int) (from int, of []int, err error) {
+// DerivedColumn returns, for the i-th derived column, the index in By of the column that decides it, and for each
+// category of that column the category of the derived one. It returns an error for microdata that the release's planner
+// does not make.
+func (p *Plan) DerivedColumn(s Synthetic, i int) (from int, of []int, err error) {
 	t := p.Release().Table(s.Table)
 	if t == nil || i < 0 || i >= len(s.Derived) {
 		return 0, nil, fmt.Errorf("the microdata of %s have no derived column number %d", s.Table, i+1)
@@ -125,7 +125,7 @@ func (p *Plan) Origin(s Synthetic, i int) (from int, of []int, err error) {
 func (s Synthetic) OriginOf(t *spec.Table, derived Factor) (from int, of []int, err error) {
 	counted := attributes.Counted(t, spec.Attribute{Column: derived.Attribute, Level: derived.Level})
 	for i, f := range s.By {
-		if of, ok := attributes.Decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, counted); ok {
+		if of, ok := attributes.CoarserCategories(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, counted); ok {
 			return i, of, nil
 		}
 	}

@@ -8,11 +8,11 @@ import (
 
 // This file holds what the integers of a table's count stand for: sums of weights, or each as many rows as others.
 
-// EachOf returns what one of the integers of a table's count stands for: 1, the step of the weights or, for a sample,
-// the inverse of its share.
-func (p *Plan) EachOf(t Table) *big.Rat {
+// IntegerWeight returns what one of the integers of a table's count stands for: 1, the step of the weights or, for a
+// sample, the inverse of its share.
+func (p *Plan) IntegerWeight(t Table) *big.Rat {
 	if !t.Weighted {
-		return p.Sample.Each()
+		return p.Sample.RowWeight()
 	}
 	return p.Release().Table(t.From).Weight.Lattice.Step
 }

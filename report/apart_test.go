@@ -36,8 +36,8 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 	}
 	r := reportOf(t, noisyInput(noisyCounts["status"]))
 	s := r.Tables[0].Statistics[0]
-	if s.Apart != int64(want) || s.ApartBound {
-		t.Errorf("two cells differ from %d on, want %d", s.Apart, want)
+	if s.CellsDifferFrom != int64(want) || s.CellsDifferBound {
+		t.Errorf("two cells differ from %d on, want %d", s.CellsDifferFrom, want)
 	}
 	apart := fmt.Sprintf("at least %d apart", want)
 	box := fmt.Sprintf("less than %d apart: that may be noise alone. From there on two that were picked beforehand differ, 95%% sure.",
@@ -91,13 +91,13 @@ func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 // intervals decide.
 func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
 	for _, s := range reportOf(t, levelsInput()).Tables {
-		if (s.Cells == 1) != (s.Statistics[0].Apart == 0) {
-			t.Errorf("%s of %d cells: %d", s.Path, s.Cells, s.Statistics[0].Apart)
+		if (s.Cells == 1) != (s.Statistics[0].CellsDifferFrom == 0) {
+			t.Errorf("%s of %d cells: %d", s.Path, s.Cells, s.Statistics[0].CellsDifferFrom)
 		}
 	}
 	sampled := reportOf(t, specInput(report.Official, strings.Replace(oneTable("{epsilon: 1, delta: 1e-9}"),
 		"source: {parquet: lfs.parquet},", "source: {parquet: lfs.parquet}, sample: {poisson: 10%},", 1)))
-	if sampled.Apart() || !strings.Contains(strings.Join(sampled.Misuse, " "), "twice the margin") ||
+	if sampled.HasCellDifferences() || !strings.Contains(strings.Join(sampled.Misuse, " "), "twice the margin") ||
 		!strings.Contains(sampled.Reading[1].Heading, "intervals are apart") {
 		t.Errorf("%v\n%v", sampled.Misuse, sampled.Reading[1])
 	}

@@ -22,5 +22,5 @@ type Bias struct {
 
 // TablesText names the affected tables.
 func (b Bias) TablesText() string {
-	return cmp.Or(words.Few(b.Tables), "all")
+	return cmp.Or(words.FirstFew(b.Tables), "all")
 }

@@ -80,7 +80,7 @@ func (b *Bounds) Sentences() []string {
 			"Each row of %s counts by its weight (column %s of the source), brought to %s to %s and rounded to a multiple of %s: a row counts as %[4]s at most, whatever its weight says.",
 			w.Table, w.From, words.Rat(w.Low), words.Rat(w.High), words.Rat(w.Step)))
 	}
-	var said words.Alike
+	var said words.TablesByText
 	for _, t := range b.Tables {
 		said.Add(t.boundText(), t.Table)
 	}
@@ -110,7 +110,7 @@ func (c ColumnBounds) boundSentence() string {
 
 // boundText returns the bounds of a table in words.
 func (t TableBounds) boundText() string {
-	return strings.Join(words.Said(
+	return strings.Join(words.NonEmpty(
 		words.When(t.Groups > 0, "in at most "+budget.Plural(t.Groups, "group")),
 		words.When(t.RowsPerGroup > 0, "with at most "+budget.Plural(t.RowsPerGroup, "row")+" in a group"),
 		words.When(t.Total > 0, "with at most "+budget.Plural(t.Total, "row")+" in all"),

@@ -39,15 +39,15 @@ type Loss struct {
 
 // LossOf is the loss of some of the measurements.
 type LossOf struct {
-	Of      string `json:"of"`
-	Tables  int    `json:"tables"`            // number of tables that share it
-	Epsilon string `json:"epsilon,omitempty"` // pure and exact, if there is one
-	Rho     string `json:"rho"`               // exact
-	At      []At   `json:"at"`
+	Of      string      `json:"of"`
+	Tables  int         `json:"tables"`            // number of tables that share it
+	Epsilon string      `json:"epsilon,omitempty"` // pure and exact, if there is one
+	Rho     string      `json:"rho"`               // exact
+	At      []EpsilonAt `json:"at"`
 }
 
-// At is an ε at a δ, rounded up.
-type At struct {
+// EpsilonAt is an ε at a δ, rounded up.
+type EpsilonAt struct {
 	Delta   string  `json:"delta"`
 	Epsilon float64 `json:"epsilon"`
 }
@@ -82,16 +82,16 @@ func (l Loss) Heads() []string {
 		heads = append(heads, "pure ε")
 	}
 	for _, at := range l.Whole.At {
-		heads = append(heads, "ε at δ = "+words.Up(at.Delta))
+		heads = append(heads, "ε at δ = "+words.RoundedUp(at.Delta))
 	}
 	return heads
 }
 
 // Cells returns the values of those columns, rounded up.
 func (l LossOf) Cells() []string {
-	cells := []string{words.Up(l.Rho)}
+	cells := []string{words.RoundedUp(l.Rho)}
 	if l.Epsilon != "" {
-		cells = append(cells, words.Up(l.Epsilon))
+		cells = append(cells, words.RoundedUp(l.Epsilon))
 	}
 	for _, at := range l.At {
 		cells = append(cells, strings.TrimPrefix(describe.Bound(plan.Equivalent{Epsilon: at.Epsilon}), "ε = "))

@@ -34,40 +34,49 @@ func TestHazardsAreAnsweredForTheReleaseAtHand(t *testing.T) {
 		name   string
 		in     maker.Input
 		hazard string
-		by     report.By
+		by     report.Answerer
 		says   string
 	}{
-		{"small ε", input(report.Official, nil), "An ε too large to protect", report.Met, "ε = 2"},
+		{"small ε", input(report.Official, nil), "An ε too large to protect", report.AnsweredByPlan, "ε = 2"},
 		{"large ε", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 11,")), "An ε too large to protect",
-			report.Weigh, "ε = 11 is above 10"},
-		{"unit by id", input(report.Official, nil), "A unit that is less than a person", report.Met, "same person_id"},
+			report.LeftToApprovers, "ε = 11 is above 10"},
+		{"unit by id", input(report.Official, nil), "A unit that is less than a person", report.AnsweredByPlan,
+			"same person_id"},
 		{"unit by row", specInput(report.Official, changed("unit: {id: person_id, max_rows: 1}", "unit: row")),
-			"A unit that is less than a person", report.Weigh, "each row once more"},
+			"A unit that is less than a person", report.LeftToApprovers, "each row once more"},
 		{"many rows", specInput(report.Official, changed("max_rows: 1}", "max_rows: 5}")), "One unit in many rows",
-			report.Met, "At most 5 rows"},
-		{"pure", input(report.Official, nil), "A relaxed definition", report.Met, "pure"},
+			report.AnsweredByPlan, "At most 5 rows"},
+		{"pure", input(report.Official, nil), "A relaxed definition", report.AnsweredByPlan, "pure"},
 		{"small δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-9,")), "A relaxed definition",
-			report.Met, "δ = 1e-9"},
+			report.AnsweredByPlan, "δ = 1e-9"},
 		{"large δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-4,")), "A relaxed definition",
-			report.Weigh, "δ = 0.0001"},
-		{"zcdp", specInput(report.Official, changed("{epsilon: 2,", "{rho: 1/8,")), "A relaxed definition", report.Met,
+			report.LeftToApprovers, "δ = 0.0001"},
+		{"zcdp", specInput(report.Official, changed("{epsilon: 2,", "{rho: 1/8,")), "A relaxed definition",
+			report.AnsweredByPlan,
 			"ρ is not an ε"},
-		{"no comparison", input(report.Official, nil), "A mixture with exact figures", report.Met, "No exact figure"},
-		{"comparisons", withReceipt(`"comparisons": 0`, `"comparisons": 3`), "A mixture with exact figures", report.Weigh,
+		{"no comparison", input(report.Official, nil), "A mixture with exact figures", report.AnsweredByPlan,
+			"No exact figure"},
+		{"comparisons", withReceipt(`"comparisons": 0`, `"comparisons": 3`), "A mixture with exact figures",
+			report.LeftToApprovers,
 			"3 times"},
-		{"replace", specInput(report.Official, changed("add-remove", "replace")), "A mixture with exact figures", report.Met,
+		{"replace", specInput(report.Official, changed("add-remove", "replace")), "A mixture with exact figures",
+			report.AnsweredByPlan,
 			"counts as public"},
-		{"no witness", input(report.Official, nil), "Losses that are not added up", report.Weigh, "can go unnoticed"},
-		{"witness", withReceipt(`"witnessed": false`, `"witnessed": true`), "Losses that are not added up", report.Met,
+		{"no witness", input(report.Official, nil), "Losses that are not added up", report.LeftToApprovers,
+			"can go unnoticed"},
+		{"witness", withReceipt(`"witnessed": false`, `"witnessed": true`), "Losses that are not added up",
+			report.AnsweredByPlan,
 			"noticed by its witness"},
-		{"practice", input(report.Practice, nil), "Losses that are not added up", report.Weigh, "practice account"},
-		{"clear cells", specInput(report.Official, oneTable("{epsilon: 1}")), "Small groups that fare worst", report.Met,
+		{"practice", input(report.Practice, nil), "Losses that are not added up", report.LeftToApprovers, "practice account"},
+		{"clear cells", specInput(report.Official, oneTable("{epsilon: 1}")), "Small groups that fare worst",
+			report.AnsweredByPlan,
 			"largest relative error"},
-		{"noisy cells", noisyInput([]int64{0, -3, 0, -1, 0, 0}), "Small groups that fare worst", report.Weigh, "In 1 table"},
+		{"noisy cells", noisyInput([]int64{0, -3, 0, -1, 0, 0}), "Small groups that fare worst", report.LeftToApprovers,
+			"In 1 table"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := answer(t, reportOf(t, c.in), c.hazard)
-			if h.By != c.by || !strings.Contains(h.Answer, c.says) {
+			if h.AnsweredBy != c.by || !strings.Contains(h.Answer, c.says) {
 				t.Errorf("%+v, want %s and %q", h, c.by, c.says)
 			}
 		})

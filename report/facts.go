@@ -15,8 +15,8 @@ func (s Statistic) Rounded() bool {
 	return unit != nil && !unit.IsInt()
 }
 
-// Those returns the tables for which is is true.
-func Those(tables []Table, is func(Table) bool) []Table {
+// TablesWhere returns the tables for which is is true.
+func TablesWhere(tables []Table, is func(Table) bool) []Table {
 	var out []Table
 	for _, t := range tables {
 		if is(t) {
@@ -26,10 +26,10 @@ func Those(tables []Table, is func(Table) bool) []Table {
 	return out
 }
 
-// Paths returns the paths of the tables for which is is true.
-func Paths(tables []Table, is func(Table) bool) []string {
+// PathsWhere returns the paths of the tables for which is is true.
+func PathsWhere(tables []Table, is func(Table) bool) []string {
 	var paths []string
-	for _, t := range Those(tables, is) {
+	for _, t := range TablesWhere(tables, is) {
 		paths = append(paths, t.Path)
 	}
 	return paths
@@ -53,29 +53,29 @@ func (r *Report) AnyStatistic(is func(Statistic) bool) bool {
 	return slices.ContainsFunc(r.Tables, func(t Table) bool { return slices.ContainsFunc(t.Statistics, is) })
 }
 
-// Distances returns the smallest and the largest difference, over the tables, from which two cells of a table differ by
-// more than noise; 0 if none is known.
-func (r *Report) Distances() (least, most int64) {
+// DifferenceRange returns the smallest and the largest difference, over the tables, from which two cells of a table
+// differ by more than noise; 0 if none is known.
+func (r *Report) DifferenceRange() (least, most int64) {
 	for _, t := range r.Tables {
 		for _, s := range t.Statistics {
-			if t.Aside || s.Apart == 0 {
+			if t.Aside || s.CellsDifferFrom == 0 {
 				continue
 			}
-			least, most = min(cmp.Or(least, s.Apart), s.Apart), max(most, s.Apart)
+			least, most = min(cmp.Or(least, s.CellsDifferFrom), s.CellsDifferFrom), max(most, s.CellsDifferFrom)
 		}
 	}
 	return least, most
 }
 
-// Apart reports whether such a difference is known for some table.
-func (r *Report) Apart() bool {
-	_, most := r.Distances()
+// HasCellDifferences reports whether such a difference is known for some table.
+func (r *Report) HasCellDifferences() bool {
+	_, most := r.DifferenceRange()
 	return most > 0
 }
 
 // Figured returns the tables that have figures in addition to their count.
 func (r *Report) Figured() []Table {
-	return Those(r.Tables, func(t Table) bool { return len(t.Figures) > 0 })
+	return TablesWhere(r.Tables, func(t Table) bool { return len(t.Figures) > 0 })
 }
 
 // FittedSome reports whether the counts of some table were adjusted to add up.

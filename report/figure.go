@@ -40,7 +40,7 @@ type Figure struct {
 	Way        string  `json:"way,omitempty"`
 	Bins       int64   `json:"bins,omitempty"`
 	Confidence float64 `json:"confidence"` // of the intervals, over all cells
-	// Count reports that it also depends on the table's count; RestsOn are the other measurements.
+	// Count reports that it also depends on the table's count; ErrorSources are the other measurements.
 	Count   bool     `json:"rests_on_count"`
 	RestsOn []string `json:"rests_on"`
 }
@@ -82,7 +82,7 @@ const partsFolder = "values/"
 
 // RestsText names the measurements that a figure depends on.
 func (f Figure) RestsText() string {
-	names := words.Said(words.When(f.Count, "the count"))
+	names := words.NonEmpty(words.When(f.Count, "the count"))
 	for _, id := range f.RestsOn {
 		names = append(names, PartText(id))
 	}

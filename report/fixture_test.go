@@ -167,7 +167,7 @@ func microdataOf(status report.Status, text string, rows int, distances ...float
 			Columns: columns, Measured: 1, Cells: levels[1-i].Size() * levels[2].Size(), Sigma: math.Sqrt(12), Distance: d,
 			Rows: d + 2, Off: 1, Bound: d + 90,
 		})
-		drawn.Furthest = append(drawn.Furthest, synth.CellFit{
+		drawn.FarthestCells = append(drawn.FarthestCells, synth.CellFit{
 			Columns: columns, Categories: []string{"", "employed"}, Merged: []int{2, 1}, Estimate: -3.5, Sigma: math.Sqrt(12),
 			Model: 2.25, Rows: 9, Deviations: 3.6,
 		})

@@ -19,7 +19,7 @@ func (r *Report) checkForm() error {
 		}
 	}
 	for _, m := range r.Maps {
-		for _, p := range append(m.Beside[:len(m.Beside):len(m.Beside)], m.Largest...) {
+		for _, p := range append(m.OffMap[:len(m.OffMap):len(m.OffMap)], m.Largest...) {
 			if len(p.Labels) > 0 && len(p.Labels) < len(p.Codes) {
 				return fmt.Errorf("a place on the map %q has fewer labels than codes", m.Title)
 			}

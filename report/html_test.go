@@ -47,7 +47,7 @@ func hostileReport(t *testing.T, text string) *report.Report {
 	}
 	for i, s := range p.Strategies {
 		p.Strategies[i].Leaf, p.Strategies[i].Tables = text, append([]string{text}, s.Tables...)
-		p.Strategies[i].Instead = append(s.Instead, strategy.Alternative{Kind: strategy.Residuals, Why: text})
+		p.Strategies[i].Alternatives = append(s.Alternatives, strategy.Alternative{Kind: strategy.Residuals, Why: text})
 	}
 	in.Modules = []report.Module{{Path: text, Version: text, Sum: text}}
 	in.Approvals = []report.Approval{{Role: text, Statement: text, Signer: text, Fingerprint: text, Until: text}}

@@ -52,7 +52,7 @@ func TestReportOnPublicFigures(t *testing.T) {
 	}
 	hazard := slices.IndexFunc(r.Certificate.Hazards,
 		func(h report.Hazard) bool { return h.Hazard == "A mixture with exact figures" })
-	if h := r.Certificate.Hazards[hazard]; h.By != report.Weigh ||
+	if h := r.Certificate.Hazards[hazard]; h.AnsweredBy != report.LeftToApprovers ||
 		!strings.Contains(h.Answer, "Public figures are published as they are") {
 		t.Errorf("%+v", h)
 	}

@@ -17,8 +17,9 @@ type Map struct {
 	Ground  string     `json:"ground,omitempty"` // all places, drawn under flows
 	Classes []MapClass `json:"classes"`          // ascending
 	// Unsure are the places whose figure is withheld, unbounded, or no larger than its margin.
-	Unsure string  `json:"unsure,omitempty"`
-	Beside []Place `json:"beside,omitempty"` // categories that are not on the map, such as the one for places outside its box
+	Unsure string `json:"unsure,omitempty"`
+	// categories that are not on the map, such as the one for places outside its box
+	OffMap []Place `json:"beside,omitempty"`
 	// Largest are the places, or flows, with the largest figures.
 	Largest []Place `json:"largest"`
 }

@@ -109,8 +109,8 @@ func TestMapsOfPlaces(t *testing.T) {
 	if !maps.Equal(paths, drawn) {
 		t.Errorf("classes %q, want %q", paths, drawn)
 	}
-	if len(cells.Beside) != 1 || cells.Beside[0].Codes[0] != "outside" || cells.Beside[0].Value != "77" {
-		t.Errorf("beside the map: %v", cells.Beside)
+	if len(cells.OffMap) != 1 || cells.OffMap[0].Codes[0] != "outside" || cells.OffMap[0].Value != "77" {
+		t.Errorf("beside the map: %v", cells.OffMap)
 	}
 	if cells.Largest[0].Codes[0] != "x3y1" || cells.Largest[0].Value != "5000" ||
 		cells.Largest[0].Labels[0] != "[-2, 42, 0, 44]" {

@@ -277,7 +277,7 @@ func TestNewRefusesMicrodataOfAnotherPlan(t *testing.T) {
 		"columns":          func(in *maker.Input) { in.Microdata[0].Keys = in.Microdata[0].Keys[:2] },
 		"level":            func(in *maker.Input) { in.Microdata[0].Keys[1].Attribute.Level = "" },
 		"fixed rows":       func(in *maker.Input) { in.Microdata[0].Rows++ },
-		"rows asked for":   func(in *maker.Input) { in.Microdata[0].Asked = 999 },
+		"rows asked for":   func(in *maker.Input) { in.Microdata[0].RowsRequested = 999 },
 		"too many rounds":  func(in *maker.Input) { in.Microdata[0].Rounds++ },
 		"a pair":           func(in *maker.Input) { in.Microdata[0].Fits[0].Columns[0] = spec.Attribute{Column: "income"} },
 		"a distance":       func(in *maker.Input) { in.Microdata[0].Fits[0].Distance = math.NaN() },

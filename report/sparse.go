@@ -6,4 +6,4 @@ package report
 func hasThreshold(t Table) bool { return t.Sparse != nil }
 
 // SparseIn returns the sparse tables among some tables.
-func SparseIn(tables []Table) []Table { return Those(tables, hasThreshold) }
+func SparseIn(tables []Table) []Table { return TablesWhere(tables, hasThreshold) }

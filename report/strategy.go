@@ -20,20 +20,21 @@ type Strategy struct {
 	// RMSE is the root mean square of the standard errors of all cells of these tables, as planned from the measurements
 	// made for them alone. It is absent for measurements that only figures other than counts use, each of which has its
 	// own error.
-	RMSE    float64   `json:"rmse,omitempty"`
-	Instead []Instead `json:"instead"`
-	Text    string    `json:"text"` // the same in words
+	RMSE         float64       `json:"rmse,omitempty"`
+	Alternatives []Alternative `json:"instead"`
+	Text         string        `json:"text"` // the same in words
 }
 
-// Instead is a strategy that was rejected. If its noise differs from that of the chosen strategy, it describes the
+// Alternative is a strategy that was rejected. If its noise differs from that of the chosen strategy, it describes the
 // whole release with that noise.
-type Instead struct {
-	Kind   string  `json:"kind"` // or "equal-shares": each table separately, all with the same budget
-	Noise  string  `json:"noise"`
-	RMSE   float64 `json:"rmse,omitempty"`   // that it would have had; absent if it is not possible
-	Needs  string  `json:"needs,omitempty"`  // the budget that it would have needed for the same targets, if there are targets
-	Charge string  `json:"charge,omitempty"` // the ρ that the whole release would have cost with another noise
-	Why    string  `json:"why,omitempty"`    // it is not possible
+type Alternative struct {
+	Kind  string  `json:"kind"` // or "equal-shares": each table separately, all with the same budget
+	Noise string  `json:"noise"`
+	RMSE  float64 `json:"rmse,omitempty"` // that it would have had; absent if it is not possible
+	// the budget that it would have needed for the same targets, if there are targets
+	BudgetNeeded string `json:"needs,omitempty"`
+	Charge       string `json:"charge,omitempty"` // the ρ that the whole release would have cost with another noise
+	Why          string `json:"why,omitempty"`    // it is not possible
 }
 
 // OfPart reports whether a strategy measures what only figures other than counts use.
@@ -45,5 +46,5 @@ func (s Strategy) Names() string {
 	for i, path := range s.Tables {
 		names[i] = PartText(path)
 	}
-	return words.Few(names)
+	return words.FirstFew(names)
 }

@@ -213,7 +213,7 @@ func TestPagesOfTablesPutTogether(t *testing.T) {
 		}
 		for _, want := range []string{"What the tables have in common is measured once",
 			"; with each table by itself and equal shares for all it would be " +
-				budget.DecimalNearest(in.Plan.Strategies[0].Instead[0].RMSE, 4)} {
+				budget.DecimalNearest(in.Plan.Strategies[0].Alternatives[0].RMSE, 4)} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
@@ -344,7 +344,7 @@ func TestLevelsThatDoNotAgree(t *testing.T) {
 func TestChoicesAreExplained(t *testing.T) {
 	text := strings.Replace(residualsText, "marginals:\n", "marginals:\n  total: {by: [sex], weight: 7}\n", 1)
 	in := specInput(report.Official, text)
-	in.Plan.Strategies[0].Instead = []strategy.Alternative{{Kind: strategy.Direct, Noise: in.Plan.Strategies[0].Noise,
+	in.Plan.Strategies[0].Alternatives = []strategy.Alternative{{Kind: strategy.Direct, Noise: in.Plan.Strategies[0].Noise,
 		RMSE: in.Plan.Strategies[0].RMSE / 2}, {Kind: strategy.Residuals, Why: "of a reason"}}
 	in.Plan = compiled.Of(in.Plan.Plan())
 	in.Receipt = receiptFor(in.Plan.Plan(), report.Official)

@@ -67,13 +67,13 @@ type Statistic struct {
 	Margin        float64 `json:"margin"`     // half the width of the widest interval
 	Confidence    float64 `json:"confidence"` // requested for the interval
 	Attained      float64 `json:"attained"`   // lower bound from the distribution of the noise: at least Confidence
-	// Apart is the smallest difference of two published counts that exceeds noise: for two cells that were chosen
-	// beforehand and whose exact counts are equal, the published counts differ by that much with a probability of at most
-	// 1 − Confidence. ApartBound reports that it is a bound that holds for any correlation of the noise of the two, rather
-	// than a quantile of the distribution of their difference. It is absent for a single cell, for a secret sample, and in
-	// reports of older versions.
-	Apart      int64 `json:"cells_differ_from,omitempty"`
-	ApartBound bool  `json:"cells_differ_bound,omitempty"`
+	// CellsDifferFrom is the smallest difference of two published counts that exceeds noise: for two cells that were
+	// chosen beforehand and whose exact counts are equal, the published counts differ by that much with a probability of
+	// at most 1 − Confidence. CellsDifferBound reports that it is a bound that holds for any correlation of the noise of
+	// the two, rather than a quantile of the distribution of their difference. It is absent for a single cell, for a
+	// secret sample, and in reports of older versions.
+	CellsDifferFrom  int64 `json:"cells_differ_from,omitempty"`
+	CellsDifferBound bool  `json:"cells_differ_bound,omitempty"`
 	// Verdict says whether the cells may be used one by one.
 	Verdict    usefulness.Verdict `json:"verdict,omitempty"`
 	NoiseCells int64              `json:"noise_dominates"` // cells whose interval contains zero

@@ -38,9 +38,9 @@ func (t Table) Verdict(s Statistic) usefulness.Verdict {
 	return usefulness.AddUpFirst
 }
 
-// NotSingly returns the paths of the tables no cell of which may be used by itself.
-func NotSingly(r *Report) []string {
-	return Paths(r.Tables, func(t Table) bool {
+// NotUsableSingly returns the paths of the tables no cell of which may be used by itself.
+func NotUsableSingly(r *Report) []string {
+	return PathsWhere(r.Tables, func(t Table) bool {
 		return !t.Aside &&
 			slices.ContainsFunc(t.Statistics, func(s Statistic) bool { return t.Verdict(s) == usefulness.DoNotUse })
 	})

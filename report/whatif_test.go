@@ -56,13 +56,13 @@ marginals:
   all: {every: [1, 2], by: [sex, age.ten, area], budget: rest}
 `
 
-func whatIfPage(t *testing.T, text string) (*compiled.Prospects, string) {
+func whatIfPage(t *testing.T, text string) (*compiled.Forecast, string) {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Text: text})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.NewProspects(r)
+	p, err := planner.NewForecast(r)
 	if err != nil {
 		t.Fatal(err)
 	}

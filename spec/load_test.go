@@ -65,7 +65,7 @@ func TestReleaseHoldsHowItIsGoverned(t *testing.T) {
 	if r.Name != "survey-2026q1" || r.Corrects != "survey-2026q1-v1" {
 		t.Errorf("%s corrects %s", r.Name, r.Corrects)
 	}
-	if p := r.Privacy; p.Account != "survey" || strings.Join(p.Also, " ") != "register" || p.Resume != Never {
+	if p := r.Privacy; p.Account != "survey" || strings.Join(p.FurtherAccounts, " ") != "register" || p.Resume != Never {
 		t.Errorf("privacy %+v", p)
 	}
 	e := r.Tables[0].Expect
@@ -86,7 +86,8 @@ func TestReleaseHoldsHowItIsGoverned(t *testing.T) {
 			t.Errorf("%q: rows %v", c.to, rows)
 		}
 	}
-	if r, err := Parse(baseSource()); err != nil || r.Corrects != "" || r.Privacy.Also != nil || r.Privacy.Resume != "" ||
+	if r, err := Parse(baseSource()); err != nil || r.Corrects != "" || r.Privacy.FurtherAccounts != nil ||
+		r.Privacy.Resume != "" ||
 		r.Tables[0].Expect != nil {
 		t.Errorf("a release that says nothing of it: %+v, %v", r, err)
 	}
@@ -97,7 +98,7 @@ func TestOneAccountInAList(t *testing.T) {
 	src := baseSource()
 	src.Text = strings.Replace(base, "account: survey", "account: [survey]", 1)
 	r, err := Parse(src)
-	if err != nil || r.Privacy.Account != "survey" || r.Privacy.Also != nil {
+	if err != nil || r.Privacy.Account != "survey" || r.Privacy.FurtherAccounts != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

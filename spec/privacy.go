@@ -87,6 +87,6 @@ func (r *reader) readAccounts(n document.Node) {
 	}
 	r.release.Privacy.Account = names[0]
 	if len(names) > 1 {
-		r.release.Privacy.Also = names[1:]
+		r.release.Privacy.FurtherAccounts = names[1:]
 	}
 }

@@ -94,8 +94,8 @@ type Privacy struct {
 	Neighbours Neighbours
 	// Account is the ledger account that the release is charged to, "" if the spec names none.
 	Account string
-	// Also are the accounts of further datasets that are read, in spec order; they are charged too.
-	Also []string
+	// FurtherAccounts are the accounts of further datasets that are read, in spec order; they are charged too.
+	FurtherAccounts []string
 	// Resume is [Never] if the noise key is kept only in memory, so that a run that is interrupted after its debit loses
 	// the release. With "" such a run resumes.
 	Resume Resume

@@ -57,7 +57,7 @@ func Adapt(ctx context.Context, p *plan.Plan, s plan.Synthetic, columns []measur
 	if err != nil {
 		return measured.Rounds{}, fmt.Errorf("the microdata of %s: %w", s.Table, err)
 	}
-	return measured.Rounds{Classes: a.classes, Each: rounds}, nil
+	return measured.Rounds{Classes: a.classes, All: rounds}, nil
 }
 
 // asker asks an oracle the questions of one method.
@@ -77,7 +77,8 @@ type question struct {
 }
 
 // askRound runs a round: a choice, and its answer.
-func (a *asker) askRound(ctx context.Context, round int, t adaptive.Turn, q question) (measured.Round, error) {
+func (a *asker) askRound(ctx context.Context, round int, t adaptive.RoundMechanisms, q question) (measured.Round,
+	error) {
 	choice, err := a.oracle.Select(ctx, round, t.Select, q.candidates, q.models, q.penalties)
 	if err == nil && !slices.Contains(q.candidates, choice) {
 		err = fmt.Errorf("%d is not among the candidates", choice)
@@ -92,7 +93,7 @@ func (a *asker) askRound(ctx context.Context, round int, t adaptive.Turn, q ques
 	if err != nil {
 		return measured.Round{}, fmt.Errorf("round %d: %w", round+1, err)
 	}
-	return measured.Round{Choice: choice, Turn: t, Measured: answer}, nil
+	return measured.Round{Choice: choice, Mechanisms: t, Measured: answer}, nil
 }
 
 // mstRounds runs the rounds of method mst.
@@ -107,14 +108,14 @@ func (a *asker) mstRounds(ctx context.Context, columns []measured.Measured) (rou
 	for round := range a.synthetic.Rounds {
 		var q question
 		for i, pair := range a.candidates {
-			if joined.Apart(pair) {
+			if joined.WouldJoin(pair) {
 				q.candidates, q.models = append(q.candidates, i), append(q.models, expected[i])
 			}
 		}
 		if len(q.candidates) == 0 {
 			break
 		}
-		r, err := a.askRound(ctx, round, adaptive.Turn{Select: a.synthetic.Select, Noise: a.synthetic.Noise}, q)
+		r, err := a.askRound(ctx, round, adaptive.RoundMechanisms{Select: a.synthetic.Select, Noise: a.synthetic.Noise}, q)
 		if err != nil {
 			return nil, err
 		}

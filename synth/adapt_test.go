@@ -94,7 +94,7 @@ func adaptCorrelated(t *testing.T, key byte) (setting, []measured.Measured, *rec
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, columns, r, rounds.Each
+	return s, columns, r, rounds.All
 }
 
 // TestAdaptReplays: answered from a journal, the method asks the same questions and ends with the same rounds.
@@ -108,7 +108,7 @@ func TestAdaptReplays(t *testing.T) {
 	if !reflect.DeepEqual(first.asked, second.asked) {
 		t.Error("the method asks something else when it is answered from a journal")
 	}
-	if !reflect.DeepEqual(rounds, again.Each) {
+	if !reflect.DeepEqual(rounds, again.All) {
 		t.Error("the rounds differ")
 	}
 }
@@ -220,7 +220,7 @@ func TestAdaptRefuses(t *testing.T) {
 	s := plannedSetting(t, []int{2, 3}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	sealed := s.sealedAnswers(t, [][]int64{{3, 4}, {1, 2, 3}},
 		map[[2]int][]int64{{0, 1}: {0, 1, 2, 1, 1, 1}}, [2]int{0, 1})
-	columns, answer := sealed.Measured, sealed.Rounds[0].Each[0].Measured
+	columns, answer := sealed.Measured, sealed.Rounds[0].All[0].Measured
 	good := journal{[]int{0}, []measured.Measured{answer}}
 	if _, err := Adapt(context.Background(), s.plan, s.synthetic, columns, good); err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestAdaptRefuses(t *testing.T) {
 		"no measurement":      {columns, failing{nil, gone}, "gone"},
 	} {
 		rounds, err := Adapt(context.Background(), s.plan, s.synthetic, c.columns, c.oracle)
-		if err == nil || !strings.Contains(err.Error(), c.want) || rounds.Each != nil {
+		if err == nil || !strings.Contains(err.Error(), c.want) || rounds.All != nil {
 			t.Errorf("%s: error %v, expected one with %q", name, err, c.want)
 		}
 		if _, ok := c.oracle.(failing); ok && !errors.Is(err, gone) {
@@ -271,10 +271,10 @@ func TestAdaptKeepsToItsRounds(t *testing.T) {
 	s := plannedSetting(t, []int{2, 2, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	s.synthetic.Rounds = 1
 	sealed := s.sealedAnswers(t, [][]int64{{3, 4}, {1, 2}, {5, 6}}, map[[2]int][]int64{{0, 2}: {0, 1, 2, 1}}, [2]int{0, 2})
-	r := &recorder{Oracle: journal{[]int{1}, []measured.Measured{sealed.Rounds[0].Each[0].Measured}}}
+	r := &recorder{Oracle: journal{[]int{1}, []measured.Measured{sealed.Rounds[0].All[0].Measured}}}
 	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, sealed.Measured, r)
-	if err != nil || len(rounds.Each) != 1 || len(r.asked) != 2 {
-		t.Errorf("%d rounds of %d questions, error %v", len(rounds.Each), len(r.asked), err)
+	if err != nil || len(rounds.All) != 1 || len(r.asked) != 2 {
+		t.Errorf("%d rounds of %d questions, error %v", len(rounds.All), len(r.asked), err)
 	}
 }
 
@@ -283,7 +283,7 @@ func TestAdaptAlone(t *testing.T) {
 	s := plannedSetting(t, []int{3}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	columns := s.sealedAnswers(t, [][]int64{{3, 4, 5}}, nil).Measured
 	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, columns, journal{})
-	if err != nil || len(rounds.Each) != 0 {
-		t.Errorf("%d rounds, error %v", len(rounds.Each), err)
+	if err != nil || len(rounds.All) != 0 {
+		t.Errorf("%d rounds, error %v", len(rounds.All), err)
 	}
 }

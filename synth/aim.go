@@ -30,10 +30,10 @@ type aim struct {
 // newAIM returns the method after the measurement of single columns. It merges the categories of a column that the
 // noise hides. The variance of a class is that of the sum of its categories.
 func newAIM(ctx context.Context, s plan.Synthetic, columns []measured.Measured) (*aim, error) {
-	if s.Most == nil {
+	if s.LargestModel == nil {
 		return nil, errors.New("the plan does not say how large its model may become")
 	}
-	a := &aim{most: graphical.Size{Total: float64(s.Most.Cells), Largest: float64(s.Most.Largest)},
+	a := &aim{most: graphical.Size{Total: float64(s.LargestModel.Cells), Largest: float64(s.LargestModel.Largest)},
 		schedule: adaptive.NewSchedule(s)}
 	for _, c := range adaptive.Candidates(s) {
 		a.candidates = append(a.candidates, c)
@@ -53,8 +53,8 @@ func newAIM(ctx context.Context, s plan.Synthetic, columns []measured.Measured) 
 		a.totals.add(sum(counts[i]), float64(e.variance*float64(len(e.counts))))
 	}
 	var given graphical.Clique
-	for i := range s.GivenBy() {
-		given = append(given, len(s.Own())+i)
+	for i := range s.GivenColumns() {
+		given = append(given, len(s.OwnColumns())+i)
 	}
 	a.model = graphical.New(a.domain, given, a.totals.mean)
 	for i := range counts {
@@ -113,7 +113,7 @@ func (a *aim) replay(ctx context.Context, p *plan.Plan, s plan.Synthetic, made m
 	if !slices.EqualFunc(made.Classes, a.categoryClasses(), slices.Equal) {
 		return errors.New("the classes are not those that the measurements of the columns lead to")
 	}
-	for i, r := range made.Each {
+	for i, r := range made.All {
 		// Check the context first: rounds are not judged by a model that was not fitted to the end.
 		if err := ctx.Err(); err != nil {
 			return err
@@ -124,10 +124,10 @@ func (a *aim) replay(ctx context.Context, p *plan.Plan, s plan.Synthetic, made m
 		case r.Choice < 0 || r.Choice >= len(a.candidates) ||
 			!a.isOpen(a.model.SizeWith(a.candidates[r.Choice]), a.currentLimit()):
 			err = fmt.Errorf("%d was not to be chosen", r.Choice)
-		case !turn.Equal(r.Turn):
+		case !turn.Equal(r.Mechanisms):
 			err = errors.New("its mechanisms do not follow from the rounds before")
-		case last != (i == len(made.Each)-1):
-			err = fmt.Errorf("there are %d, and it is the last of them: %t", len(made.Each), last)
+		case last != (i == len(made.All)-1):
+			err = fmt.Errorf("there are %d, and it is the last of them: %t", len(made.All), last)
 		default:
 			err = checkRound(p, s, i, r.Choice, made.Classes, turn.Noise, r.Measured)
 		}
@@ -136,14 +136,14 @@ func (a *aim) replay(ctx context.Context, p *plan.Plan, s plan.Synthetic, made m
 		}
 		a.addAnswer(ctx, r, last)
 	}
-	if len(made.Each) == 0 {
+	if len(made.All) == 0 {
 		return fmt.Errorf("the microdata of %s have no rounds", s.Table)
 	}
 	return nil
 }
 
 // questionFor returns the choice of a round. A candidate's penalty is the expected L1 norm of the noise of its answer.
-func (a *aim) questionFor(ctx context.Context, t adaptive.Turn) question {
+func (a *aim) questionFor(ctx context.Context, t adaptive.RoundMechanisms) question {
 	var q question
 	var asked []graphical.Clique
 	most, sizes := a.currentLimit(), a.model.SizesWith(ctx, a.candidates)
@@ -169,11 +169,13 @@ func (a *aim) currentLimit() graphical.Size {
 // isOpen reports whether a candidate may be chosen, given the size of the model with it: either the candidate does not
 // enlarge the model, or that size is within the limit.
 func (a *aim) isOpen(size, most graphical.Size) bool {
-	return size == a.model.Size() || size.Within(most)
+	return size == a.model.Size() || size.FitsIn(most)
 }
 
 // deviationOf returns the standard deviation of the noise of a turn, which is never zero.
-func deviationOf(t adaptive.Turn) float64 { return math.Sqrt(max(t.Noise.Variance(), leastVariance)) }
+func deviationOf(t adaptive.RoundMechanisms) float64 {
+	return math.Sqrt(max(t.Noise.Variance(), leastVariance))
+}
 
 // addAnswer adds the answer of a round to the model. If the model was already as close to the answer as noise would be,
 // the following rounds use less noise.
@@ -190,7 +192,7 @@ func (a *aim) addAnswer(ctx context.Context, r measured.Round, last bool) {
 		return
 	}
 	a.model.Fit(ctx, roundSteps)
-	if l1Distance(before, a.model.Marginal(clique)) <= meanDeviation*deviationOf(r.Turn)*float64(len(counts)) {
+	if l1Distance(before, a.model.Marginal(clique)) <= meanDeviation*deviationOf(r.Mechanisms)*float64(len(counts)) {
 		a.schedule.Quieter()
 	}
 }

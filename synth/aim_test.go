@@ -66,7 +66,7 @@ func TestAIMReplays(t *testing.T) {
 // hundreds of rows in L1 from independence, and no other set a hundred: the chance of another choice is below e⁻²⁰.
 func TestAIMFindsWhatDepends(t *testing.T) {
 	s, out, _ := aimRelease(t, 2)
-	first := adaptive.Candidates(s.synthetic)[out.Rounds[0].Each[0].Choice]
+	first := adaptive.Candidates(s.synthetic)[out.Rounds[0].All[0].Choice]
 	kind := []int{0, 0, 1, 0, 1}
 	joined := false
 	for i := range first {
@@ -126,17 +126,17 @@ func TestAIMRefusesRounds(t *testing.T) {
 	}{
 		"other classes":         {func(r *measured.Rounds) { r.Classes[0] = make([]int, len(r.Classes[0])) }, "classes"},
 		"no classes":            {func(r *measured.Rounds) { r.Classes = nil }, "classes"},
-		"no rounds":             {func(r *measured.Rounds) { r.Each = nil }, "no rounds"},
-		"a round less":          {func(r *measured.Rounds) { r.Each = r.Each[:len(r.Each)-1] }, "last"},
-		"a round more":          {func(r *measured.Rounds) { r.Each = append(r.Each, r.Each[0]) }, "last"},
-		"no such choice":        {func(r *measured.Rounds) { r.Each[1].Choice = 1 << 20 }, "was not to be chosen"},
-		"a negative choice":     {func(r *measured.Rounds) { r.Each[1].Choice = -1 }, "was not to be chosen"},
-		"another choice":        {func(r *measured.Rounds) { r.Each[1].Choice ^= 1 }, ""},
-		"the answer of a round": {func(r *measured.Rounds) { r.Each[1].Measured = r.Each[0].Measured }, "is expected"},
-		"a mechanism of its own": {func(r *measured.Rounds) { r.Each[1].Turn.Select.Parameter = big.NewRat(7, 1) },
+		"no rounds":             {func(r *measured.Rounds) { r.All = nil }, "no rounds"},
+		"a round less":          {func(r *measured.Rounds) { r.All = r.All[:len(r.All)-1] }, "last"},
+		"a round more":          {func(r *measured.Rounds) { r.All = append(r.All, r.All[0]) }, "last"},
+		"no such choice":        {func(r *measured.Rounds) { r.All[1].Choice = 1 << 20 }, "was not to be chosen"},
+		"a negative choice":     {func(r *measured.Rounds) { r.All[1].Choice = -1 }, "was not to be chosen"},
+		"another choice":        {func(r *measured.Rounds) { r.All[1].Choice ^= 1 }, ""},
+		"the answer of a round": {func(r *measured.Rounds) { r.All[1].Measured = r.All[0].Measured }, "is expected"},
+		"a mechanism of its own": {func(r *measured.Rounds) { r.All[1].Mechanisms.Select.Parameter = big.NewRat(7, 1) },
 			"do not follow"},
 	} {
-		r := measured.Rounds{Each: slices.Clone(made.Each)}
+		r := measured.Rounds{All: slices.Clone(made.All)}
 		for _, of := range made.Classes {
 			r.Classes = append(r.Classes, slices.Clone(of))
 		}
@@ -239,8 +239,8 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 		{plan.ModelSize{Cells: 1 << 20, Largest: 64}, 3},
 	} {
 		s := aimSetting(t, sizes, big.NewRat(2, 1))
-		s.synthetic.Most = &c.most
-		s.plan.Synthetic[0].Most = &c.most
+		s.synthetic.LargestModel = &c.most
+		s.plan.Synthetic[0].LargestModel = &c.most
 		o := &stubborn{setting: s, value: 10}
 		out := &measured.Sealed{Plan: compiled.Of(s.plan)}
 		for i, n := range sizes {
@@ -251,7 +251,7 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 			t.Fatal(err)
 		}
 		ways := 0
-		for _, r := range rounds.Each {
+		for _, r := range rounds.All {
 			ways = max(ways, len(adaptive.Candidates(s.synthetic)[r.Choice]))
 		}
 		if ways != c.ways {
@@ -265,7 +265,7 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 			t.Fatal(err)
 		}
 		most := graphical.Size{Total: float64(c.most.Cells), Largest: float64(c.most.Largest)}
-		if size := columns.model.Size(); c.most.Cells > 1 && !size.Within(most) {
+		if size := columns.model.Size(); c.most.Cells > 1 && !size.FitsIn(most) {
 			t.Errorf("the model has %v, which is more than %v", size, most)
 		}
 	}
@@ -277,7 +277,7 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 	for given, want := range []bool{true, true, false} {
 		s := aimSetting(t, []int{4, 4, 4, 4}, big.NewRat(2, 1))
-		s.synthetic.Given, s.synthetic.Most = given, &plan.ModelSize{Cells: 1 << 20, Largest: 16}
+		s.synthetic.Given, s.synthetic.LargestModel = given, &plan.ModelSize{Cells: 1 << 20, Largest: 16}
 		var columns []measured.Measured
 		for i := range s.sizes {
 			columns = append(columns, withAnswers(s.column[i], slices.Repeat([]int64{4000}, 4)))
@@ -295,8 +295,8 @@ func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 		if q := a.questionFor(t.Context(), turn); slices.Contains(q.candidates, pair) != want || len(q.candidates) < 3 {
 			t.Errorf("%d given: %d candidates, the pair among them: %t", given, len(q.candidates), !want)
 		}
-		choice := []measured.Round{{Choice: pair, Turn: turn}}
-		err = a.replay(t.Context(), s.plan, s.synthetic, measured.Rounds{Classes: a.categoryClasses(), Each: choice})
+		choice := []measured.Round{{Choice: pair, Mechanisms: turn}}
+		err = a.replay(t.Context(), s.plan, s.synthetic, measured.Rounds{Classes: a.categoryClasses(), All: choice})
 		if err == nil || strings.Contains(err.Error(), "was not to be chosen") == want {
 			t.Errorf("%d given: %v", given, err)
 		}

@@ -40,7 +40,7 @@ func (s *binSums) cellSums(answers []int64) []float64 {
 		} else {
 			all = 0
 			for _, w := range s.rows[j] {
-				all += float64(w.Weight * float64(answers[w.Place]))
+				all += float64(w.Weight * float64(answers[w.Index]))
 			}
 		}
 		out[j] = float64(s.unit * all)
@@ -61,7 +61,7 @@ func (s *binSums) prefixNoise(share float64) func(bin int) Noise {
 		out := make(Noise, 0, len(s.noise)*len(s.rows[bin]))
 		for _, w := range s.rows[bin] {
 			weight := w.Weight
-			if w.Place == 0 {
+			if w.Index == 0 {
 				weight -= float64(share * all)
 			}
 			for _, t := range s.noise {
@@ -121,7 +121,7 @@ func (n *numbers) readAll(id string, p part) (map[string][]Figure, error) {
 		noisy := s.cellSums(p.values[cell*s.bins:][:s.bins])
 		rising := NonDecreasing(noisy)
 		for at, of := range laws {
-			out := of.Of(noisy, rising)
+			out := of.Figure(noisy, rising)
 			if out.Value == out.Value {
 				out.Value = float64(step * math.Floor(out.Value/step+0.5))
 			}

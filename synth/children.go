@@ -17,7 +17,7 @@ func parentOf(p *plan.Plan, synthetic plan.Synthetic, before []Microdata) (paren
 		return nil, 0, fmt.Errorf("the rows of %s that they belong to are not drawn", synthetic.Parent)
 	}
 	parent = &before[at]
-	given := synthetic.GivenBy()
+	given := synthetic.GivenColumns()
 	size, err = parent.givenColumn(p, synthetic, given[len(given)-1])
 	return parent, size, err
 }
@@ -74,7 +74,7 @@ func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, synthetic pl
 		}
 	}
 	codes := make([][]uint32, len(synthetic.By))
-	for i, f := range synthetic.GivenBy() {
+	for i, f := range synthetic.GivenColumns() {
 		column, err := parent.givenColumn(p, synthetic, f)
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, synthetic pl
 		for row, of := range m.Parents {
 			own[row] = parent.Codes[column][of]
 		}
-		codes[len(synthetic.Own())+i] = own
+		codes[len(synthetic.OwnColumns())+i] = own
 	}
 	m.Codes = given.drawGiven(ctx, codes, m.Rows, r)
 	return nil

@@ -90,8 +90,9 @@ func sealedHomes(t *testing.T, rows map[string]byName, rounds map[string][][2]st
 			if err != nil {
 				t.Fatal(err)
 			}
-			made.Each = append(made.Each,
-				measured.Round{Choice: choice, Turn: adaptive.Turn{Select: asked.Select, Noise: asked.Noise}, Measured: answer(m)})
+			made.All = append(made.All,
+				measured.Round{Choice: choice, Mechanisms: adaptive.RoundMechanisms{Select: asked.Select, Noise: asked.Noise},
+					Measured: answer(m)})
 		}
 		s.Rounds = append(s.Rounds, made)
 	}
@@ -190,8 +191,8 @@ func childrenOfTheirParents(t *testing.T, rounds map[string][][2]string, others 
 		}
 		return all
 	}(); strings.Join(names, " ") != "age sex households.area households.tenure households.persons old" ||
-		child.Given != 3 {
-		t.Errorf("columns are %q, of which %d are given", names, child.Given)
+		child.GivenColumns != 3 {
+		t.Errorf("columns are %q, of which %d are given", names, child.GivenColumns)
 	}
 	sizes, tenure := place(parent, "persons"), place(parent, "tenure")
 	living := make([]uint32, parent.Rows)
@@ -216,7 +217,7 @@ func childrenOfTheirParents(t *testing.T, rounds map[string][][2]string, others 
 		slices.Min(sizes) != 0 {
 		t.Errorf("of %d rows, in households of %d to %d", child.Rows, slices.Min(sizes), slices.Max(sizes))
 	}
-	if parent.Parents != nil || parent.Given != 0 {
+	if parent.Parents != nil || parent.GivenColumns != 0 {
 		t.Error("the parent has a parent")
 	}
 	for _, f := range child.Fits {
@@ -230,25 +231,26 @@ func childrenOfTheirParents(t *testing.T, rounds map[string][][2]string, others 
 func TestChildrenFollowTheirParents(t *testing.T) {
 	s := sealedHomes(t, livedIn(), livedInRounds)
 	for _, rows := range []int64{0, 300} {
-		parent, err := Redraw(t.Context(), s, 0, Asked{Rows: rows})
+		parent, err := Redraw(t.Context(), s, 0, Request{Rows: rows})
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := []Microdata{parent}
-		first, err := Redraw(t.Context(), s, 1, Asked{Before: before})
+		first, err := Redraw(t.Context(), s, 1, Request{EarlierMicrodata: before})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := Redraw(t.Context(), s, 1, Asked{Before: before}); err != nil || !reflect.DeepEqual(first, again) {
+		if again, err := Redraw(t.Context(), s, 1, Request{EarlierMicrodata: before}); err != nil ||
+			!reflect.DeepEqual(first, again) {
 			t.Errorf("drawn again, the rows are others (%v)", err)
 		}
 		living, err := parent.countChildren(slices.IndexFunc(parent.Keys,
 			func(k Key) bool { return k.Attribute.Column == "persons" }))
-		if err != nil || first.Rows != int(living) || first.Asked != 0 || first.Rows < 7*parent.Rows/6 ||
+		if err != nil || first.Rows != int(living) || first.RowsRequested != 0 || first.Rows < 7*parent.Rows/6 ||
 			first.Rows > 8*parent.Rows/6 {
 			t.Errorf("%d rows of %d households (%v)", first.Rows, parent.Rows, err)
 		}
-		bytes, err := Bytes(t.Context(), s, 1, Asked{Before: before})
+		bytes, err := Bytes(t.Context(), s, 1, Request{EarlierMicrodata: before})
 		if want := living*(6*16+4) + modelBytes(s.Plan.Synthetic[1], s.Rounds[1]); err != nil || bytes != want {
 			t.Errorf("%d bytes, want %d (%v)", bytes, want, err)
 		}
@@ -261,11 +263,11 @@ func TestChildrenFollowTheirParents(t *testing.T) {
 func TestChildrenNeedTheirParents(t *testing.T) {
 	s := sealedHomes(t, livedIn(), livedInRounds)
 	for _, before := range [][]Microdata{nil, {{Table: "others"}}} {
-		if _, err := Redraw(t.Context(), s, 1, Asked{Before: before}); err == nil ||
+		if _, err := Redraw(t.Context(), s, 1, Request{EarlierMicrodata: before}); err == nil ||
 			err.Error() != "the microdata of persons: the rows of households that they belong to are not drawn" {
 			t.Errorf("%v", err)
 		}
-		if _, err := Bytes(t.Context(), s, 1, Asked{Before: before}); err == nil {
+		if _, err := Bytes(t.Context(), s, 1, Request{EarlierMicrodata: before}); err == nil {
 			t.Error("no bytes of rows without parents")
 		}
 	}

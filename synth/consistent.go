@@ -116,10 +116,10 @@ func newFitting(s *measured.Sealed, c plan.Consistency, tables []Table) (*consis
 	}
 	f.tables = make([]estimated, len(f.Tables))
 	for i, t := range f.Tables {
-		st := tables[t.At].Statistics[0]
-		own := estimated{cells: make([]float64, f.Cells(t.Margin)), indexes: f.Places(t)}
+		st := tables[t.Index].Statistics[0]
+		own := estimated{cells: make([]float64, f.Cells(t.Margin)), indexes: f.CellIndices(t)}
 		if len(own.indexes) != st.Unbiased.Len() {
-			return nil, fmt.Errorf("table %s is not whole", tables[t.At].Path)
+			return nil, fmt.Errorf("table %s is not whole", tables[t.Index].Path)
 		}
 		for cell, at := range own.indexes {
 			own.cells[at] = min(max(st.Unbiased.Value(cell), -mostCount), mostCount)
@@ -145,7 +145,7 @@ func (f *consistentFit) projectSteps(ctx context.Context) error {
 			f.projected[i] = []float64{min(max(total[0], 0), mostCount)}
 		case hasImpossible(s):
 			f.projected[i] = f.projectPossible(ctx, i)
-		case s.Margin.Ways() == 1:
+		case s.Margin.Dimensions() == 1:
 			f.projected[i] = f.projectSingle(s)
 		default:
 			margins := make([]marginal, len(s.Fixed))
@@ -222,7 +222,7 @@ func (f *consistentFit) innerMargins(s fitting.Step) []fitting.Margin {
 	var out []fitting.Margin
 	for i, t := range f.Tables {
 		m := t.Margin
-		if m.Ways() < 2 || !m.Within(s.Margin) || slices.Equal(m, s.Margin) ||
+		if m.Dimensions() < 2 || !m.Within(s.Margin) || slices.Equal(m, s.Margin) ||
 			slices.ContainsFunc(s.Fixed, func(o fitting.FixedMargin) bool { return m.Within(o.Margin) }) ||
 			slices.ContainsFunc(f.Tables[:i], func(o fitting.Table) bool { return slices.Equal(o.Margin, m) }) {
 			continue
@@ -247,7 +247,7 @@ func (f *consistentFit) projectedMargin(ctx context.Context, s fitting.Step, m f
 	out := f.softMargin(s, m)
 	var stand []marginal
 	for _, o := range s.Fixed {
-		if shared := m.Meet(o.Margin); shared.Ways() > 0 {
+		if shared := m.Meet(o.Margin); shared.Dimensions() > 0 {
 			stand = append(stand, marginal{of: f.Project(m, shared), sums: sumsBy(f.fixedSums(o), f.Project(o.Margin, shared),
 				f.Cells(shared))})
 		}
@@ -283,7 +283,7 @@ func (f *consistentFit) estimateMargin(m fitting.Margin) (sums, variances []floa
 		if !m.Within(t.Margin) {
 			continue
 		}
-		twin := slices.IndexFunc(from, func(o int) bool { return f.reader.Together(t.At, f.Tables[o].At) })
+		twin := slices.IndexFunc(from, func(o int) bool { return f.reader.Together(t.Index, f.Tables[o].Index) })
 		switch {
 		case twin < 0:
 			from = append(from, i)
@@ -294,8 +294,8 @@ func (f *consistentFit) estimateMargin(m fitting.Margin) (sums, variances []floa
 	for _, i := range from {
 		t := f.Tables[i]
 		own := sumsBy(f.tables[i].cells, f.Project(t.Margin, m), len(sums))
-		places := f.Places(fitting.Table{Margin: m, Order: orderWithin(t.Order, m)})
-		for row, v := range f.reader.Variances(t.At, f.marginGroupings(t, m)) {
+		places := f.CellIndices(fitting.Table{Margin: m, Order: orderWithin(t.Order, m)})
+		for row, v := range f.reader.Variances(t.Index, f.marginGroupings(t, m)) {
 			at := places[row]
 			weight := 1 / max(v, leastCellVariance)
 			weights[at] += weight
@@ -321,7 +321,7 @@ func orderWithin(order []int, m fitting.Margin) []int {
 func (f *consistentFit) marginGroupings(t fitting.Table, m fitting.Margin) []Grouping {
 	out := make([]Grouping, len(t.Order))
 	for i, chain := range t.Order {
-		out[i] = Grouping{Of: f.Chains[chain].Within(t.Margin[chain], m[chain]), Rows: f.Chains[chain].Size(m[chain])}
+		out[i] = Grouping{RowOf: f.Chains[chain].Within(t.Margin[chain], m[chain]), Rows: f.Chains[chain].Size(m[chain])}
 	}
 	return out
 }
@@ -351,7 +351,7 @@ func (f *consistentFit) roundSteps(ctx context.Context, r *stream) (map[int][]in
 		for cell, at := range f.tables[i].indexes {
 			own[cell] = cells[at]
 		}
-		out[t.At] = own
+		out[t.Index] = own
 	}
 	return out, nil
 }

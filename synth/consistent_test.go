@@ -138,7 +138,7 @@ func disagreement(t testing.TB, p *plan.Plan, counts map[int][]int64) string {
 			t.Fatal(err)
 		}
 		for cell, n := range own {
-			if n < 0 || n > 0 && mask.Holds(uint64(cell)) {
+			if n < 0 || n > 0 && mask.IsImpossible(uint64(cell)) {
 				return fmt.Sprintf("%s: %d in cell %d", p.Tables[at].Path, n, cell)
 			}
 		}
@@ -287,9 +287,9 @@ func checkDesign(t testing.TB, d design) outcome {
 		t.Fatalf("other counts from the same measurements\n%s", d.spec)
 	}
 	for i, step := range f.Steps {
-		near := step.Margin.Ways() < 2 // and no table with impossible cells has the column
+		near := step.Margin.Dimensions() < 2 // and no table with impossible cells has the column
 		for _, other := range f.Steps {
-			near = near && !(other.Impossible && step.Margin.Meet(other.Margin).Ways() > 0)
+			near = near && !(other.Impossible && step.Margin.Meet(other.Margin).Dimensions() > 0)
 		}
 		for cell, x := range f.projected[i] {
 			if n := float64(f.rounded[i][cell]); x < 0 || near && math.Abs(n-x) >= 1 {
@@ -422,9 +422,9 @@ func TestWellKnownTableWithinAnother(t *testing.T) {
 			append(codes["c"], i/7%2), append(codes["d"], i/5%4)
 	}
 	counts, f, tables := consistentCounts(t, sealedFrom(t, p, codes, noise.Key{3}, true))
-	well := tables[f.Tables[0].At].Statistics[0]
+	well := tables[f.Tables[0].Index].Statistics[0]
 	off := 0.0
-	for cell, n := range counts[f.Tables[0].At] {
+	for cell, n := range counts[f.Tables[0].Index] {
 		off += math.Abs(float64(n)-well.Unbiased.Value(cell)) / float64(well.StandardError)
 	}
 	t.Logf("%d steps", f.steps)
@@ -467,15 +467,15 @@ func TestConsistentAdult(t *testing.T) {
 		took := time.Since(start)
 		var raw, projected, rounded, loose float64
 		for i, table := range f.Tables {
-			truth := countedBy(t, p, p.Query(p.Tables[table.At]), codes)
+			truth := countedBy(t, p, p.Query(p.Tables[table.Index]), codes)
 			own := f.tables[i]
 			total := marginal{of: make([]int32, len(own.cells)), sums: f.projected[0]}
 			free, _ := projectOnMargins(t.Context(), own.cells, nil, []marginal{total}, 0)
 			for cell, at := range own.indexes {
 				exact := float64(truth[cell])
-				raw += math.Abs(tables[table.At].Statistics[0].Unbiased.Value(cell) - exact)
+				raw += math.Abs(tables[table.Index].Statistics[0].Unbiased.Value(cell) - exact)
 				projected += math.Abs(f.projected[table.From][at] - exact)
-				rounded += math.Abs(float64(counts[table.At][cell]) - exact)
+				rounded += math.Abs(float64(counts[table.Index][cell]) - exact)
 				loose += math.Abs(free[at] - exact)
 			}
 		}

@@ -32,7 +32,7 @@ func tabulateMicrodata(p *plan.Plan, c plan.Consistency, microdata []Microdata) 
 		for _, a := range by {
 			size /= int64(a.Categories)
 			for row, code := range rows.Codes[a.Column] {
-				indexes[row] += int64(a.Of[code]) * size
+				indexes[row] += int64(a.CategoryOf[code]) * size
 			}
 		}
 		for _, place := range indexes {

@@ -76,6 +76,6 @@ func setGroups(r *spec.Release, planned plan.Table, t *Table, m measured.Measure
 			keys[i].Level = planned
 		}
 	}
-	t.Keys, t.Cells, t.Places = keys, len(places), places
+	t.Keys, t.Cells, t.CellIndices = keys, len(places), places
 	return nil
 }

@@ -18,11 +18,11 @@ func Draw(ctx context.Context, s *measured.Sealed, method int) (Microdata, error
 			before = append(make([]Microdata, at), parent)
 		}
 	}
-	return Redraw(ctx, s, method, Asked{Before: before})
+	return Redraw(ctx, s, method, Request{EarlierMicrodata: before})
 }
 
 // Redraw draws the first file for these options.
-func Redraw(ctx context.Context, s *measured.Sealed, method int, asked Asked) (Microdata, error) {
+func Redraw(ctx context.Context, s *measured.Sealed, method int, asked Request) (Microdata, error) {
 	d, err := NewDrawing(ctx, s, method, asked)
 	if err != nil {
 		return Microdata{}, err

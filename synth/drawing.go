@@ -14,14 +14,14 @@ import (
 
 // This file holds the drawing of microdata: the model of the measurements, and the rows drawn from it.
 
-// Asked is what a publication asks for in addition to the plan. All of it is public and costs no budget, as the
+// Request is what a publication asks for in addition to the plan. All of it is public and costs no budget, as the
 // measurements stay the same.
-type Asked struct {
+type Request struct {
 	Rows   int64  // number of rows; 0: as the plan or the noisy total says
 	Method string // by which the model is made from the measurements; "": the method of the plan
-	// Before holds the microdata of the earlier methods, as they were drawn. A parent among them determines the number of
-	// rows of its children.
-	Before []Microdata
+	// EarlierMicrodata holds the microdata of the earlier methods, as they were drawn. A parent among them determines the
+	// number of rows of its children.
+	EarlierMicrodata []Microdata
 }
 
 // Drawing is a fitted model from which rows can be drawn.
@@ -43,7 +43,7 @@ type Drawing struct {
 // a measurement of it is missing or incomplete, or if the method does not make its rounds. It ends with the context.
 //
 // Rows with a parent are drawn given the rows of the parent, which are drawn first and determine their number.
-func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) (*Drawing, error) {
+func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Request) (*Drawing, error) {
 	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
 		return nil, fmt.Errorf("there are no microdata number %d", method+1)
 	}
@@ -52,10 +52,11 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 	if err != nil {
 		return nil, err
 	}
-	d := &Drawing{sealed: s, synthetic: synthetic, before: how.Before, out: Microdata{Table: synthetic.Table,
-		Own: len(synthetic.Own()), Given: synthetic.Given, Method: cmp.Or(how.Method, synthetic.Method), Keys: keys,
-		Asked: how.Rows, Files: synthetic.Drawn(),
-		Rounds: len(rounds.Each)}}
+	d := &Drawing{sealed: s, synthetic: synthetic, before: how.EarlierMicrodata, out: Microdata{Table: synthetic.Table,
+		OwnColumns: len(synthetic.OwnColumns()), GivenColumns: synthetic.Given, Method: cmp.Or(how.Method,
+			synthetic.Method), Keys: keys,
+		RowsRequested: how.Rows, Files: synthetic.Drawn(),
+		Rounds: len(rounds.All)}}
 	var columns []measured.Measured
 	if synthetic.Adaptive() {
 		if columns, err = columnsOf(s, synthetic); err != nil {
@@ -100,7 +101,7 @@ func (d *Drawing) fitFixed(ctx context.Context, columns []measured.Measured, rou
 	for _, s := range f.sets {
 		d.estimates = append(d.estimates, s.setEstimate)
 	}
-	d.law, d.out.Shape = f.newLaw(ctx, adaptive.MostOfModel())
+	d.law, d.out.Shape = f.newLaw(ctx, adaptive.MaxModelSize())
 	return nil
 }
 
@@ -125,7 +126,7 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 		return Microdata{}, err
 	}
 	for i := range d.synthetic.Derived {
-		from, of, err := d.sealed.Plan.Origin(d.synthetic, i)
+		from, of, err := d.sealed.Plan.DerivedColumn(d.synthetic, i)
 		if err != nil {
 			return Microdata{}, err
 		}
@@ -152,7 +153,7 @@ func rowLawOf(ctx context.Context, p *plan.Plan, synthetic plan.Synthetic, colum
 		return nil, err
 	}
 	total, _ := totalOf(columns)
-	return fitTree(ctx, max(total, 1), columns, adaptive.Candidates(synthetic), rounds.Each), nil
+	return fitTree(ctx, max(total, 1), columns, adaptive.Candidates(synthetic), rounds.All), nil
 }
 
 // rowsOf returns the number of rows of microdata, given the number that a publication asks for, 0 for none, and the
@@ -169,10 +170,10 @@ func rowsOf(synthetic plan.Synthetic, rows int64, total float64) float64 {
 
 // Bytes returns about the memory that [NewDrawing], one file and writing it take: 16 bytes for every value, and the
 // model. It returns the errors of NewDrawing about measurements of columns, and ends with the context.
-func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int64, error) {
+func Bytes(ctx context.Context, s *measured.Sealed, method int, how Request) (int64, error) {
 	synthetic := s.Plan.Synthetic[method]
 	if synthetic.Parent != "" {
-		parent, size, err := parentOf(s.Plan.Plan(), synthetic, how.Before)
+		parent, size, err := parentOf(s.Plan.Plan(), synthetic, how.EarlierMicrodata)
 		if err != nil {
 			return 0, fmt.Errorf("the microdata of %s: %w", synthetic.Table, err)
 		}
@@ -189,10 +190,10 @@ func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int6
 	}
 	if cmp.Or(how.Method, synthetic.Method) == plan.Tables {
 		cells := int64(0)
-		for _, e := range tabulation.Of(s.Plan.Plan(), synthetic) {
+		for _, e := range tabulation.Tables(s.Plan.Plan(), synthetic) {
 			cells += s.Plan.Tables[e.Table].Cells
 		}
-		model += cells*bytesOfFixed + 32*adaptive.MostOfModel().Cells
+		model += cells*bytesOfFixed + 32*adaptive.MaxModelSize().Cells
 		if !synthetic.Adaptive() && how.Rows == 0 && synthetic.Rows == 0 {
 			f, err := newFixed(ctx, s, synthetic, nil, measured.Rounds{})
 			if err != nil {
@@ -212,10 +213,10 @@ const bytesOfFixed = 128
 // as logarithms, and partly while rows are drawn; each measured set of columns has eight tables.
 func modelBytes(synthetic plan.Synthetic, rounds measured.Rounds) int64 {
 	cells := int64(0)
-	if synthetic.Most != nil {
-		cells = 4 * synthetic.Most.Cells
+	if synthetic.LargestModel != nil {
+		cells = 4 * synthetic.LargestModel.Cells
 	}
-	for _, r := range rounds.Each {
+	for _, r := range rounds.All {
 		cells += 8 * int64(r.Measured.Values.Len())
 	}
 	return 8 * cells

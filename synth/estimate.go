@@ -18,7 +18,7 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 	byID := measured.ByID(s.Measured)
 	tables := make([]Table, len(s.Plan.Tables))
 	for i, t := range s.Plan.Tables {
-		keys, err := keysOf(s.Plan.Release(), s.Plan.Shown(t))
+		keys, err := keysOf(s.Plan.Release(), s.Plan.PublishedQuery(t))
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}

@@ -19,11 +19,11 @@ func TestFiguresScale(t *testing.T) {
 }
 
 func TestRootsOfFigures(t *testing.T) {
-	got := Figure{Value: 16, Estimate: 16, Error: 2, Low: 9, High: 25}.Root()
+	got := Figure{Value: 16, Estimate: 16, Error: 2, Low: 9, High: 25}.SquareRoot()
 	if want := (Figure{Value: 4, Estimate: 4, Error: 0.25, Low: 3, High: 5}); got != want {
 		t.Errorf("%v, expected %v", got, want)
 	}
-	if got := (Figure{Value: 0, Error: 4, Low: 0, High: 9}).Root(); got.Error != 2 {
+	if got := (Figure{Value: 0, Error: 4, Low: 0, High: 9}).SquareRoot(); got.Error != 2 {
 		t.Errorf("an error of %v at 0, expected 2", got.Error)
 	}
 }

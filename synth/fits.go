@@ -82,9 +82,9 @@ func (m *Microdata) compareFits(ctx context.Context, l rowLaw, all []setEstimate
 			cells[i] = append(cells[i], m.cellFit(e, cell, model[cell], rows[cell]))
 		}
 	})
-	m.Furthest = slices.Concat(cells...)
-	slices.SortStableFunc(m.Furthest, func(a, b CellFit) int { return cmp.Compare(b.Deviations, a.Deviations) })
-	m.Furthest = m.Furthest[:min(mostFarthest, len(m.Furthest))]
+	m.FarthestCells = slices.Concat(cells...)
+	slices.SortStableFunc(m.FarthestCells, func(a, b CellFit) int { return cmp.Compare(b.Deviations, a.Deviations) })
+	m.FarthestCells = m.FarthestCells[:min(mostFarthest, len(m.FarthestCells))]
 }
 
 // cellsFarOff returns the cells in which rows are far from the estimate, the farthest first.

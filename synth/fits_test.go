@@ -33,7 +33,7 @@ func TestKnownByHand(t *testing.T) {
 		return measured.Round{Choice: slices.IndexFunc(candidates, func(c []int) bool { return slices.Equal(c, set) }),
 			Measured: m}
 	}
-	all := estimatesOf(asked, columns, measured.Rounds{Classes: [][]int{{0, 1}, {0, 1, 1}, {0, 1}}, Each: []measured.Round{
+	all := estimatesOf(asked, columns, measured.Rounds{Classes: [][]int{{0, 1}, {0, 1, 1}, {0, 1}}, All: []measured.Round{
 		round(measuredOnce(100, 1, 2, 3, 4), 0, 1),
 		round(measuredOnce(100, 1, 2, 3, 4, 5, 6, 7, 8), 0, 1, 2),
 		round(measuredOnce(16, 5, 6, 7, 8), 0, 1),
@@ -109,9 +109,9 @@ func TestRowsBesideTheEstimate(t *testing.T) {
 	if math.Abs(f.Bound-(3+math.Sqrt(4.38203))) > 1e-4 {
 		t.Errorf("the bound is %v", f.Bound)
 	}
-	if len(m.Furthest) != 1 || m.Furthest[0].Categories[0] != "1" || m.Furthest[0].Deviations != 4 ||
-		m.Furthest[0].Rows != 0 || m.Furthest[0].Model != 5 {
-		t.Errorf("%+v", m.Furthest)
+	if len(m.FarthestCells) != 1 || m.FarthestCells[0].Categories[0] != "1" || m.FarthestCells[0].Deviations != 4 ||
+		m.FarthestCells[0].Rows != 0 || m.FarthestCells[0].Model != 5 {
+		t.Errorf("%+v", m.FarthestCells)
 	}
 }
 

@@ -81,7 +81,7 @@ func newFixed(ctx context.Context, s *measured.Sealed, synthetic plan.Synthetic,
 func (f *fixedEstimates) readTables(s *measured.Sealed, synthetic plan.Synthetic) error {
 	byID := measured.ByID(s.Measured)
 	together := make([]*reconstruction, len(f.reader.estimates))
-	for _, e := range tabulation.Of(s.Plan.Plan(), synthetic) {
+	for _, e := range tabulation.Tables(s.Plan.Plan(), synthetic) {
 		t := s.Plan.Tables[e.Table]
 		st := t.Statistics[0]
 		one := set{setEstimate: setEstimate{path: t.Path, measured: 1}, table: e.Table, unit: st.UnitValue()}
@@ -106,10 +106,11 @@ func (f *fixedEstimates) readTables(s *measured.Sealed, synthetic plan.Synthetic
 			r := together[at.estimate]
 			cells = r.shownCells(at.marginal, r.Axes[at.marginal])
 			one.sigma = max(st.StandardError, math.Sqrt(leastVariance))
-			if f.reader.Held(e.Table) { // the plan gives the error of the public figure, but the measured estimate is used
+			if f.reader.IsInvariant(e.Table) {
+				// The plan gives the error of the public figure, but the measured estimate is used.
 				groupings := make([]Grouping, len(e.By))
 				for i, b := range e.By {
-					groupings[i] = Grouping{Of: identity[int](b.Categories), Rows: b.Categories}
+					groupings[i] = Grouping{RowOf: identity[int](b.Categories), Rows: b.Categories}
 				}
 				v := f.reader.measuredVariances(e.Table, groupings)
 				one.sigma = float64(one.unit * math.Sqrt(sum(v)/float64(len(v))))
@@ -160,7 +161,7 @@ func (s *set) setCells(by []tabulation.Column, keys []Key, cells []float64) {
 	}
 	for _, axis := range axes {
 		s.columns, s.sizes = append(s.columns, by[axis].Column), append(s.sizes, by[axis].Categories)
-		s.of, s.keys = append(s.of, by[axis].Of), append(s.keys, keys[axis])
+		s.of, s.keys = append(s.of, by[axis].CategoryOf), append(s.keys, keys[axis])
 	}
 	s.counts = make([]float64, len(cells))
 	place, at := make([]int, len(by)), 0
@@ -205,9 +206,9 @@ func (f *fixedEstimates) sumSet(s *set, at int) columnSums {
 	groupings := make([]Grouping, len(s.order))
 	for i, column := range s.order {
 		own := slices.Index(s.columns, column)
-		groupings[i] = Grouping{Of: make([]int, s.sizes[own]), Rows: 1}
+		groupings[i] = Grouping{RowOf: make([]int, s.sizes[own]), Rows: 1}
 		if own == at {
-			groupings[i] = Grouping{Of: identity[int](size), Rows: size}
+			groupings[i] = Grouping{RowOf: identity[int](size), Rows: size}
 		}
 	}
 	variances := f.reader.measuredVariances(s.table, groupings)

@@ -65,7 +65,7 @@ func TestTablesOfAdult(t *testing.T) {
 	for run := range runs {
 		s := sealedFrom(t, p, codesByName(codes), noise.Key{byte(run + 1)}, true)
 		start := time.Now()
-		d, err := NewDrawing(t.Context(), s, 0, Asked{})
+		d, err := NewDrawing(t.Context(), s, 0, Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,12 +105,12 @@ func TestTablesOfManyColumns(t *testing.T) {
 			codes := followingRows(c.sizes, c.rows)
 			s := sealedFrom(t, planOfTables(t, c.sizes, "{rho: 0.0149731}", "m: {by: ["+columnNames(len(c.sizes))+
 				"], every: [2]}", ""), codesByName(codes), noise.Key{1}, true)
-			need, err := Bytes(t.Context(), s, 0, Asked{})
+			need, err := Bytes(t.Context(), s, 0, Request{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			start := time.Now()
-			d, err := NewDrawing(t.Context(), s, 0, Asked{})
+			d, err := NewDrawing(t.Context(), s, 0, Request{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,7 @@ import (
 func lawsOf(t testing.TB, s *measured.Sealed) map[string]rowLaw {
 	t.Helper()
 	out := map[string]rowLaw{}
-	for shape, most := range map[string]plan.ModelSize{Tree: adaptive.MostOfModel(), Gradual: {}} {
+	for shape, most := range map[string]plan.ModelSize{Tree: adaptive.MaxModelSize(), Gradual: {}} {
 		f, err := newFixed(t.Context(), s, s.Plan.Synthetic[0], nil, measured.Rounds{})
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestMeasurementsWeighByInverseVariance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	law, _ := f.newLaw(t.Context(), adaptive.MostOfModel())
+	law, _ := f.newLaw(t.Context(), adaptive.MaxModelSize())
 	weights := [3]float64{1 / table.Mechanism.Variance(), 1 / s.column[0].Mechanism.Variance(),
 		1 / (3 * s.synthetic.Noise.Variance())}
 	said := [3][]float64{{1000, 2000, 3000, 4000}, {1060, 1940, 3060, 3940}, {990, 1980, 3010, 4020}}
@@ -125,7 +125,7 @@ func TestRowsKeepToTables(t *testing.T) {
 			t.Errorf("%s: other rows of the same measurements", shape)
 		}
 	}
-	d, err := NewDrawing(t.Context(), s, 0, Asked{})
+	d, err := NewDrawing(t.Context(), s, 0, Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestRowsKeepToLevels(t *testing.T) {
 			}
 		}
 	}
-	if left := tabulation.Unmeasured(p.Plan(), p.Synthetic[0]); len(left) != 1 || left[0].Attribute != "c" {
+	if left := tabulation.UnmeasuredColumns(p.Plan(), p.Synthetic[0]); len(left) != 1 || left[0].Attribute != "c" {
 		t.Errorf("unmeasured are %v", left)
 	}
 	m, err := Draw(t.Context(), s, 0)
@@ -226,7 +226,7 @@ func TestRowsOfOddCounts(t *testing.T) {
 				}
 			}
 		}
-		m, err := Redraw(t.Context(), s, 0, Asked{Rows: 7})
+		m, err := Redraw(t.Context(), s, 0, Request{Rows: 7})
 		if err != nil || m.Rows != 7 || math.IsNaN(m.Total) || !(m.TotalError > 0) {
 			t.Errorf("%s: %d rows of %v ± %v, %v", name, m.Rows, m.Total, m.TotalError, err)
 		}
@@ -273,12 +273,12 @@ func TestTablesThatAreNotWhole(t *testing.T) {
 		}
 	}
 	for _, method := range []string{plan.MST, plan.AIM, "gum"} {
-		if _, err := Redraw(t.Context(), whole, 0, Asked{Method: method}); err == nil ||
+		if _, err := Redraw(t.Context(), whole, 0, Request{Method: method}); err == nil ||
 			!strings.Contains(err.Error(), "write tables") {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
-	if m, err := Redraw(t.Context(), whole, 0, Asked{Method: plan.Tables}); err != nil || m.Shape != Tree ||
+	if m, err := Redraw(t.Context(), whole, 0, Request{Method: plan.Tables}); err != nil || m.Shape != Tree ||
 		m.Method != plan.Tables {
 		t.Errorf("%s of method %s: %v", m.Shape, m.Method, err)
 	}
@@ -298,7 +298,7 @@ func TestModelsKnowTheNoiseOfTablesThatInvariantsDecide(t *testing.T) {
 		return f
 	}
 	free, held := of(""), of("invariants: {i: {by: [c1], values: {0: 100, 1: 200}}}\n")
-	if !held.reader.Held(1) || held.reader.Held(0) || len(free.sets) != 2 || len(held.sets) != 2 {
+	if !held.reader.IsInvariant(1) || held.reader.IsInvariant(0) || len(free.sets) != 2 || len(held.sets) != 2 {
 		t.Fatalf("%d and %d sets", len(free.sets), len(held.sets))
 	}
 	for i, s := range held.sets { // a plan rounds its errors

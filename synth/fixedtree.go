@@ -58,7 +58,7 @@ func (f *fixedEstimates) treeSize(n nodes) graphical.Size {
 			all = append(all, graphical.Clique{at[0], coarse})
 		}
 	}
-	return n.domain.Least(all)
+	return n.domain.GreedyTreeSize(all)
 }
 
 // Shapes of a model by method tables.
@@ -73,7 +73,7 @@ const (
 // is not a model.
 func (f *fixedEstimates) newLaw(ctx context.Context, most plan.ModelSize) (rowLaw, string) {
 	n := f.treeNodes()
-	if !f.treeSize(n).Within(graphical.Size{Total: float64(most.Cells), Largest: float64(most.Largest)}) {
+	if !f.treeSize(n).FitsIn(graphical.Size{Total: float64(most.Cells), Largest: float64(most.Largest)}) {
 		return &gradual{f, f.projectTargets(ctx)}, Gradual
 	}
 	t := &treeLaw{f, graphical.New(n.domain, nil, f.modelRows()), n}
@@ -82,7 +82,7 @@ func (f *fixedEstimates) newLaw(ctx context.Context, most plan.ModelSize) (rowLa
 			if ctx.Err() != nil {
 				return t, Tree
 			}
-			t.model.Never(graphical.Clique{n.at[i][0], n.at[i][split+1]}, impossiblePairs(of, c.sizes[split+1]))
+			t.model.DeclareImpossible(graphical.Clique{n.at[i][0], n.at[i][split+1]}, impossiblePairs(of, c.sizes[split+1]))
 		}
 	}
 	for i := range f.sets {

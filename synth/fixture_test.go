@@ -106,8 +106,8 @@ func (s setting) sealedAnswers(t testing.TB, columns [][]int64, pairs map[[2]int
 				if err != nil {
 					t.Fatal(err)
 				}
-				out.Rounds[0].Each = append(out.Rounds[0].Each, measured.Round{
-					Choice: choice, Turn: adaptive.Turn{Select: s.synthetic.Select, Noise: s.synthetic.Noise},
+				out.Rounds[0].All = append(out.Rounds[0].All, measured.Round{
+					Choice: choice, Mechanisms: adaptive.RoundMechanisms{Select: s.synthetic.Select, Noise: s.synthetic.Noise},
 					Measured: withAnswers(m, pairs[pair]),
 				})
 			}

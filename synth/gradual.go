@@ -91,7 +91,7 @@ func (g *gradual) startTree() model {
 	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(b.score, a.score) })
 	forest := adaptive.NewForest(len(g.columns))
 	for _, e := range edges {
-		if e.score > 0 && forest.Apart(e.t.columns) {
+		if e.score > 0 && forest.WouldJoin(e.t.columns) {
 			forest.Join(e.t.columns)
 			m.pairs = append(m.pairs, pairTable{e.t.columns, e.t.sizes[1], e.t.cells})
 		}

@@ -24,7 +24,7 @@ func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 		return nil, fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
 	}
 	if listsCells[m.Measurement.Selection.Kind()] {
-		if slices.ContainsFunc(m.Cells, mask.Holds) {
+		if slices.ContainsFunc(m.Cells, mask.IsImpossible) {
 			return nil, fmt.Errorf("measurement %s has a row where the spec says that none can be", m.Measurement.ID)
 		}
 		return nil, nil

@@ -54,7 +54,7 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 	s := sealedFrom(t, planOfTables(t, sizes, "{rho: 1/50}", "m: {by: ["+columnNames(5)+"], every: [2]}", ""),
 		codesByName(followingRows(sizes, rows)), noise.Key{7}, true)
 	draw := func(ctx context.Context, most plan.ModelSize) (err error) {
-		d, err := NewDrawing(ctx, s, 0, Asked{})
+		d, err := NewDrawing(ctx, s, 0, Request{})
 		if err != nil {
 			return err
 		}
@@ -70,14 +70,14 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 		return err
 	}
 	t.Run(Tree, func(t *testing.T) {
-		checkEnds(t, 100, 2*pairs, func(ctx context.Context) error { return draw(ctx, adaptive.MostOfModel()) })
+		checkEnds(t, 100, 2*pairs, func(ctx context.Context) error { return draw(ctx, adaptive.MaxModelSize()) })
 	})
 	t.Run(Gradual, func(t *testing.T) {
 		checkEnds(t, updateSweeps*pairs, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.ModelSize{}) })
 	})
 	t.Run("model", func(t *testing.T) {
 		checkEnds(t, 100, pairs, func(ctx context.Context) error {
-			_, err := NewDrawing(ctx, s, 0, Asked{})
+			_, err := NewDrawing(ctx, s, 0, Request{})
 			return err
 		})
 	})
@@ -160,11 +160,11 @@ func TestAdaptAsksNothingOfAModelThatWasNotFitted(t *testing.T) {
 		r := &recorder{Oracle: newExact(s, codes, noise.Key{3})}
 		made, err := Adapt(ctx, s.plan, s.synthetic, columns, r)
 		if err == nil {
-			whole, rounds = r, len(made.Each)
+			whole, rounds = r, len(made.All)
 			return nil
 		}
 		if len(r.asked) >= len(whole.asked) || len(r.asked) > 0 && !reflect.DeepEqual(r.asked, whole.asked[:len(r.asked)]) ||
-			made.Each != nil {
+			made.All != nil {
 			t.Error("a run that was cut off asks something else")
 		}
 		return err

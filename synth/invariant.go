@@ -50,8 +50,8 @@ func applyInvariants(p *plan.Plan, tables []Table) error {
 	return nil
 }
 
-// Held reports whether an invariant decides a table, so that its cells do not depend on any measurement.
-func (r *Reader) Held(table int) bool { return isInvariant(r.plan.Tables[table]) }
+// IsInvariant reports whether an invariant decides a table, so that its cells do not depend on any measurement.
+func (r *Reader) IsInvariant(table int) bool { return isInvariant(r.plan.Tables[table]) }
 
 // isInvariant reports whether an invariant decides a table.
 func isInvariant(t plan.Table) bool { return t.Invariant != "" }

@@ -278,7 +278,7 @@ func TestReadersTakePublicFigures(t *testing.T) {
 				}
 				own := tables[at].Statistics[0]
 				if want == nil {
-					if slices.Contains(own.Flags, Public) || r.Held(at) || len(r.Needed(at)) == 0 || own.StandardError == 0 {
+					if slices.Contains(own.Flags, Public) || r.IsInvariant(at) || len(r.Needed(at)) == 0 || own.StandardError == 0 {
 						t.Errorf("two: %+v", own)
 					}
 					continue
@@ -292,10 +292,10 @@ func TestReadersTakePublicFigures(t *testing.T) {
 						}
 					}
 				}
-				groupings := []Grouping{{Of: []int{0, -1, 0}, Rows: 1}}[:len(tables[at].Keys)]
+				groupings := []Grouping{{RowOf: []int{0, -1, 0}, Rows: 1}}[:len(tables[at].Keys)]
 				cells, err := r.Cells(at, nil)
 				if err != nil || Sums(cells, groupings)[0] != 1000008 || r.Variances(at, groupings)[0] != 0 ||
-					r.Alike(at, groupings)[0] != 0 || r.Needed(at) != nil || r.Bearings(at, nil) != nil {
+					r.FirstWithSameNoise(at, groupings)[0] != 0 || r.Needed(at) != nil || r.Contributions(at, nil) != nil {
 					t.Errorf("table %d: %v, %v", at, err, Sums(cells, groupings))
 				}
 			}

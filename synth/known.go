@@ -43,7 +43,7 @@ func estimatesOf(synthetic plan.Synthetic, columns []measured.Measured, rounds m
 			sizes[i] = slices.Max(rounds.Classes[i]) + 1
 		}
 	}
-	for _, r := range rounds.Each {
+	for _, r := range rounds.All {
 		whole := setEstimate{columns: candidates[r.Choice], counts: countsOf(r.Measured),
 			sigma: math.Sqrt(varianceOf(r.Measured)),
 			proxy: proxyOf(r.Measured), measured: 1}

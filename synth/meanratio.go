@@ -66,8 +66,8 @@ func (r *MeanRatio) noiseWeights(out []float64, alpha, over float64, first noisy
 	}
 }
 
-// Of returns the ratio of one cell, from its noisy figures in the order of the parts.
-func (r *MeanRatio) Of(y ...float64) Figure {
+// Figure returns the ratio of one cell, from its noisy figures in the order of the parts.
+func (r *MeanRatio) Figure(y ...float64) Figure {
 	var first, second noisyMean
 	for i, p := range r.parts {
 		first.sum += float64(p.OverSum * y[i])

@@ -39,7 +39,8 @@ func TestRatiosOfMeansCover(t *testing.T) {
 				}
 				var published tally
 				for range intervalsPerCase {
-					published.add(r.Of(s1+sources[0].next(), n1+sources[1].next(), s2+sources[2].next(), n2+sources[3].next()), theta)
+					published.add(r.Figure(s1+sources[0].next(), n1+sources[1].next(), s2+sources[2].next(), n2+sources[3].next()),
+						theta)
 				}
 				t.Logf("%s/%s %s, %s of %v by %s of %v: %.4f, with an interval %.3f",
 					c.sum, c.count, name, over.name, n1, under.name, n2, published.share(), published.bounded/published.all)
@@ -70,7 +71,7 @@ func TestWrongLawsOfRatiosOfMeansAreCaught(t *testing.T) {
 		r := NewMeanRatio(parts, scale, scale, 0.95)
 		var c tally
 		for range intervalsPerFault {
-			c.add(r.Of(80*700+sums.next(), 700+counts.next(), -70*900+sums.next(), 900+counts.next()), 200./50)
+			c.add(r.Figure(80*700+sums.next(), 700+counts.next(), -70*900+sums.next(), 900+counts.next()), 200./50)
 		}
 		if t.Logf("%s: %.4f", name, c.share()); !c.isUnlikely(0.945, 1) {
 			t.Errorf("%s: a coverage of %v is not found", name, c.share())
@@ -83,17 +84,17 @@ func TestRatiosOfMeansStayInTheirDomain(t *testing.T) {
 	r := NewMeanRatio(separateGroups("L100", "L1"), scale, scale, 0.95)
 	sums, counts := newDrawn(t, "L100"), newDrawn(t, "L1")
 	for range 2000 {
-		f := r.Of(sums.next(), 8+counts.next(), sums.next(), 9+counts.next())
+		f := r.Figure(sums.next(), 8+counts.next(), sums.next(), 9+counts.next())
 		if f.HasInterval() && !(20./220 <= f.Low && f.Low <= f.Value && f.Value <= f.High && f.High <= 220./20 &&
 			f.Error > 0) {
 			t.Fatalf("%v is not from %v to %v", f, 20./220, 220./20)
 		}
 	}
-	if f := r.Of(0, 0, 100, 50); f.Flag != Unbounded || f.Value == f.Value {
+	if f := r.Figure(0, 0, 100, 50); f.Flag != Unbounded || f.Value == f.Value {
 		t.Errorf("an empty group gives %v", f)
 	}
 	exact := NewMeanRatio([]MeanPart{{OverSum: 1}, {OverCount: 1}, {UnderSum: 1}, {UnderCount: 1}}, scale, scale, 0.95).
-		Of(300, 5, 0, 7)
+		Figure(300, 5, 0, 7)
 	if exact.Value != 1.5 || exact.Low != 1.5 || exact.High != 1.5 {
 		t.Errorf("an exact ratio of 180 to 120 is %v", exact)
 	}
@@ -113,7 +114,7 @@ func TestRatiosOverMeansNearZeroAreFiniteOrNull(t *testing.T) {
 		var bounded, without int
 		for i := range 4000 {
 			mean := float64(i%11) / 4 // of the denominator, from 0 on
-			f := r.Of(sums.next(), 90+counts.next(), 90*(mean-10)+sums.next(), 90+counts.next())
+			f := r.Figure(sums.next(), 90+counts.next(), 90*(mean-10)+sums.next(), 90+counts.next())
 			for _, x := range []float64{f.Value, f.Error, f.Low, f.High} {
 				if math.IsInf(x, 0) {
 					t.Fatalf("%+v: a mean of %v in the denominator gives %+v", over, mean, f)
@@ -131,7 +132,7 @@ func TestRatiosOverMeansNearZeroAreFiniteOrNull(t *testing.T) {
 	}
 	none := NewMeanRatio([]MeanPart{{OverSum: 1}, {OverCount: 1}, {UnderSum: 1}, {UnderCount: 1}}, MeanRange{10, 0, 20},
 		MeanRange{10, 0, 20}, 0.95)
-	if f := none.Of(0, 5, -70, 7); f.Flag != Unbounded || f.Value == f.Value {
+	if f := none.Figure(0, 5, -70, 7); f.Flag != Unbounded || f.Value == f.Value {
 		t.Errorf("a mean over an exact 0 is %+v", f)
 	}
 }

@@ -181,7 +181,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 							t.Errorf("%d rows, expected %d or %d", m.Rows, rows, want)
 						}
 						for _, p := range fitTree(t.Context(), max(m.Total, 1), sealed.Measured, adaptive.Candidates(s.synthetic),
-							sealed.Rounds[0].Each).
+							sealed.Rounds[0].All).
 							pairs {
 							for _, c := range p.counts {
 								if !(c >= 0) || math.IsInf(c, 0) {
@@ -219,19 +219,19 @@ func TestRedraw(t *testing.T) {
 	for _, planRows := range []int64{0, 8} {
 		s := plannedSetting(t, []int{2, 2}, planRows, big.NewRat(1, 4), big.NewRat(1, 9), one)
 		sealed := s.sealedAnswers(t, [][]int64{{15, 5}, {15, 5}}, map[[2]int][]int64{{0, 1}: {15, 0, 0, 5}}, [2]int{0, 1})
-		m, err := Redraw(t.Context(), sealed, 0, Asked{Rows: 40})
+		m, err := Redraw(t.Context(), sealed, 0, Request{Rows: 40})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Rows != 40 || m.Asked != 40 || len(m.Codes[0]) != 40 || m.countOnes(0) != 10 ||
+		if m.Rows != 40 || m.RowsRequested != 40 || len(m.Codes[0]) != 40 || m.countOnes(0) != 10 ||
 			!slices.Equal(m.Codes[0], m.Codes[1]) {
-			t.Errorf("%d rows, %d asked: %v and %v", m.Rows, m.Asked, m.Codes[0], m.Codes[1])
+			t.Errorf("%d rows, %d asked: %v and %v", m.Rows, m.RowsRequested, m.Codes[0], m.Codes[1])
 		}
 		drawn, err := Draw(t.Context(), sealed, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if drawn.Asked != 0 || drawn.Total != m.Total || len(drawn.Fits) == 0 || len(drawn.Fits) != len(m.Fits) {
+		if drawn.RowsRequested != 0 || drawn.Total != m.Total || len(drawn.Fits) == 0 || len(drawn.Fits) != len(m.Fits) {
 			t.Fatalf("the plan's rows are of another model: %+v, %+v", drawn.Fits, m.Fits)
 		}
 		for i, f := range drawn.Fits {
@@ -239,7 +239,7 @@ func TestRedraw(t *testing.T) {
 				t.Errorf("the plan's rows are of another model: %+v, %+v", f, m.Fits[i])
 			}
 		}
-		if again, err := Redraw(t.Context(), sealed, 0, Asked{}); err != nil || !reflect.DeepEqual(again, drawn) {
+		if again, err := Redraw(t.Context(), sealed, 0, Request{}); err != nil || !reflect.DeepEqual(again, drawn) {
 			t.Errorf("with no number it draws others (%v)", err)
 		}
 	}
@@ -264,15 +264,15 @@ func TestDrawRefuses(t *testing.T) {
 		{"a negative method", -1, func(*measured.Sealed) {}, "no microdata number 0"},
 		{"no rounds read", 0, func(m *measured.Sealed) { m.Rounds = nil }, "no microdata number 1"},
 		{"a column missing", 0, func(m *measured.Sealed) { m.Measured = m.Measured[1:] }, "microdata/t/c0"},
-		{"a choice out of range", 0, func(m *measured.Sealed) { m.Rounds[0].Each[0].Choice = 3 }, "was not to be chosen"},
-		{"a pair twice", 0, func(m *measured.Sealed) { m.Rounds[0].Each[1] = m.Rounds[0].Each[0] }, "was not to be chosen"},
+		{"a choice out of range", 0, func(m *measured.Sealed) { m.Rounds[0].All[0].Choice = 3 }, "was not to be chosen"},
+		{"a pair twice", 0, func(m *measured.Sealed) { m.Rounds[0].All[1] = m.Rounds[0].All[0] }, "was not to be chosen"},
 		{"a round too many", 0, func(m *measured.Sealed) {
 			m.Rounds[0] = sealed([2]int{0, 1}, [2]int{1, 2}, [2]int{0, 2}).Rounds[0]
 		}, "more than the 2 of the plan"},
-		{"another pair's answer", 0, func(m *measured.Sealed) { m.Rounds[0].Each[0].Measured = m.Rounds[0].Each[1].Measured },
+		{"another pair's answer", 0, func(m *measured.Sealed) { m.Rounds[0].All[0].Measured = m.Rounds[0].All[1].Measured },
 			"is expected"},
 		{"an answer cut short", 0, func(m *measured.Sealed) {
-			r := &m.Rounds[0].Each[0]
+			r := &m.Rounds[0].All[0]
 			r.Measured = withAnswers(r.Measured.Measurement, []int64{1, 2})
 		}, "6 answers"},
 	} {
@@ -297,11 +297,11 @@ func TestBytesAreThoseOfTheRows(t *testing.T) {
 		{0, [][]int64{{1 << 40, 0}, {1 << 40, 0}}, mostRows * 2 * 16},
 	} {
 		s := plannedSetting(t, []int{2, 2}, c.rows, one, one, one)
-		got, err := Bytes(t.Context(), s.sealedAnswers(t, c.columns, nil), 0, Asked{Rows: 7})
+		got, err := Bytes(t.Context(), s.sealedAnswers(t, c.columns, nil), 0, Request{Rows: 7})
 		if err != nil || got != 7*2*16 {
 			t.Errorf("seven rows: %d bytes, %v", got, err)
 		}
-		if got, err := Bytes(t.Context(), s.sealedAnswers(t, c.columns, nil), 0, Asked{}); err != nil || got != c.want {
+		if got, err := Bytes(t.Context(), s.sealedAnswers(t, c.columns, nil), 0, Request{}); err != nil || got != c.want {
 			t.Errorf("%d rows asked, columns %v: %d bytes, %v; expected %d", c.rows, c.columns, got, err, c.want)
 		}
 	}

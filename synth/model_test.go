@@ -42,7 +42,7 @@ func TestCombinedIsLeastSquares(t *testing.T) {
 		if math.Abs(variance-120) > 1e-9 {
 			t.Fatalf("the variance of the total is said to be %v, expected 120", variance)
 		}
-		m := fitTree(t.Context(), n, out.Measured, adaptive.Candidates(s.synthetic), out.Rounds[0].Each)
+		m := fitTree(t.Context(), n, out.Measured, adaptive.Candidates(s.synthetic), out.Rounds[0].All)
 		total.add(n - 120_000)
 		first.add(m.columns[0][1] - 70_000)
 		second.add(m.columns[1][2] - 40_000)
@@ -140,7 +140,7 @@ func TestFitIsALaw(t *testing.T) {
 		}
 		out := s.sealedAnswers(t, columns, pairs, [2]int{1, 3}, [2]int{0, 1}, [2]int{1, 2})
 		total, _ := totalOf(out.Measured)
-		m := fitTree(t.Context(), max(total, 1), out.Measured, adaptive.Candidates(s.synthetic), out.Rounds[0].Each)
+		m := fitTree(t.Context(), max(total, 1), out.Measured, adaptive.Candidates(s.synthetic), out.Rounds[0].All)
 		for _, p := range m.pairs {
 			checkSums(t, p.counts, m.columns[p.pair[0]], m.columns[p.pair[1]])
 		}

@@ -254,7 +254,7 @@ func (n *numbers) meanFigure(f plan.Figure) (func(cell int) Figure, error) {
 		l := law(n, fmt.Sprint("mean ", f.Sums, s, class), func() *Ratio {
 			return NewMean(p.noise.scaledBy(factor), n.noises[class], -s.half, s.half, confidence)
 		})
-		return l.Of(float64(factor*float64(p.values[cell])), n.counts[cell]).Scaled(s.centre, 1)
+		return l.Figure(float64(factor*float64(p.values[cell])), n.counts[cell]).Scaled(s.centre, 1)
 	}, nil
 }
 
@@ -279,7 +279,7 @@ func (n *numbers) quantileFigure(f plan.Figure) (func(cell int) Figure, error) {
 		ends = func(cell int) domain.Stratum { return l.Strata[cell/stride%size] }
 	}
 	return func(cell int) Figure {
-		drawn := p.values[cell*q.Draws()+3*f.Place:][:3]
+		drawn := p.values[cell*q.Draws()+3*f.Index:][:3]
 		value := float64(step * float64(drawn[0]))
 		if whole := ends(cell); drawn[1] <= whole.First && drawn[2] >= whole.Last {
 			return unpublishedFigure(Unbounded)
@@ -305,7 +305,8 @@ func (n *numbers) varianceFigure(f plan.Figure) (func(cell int) Figure, error) {
 		l := law(n, fmt.Sprint("variance ", f.Sums, s, class), func() *Variance {
 			return NewVariance(n.noises[class], p.noise.scaledBy(factor), squares.noise.scaledBy(square), s.half, confidence)
 		})
-		return l.Of(n.counts[cell], float64(factor*float64(p.values[cell])), float64(square*float64(squares.values[cell])))
+		return l.Figure(n.counts[cell], float64(factor*float64(p.values[cell])),
+			float64(square*float64(squares.values[cell])))
 	}, nil
 }
 
@@ -315,7 +316,7 @@ func (n *numbers) deviationFigure(f plan.Figure) (func(cell int) Figure, error) 
 	if err != nil {
 		return nil, err
 	}
-	return func(cell int) Figure { return variance(cell).Root() }, nil
+	return func(cell int) Figure { return variance(cell).SquareRoot() }, nil
 }
 
 // share is the count of a cell over the total of several, itself among them.
@@ -349,12 +350,12 @@ func (n *numbers) shareParts(f plan.Figure, cell int, sizes []int, together int)
 		for i := range others {
 			others[i].Count *= int64(together - 1)
 		}
-		return []Part{{Noise: n.noises[0], Over: 1, Under: 1}, {Noise: others, Under: 1}}
+		return []Part{{Noise: n.noises[0], Numerator: 1, Denominator: 1}, {Noise: others, Denominator: 1}}
 	}
 	one, total := make([][]float64, len(sizes)), make([][]float64, len(sizes))
 	for i := len(sizes) - 1; i >= 0; i-- {
 		one[i], cell = indicator([]int{cell % sizes[i]}, sizes[i]), cell/sizes[i]
-		if total[i] = one[i]; statistic.TakesAny(f, n.planned.By[i]) {
+		if total[i] = one[i]; statistic.TakesAllCategories(f, n.planned.By[i]) {
 			total[i] = slices.Repeat([]float64{1}, sizes[i])
 		}
 	}
@@ -370,7 +371,7 @@ func (n *numbers) shareParts(f plan.Figure, cell int, sizes []int, together int)
 				place[both] = at
 				noise := NoiseOf(n.estimate.Sources[source].Mechanism)
 				noise[0].Count = 0
-				parts = append(parts, Part{Noise: noise, Over: both[0], Under: both[1]})
+				parts = append(parts, Part{Noise: noise, Numerator: both[0], Denominator: both[1]})
 			}
 			parts[at].Noise[0].Count++
 		}

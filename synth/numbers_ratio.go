@@ -100,7 +100,7 @@ func (n *numbers) ratioFigure(f plan.Figure) (func(cell int) Figure, error) {
 				}
 				return NewMeanRatio(parts, n.rangeOf(f.Of.Column), n.rangeOf(f.Over.Column), confidence)
 			})
-			return l.Of(values(cell)...)
+			return l.Figure(values(cell)...)
 		}, nil
 	}
 	if statistic.IsMean(*f.Of) != statistic.IsMean(*f.Over) {
@@ -111,11 +111,12 @@ func (n *numbers) ratioFigure(f plan.Figure) (func(cell int) Figure, error) {
 		l := law(n, fmt.Sprint("ratio ", f.Name, " ", n.classes[cell]), func() *Ratio {
 			parts := make([]Part, len(ingredients))
 			for i, g := range ingredients {
-				parts[i] = Part{Noise: g.noise(n.classes[cell]), Over: g.ofSum + g.ofCount, Under: g.overSum + g.overCount}
+				parts[i] = Part{Noise: g.noise(n.classes[cell]), Numerator: g.ofSum + g.ofCount,
+					Denominator: g.overSum + g.overCount}
 			}
 			return NewRatio(parts, ends, confidence)
 		})
-		return l.Of(values(cell)...)
+		return l.Figure(values(cell)...)
 	}, nil
 }
 

@@ -15,14 +15,14 @@ import (
 
 // Grouping gives for each category of a key the row of an answer in which it is counted, −1 for none.
 type Grouping struct {
-	Of   []int
-	Rows int
+	RowOf []int
+	Rows  int
 }
 
 // Members returns the categories of every row.
 func (g Grouping) Members() [][]int {
 	out := make([][]int, g.Rows)
-	for category, row := range g.Of {
+	for category, row := range g.RowOf {
 		if row >= 0 {
 			out[row] = append(out[row], category)
 		}
@@ -67,7 +67,7 @@ func NewReader(p *compiled.Compiled) (*Reader, error) {
 
 // Needed returns the measurements from which a table is read: none if an invariant decides it.
 func (r *Reader) Needed(table int) []plan.Measurement {
-	if r.Held(table) {
+	if r.IsInvariant(table) {
 		return nil
 	}
 	return r.sourcesOf(table)
@@ -115,7 +115,7 @@ func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, e
 // it needs. It returns an error if one is missing.
 func (r *Reader) Cells(table int, answers []measured.Measured) (*array.Float64, error) {
 	at := r.at[table]
-	if at.estimate < 0 || r.Held(table) {
+	if at.estimate < 0 || r.IsInvariant(table) {
 		figures, err := r.Statistic(table, answers)
 		return figures.Unbiased, err
 	}
@@ -131,8 +131,8 @@ func (r *Reader) Cells(table int, answers []measured.Measured) (*array.Float64, 
 	return float64Column(together.shownCells(at.marginal, axes)), nil
 }
 
-// Shows reports whether a table shows its cells, rather than sums of them.
-func (r *Reader) Shows(table int) bool {
+// ShowsCells reports whether a table shows its cells, rather than sums of them.
+func (r *Reader) ShowsCells(table int) bool {
 	at := r.at[table]
 	return at.estimate < 0 || !slices.ContainsFunc(r.estimates[at.estimate].Axes[at.marginal],
 		func(a residual.Axis) bool { return a.Sums == residual.Prefixes })
@@ -164,7 +164,7 @@ func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 	at, rows = []int{0}, 1
 	for _, g := range groupings {
 		rows *= g.Rows
-		at = residual.Cross(at, g.Of, func(row, of int) int {
+		at = residual.Cross(at, g.RowOf, func(row, of int) int {
 			if row < 0 || of < 0 {
 				return -1
 			}
@@ -178,7 +178,7 @@ func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 // measurement has independent noise: its variance times the number of possible cells. A table that an invariant decides
 // has none.
 func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
-	if r.Held(table) {
+	if r.IsInvariant(table) {
 		return make([]float64, rowsIn(groupings))
 	}
 	return r.measuredVariances(table, groupings)
@@ -206,15 +206,15 @@ func (r *Reader) measuredVariances(table int, groupings []Grouping) []float64 {
 func (g Grouping) coefficients() [][]float64 {
 	out := make([][]float64, g.Rows)
 	for row, selected := range g.Members() {
-		out[row] = indicator(selected, len(g.Of))
+		out[row] = indicator(selected, len(g.RowOf))
 	}
 	return out
 }
 
-// Alike gives for each row of an answer the first row whose noise has the same law.
-func (r *Reader) Alike(table int, groupings []Grouping) []int {
+// FirstWithSameNoise gives for each row of an answer the first row whose noise has the same law.
+func (r *Reader) FirstWithSameNoise(table int, groupings []Grouping) []int {
 	at := r.at[table]
-	if r.Held(table) {
+	if r.IsInvariant(table) {
 		return make([]int, rowsIn(groupings))
 	}
 	if at.estimate < 0 {

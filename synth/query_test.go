@@ -84,12 +84,12 @@ func everySelection(random *rand.Rand, levels []*domain.Level) [][][]int {
 func groupingOf(levels []*domain.Level, selected [][]int) []Grouping {
 	out := make([]Grouping, len(levels))
 	for i, l := range levels {
-		out[i] = Grouping{Of: slices.Repeat([]int{-1}, l.Size()), Rows: 1}
+		out[i] = Grouping{RowOf: slices.Repeat([]int{-1}, l.Size()), Rows: 1}
 		if i == 0 {
-			out[i] = Grouping{Of: slices.Repeat([]int{1}, l.Size()), Rows: 2}
+			out[i] = Grouping{RowOf: slices.Repeat([]int{1}, l.Size()), Rows: 2}
 		}
 		for _, c := range selected[i] {
-			out[i].Of[c] = 0
+			out[i].RowOf[c] = 0
 		}
 	}
 	return out
@@ -329,7 +329,7 @@ func holdWeights(t *testing.T, at string, r *Reader, table int, selected [][]int
 		}
 	}
 	listed := map[string][]compiled.Weight{}
-	for _, b := range r.Bearings(table, selected) {
+	for _, b := range r.Contributions(table, selected) {
 		listed[b.Measurement.ID] = b.Weights
 	}
 	from := 0
@@ -368,7 +368,7 @@ func holdTrace(t *testing.T, at string, r *Reader, table int, selected [][]int, 
 		t.Fatal(err)
 	}
 	var value, noise float64
-	for i, b := range trace.Bearings {
+	for i, b := range trace.Contributions {
 		value += trace.Sums[i]
 		noise += b.Variance
 	}
@@ -442,7 +442,7 @@ func selectedCells(groupings []Grouping) []bool {
 	for _, g := range groupings {
 		var next []bool
 		for _, in := range out {
-			for _, of := range g.Of {
+			for _, of := range g.RowOf {
 				next = append(next, in && of == 0)
 			}
 		}
@@ -482,10 +482,10 @@ func TestAlikeRowsHaveOneLaw(t *testing.T) {
 			for i, l := range levels { // each category is a row
 				groupings[i].Rows = l.Size()
 				for c := range l.Size() {
-					groupings[i].Of = append(groupings[i].Of, c)
+					groupings[i].RowOf = append(groupings[i].RowOf, c)
 				}
 			}
-			alike := r.Alike(table, groupings)
+			alike := r.FirstWithSameNoise(table, groupings)
 			several := map[int]bool{}
 			for row, first := range alike {
 				several[first] = true
@@ -508,7 +508,7 @@ func lawOf(r *Reader, table int, levels []*domain.Level, row int) string {
 		row /= levels[i].Size()
 	}
 	text := ""
-	for _, b := range r.Bearings(table, selected) {
+	for _, b := range r.Contributions(table, selected) {
 		text += b.Measurement.ID
 		for _, w := range b.Weights {
 			text += fmt.Sprintf(" %d×%.9f", w.Integers, w.Value)

@@ -7,8 +7,8 @@ import "math"
 // Part is a noisy figure of a ratio, with its coefficients in the numerator and in the denominator. The noises of the
 // parts of a ratio are independent.
 type Part struct {
-	Noise       Noise
-	Over, Under float64
+	Noise                  Noise
+	Numerator, Denominator float64
 }
 
 // Domain is the range of a ratio: from Low to High, which may be infinite.
@@ -70,14 +70,15 @@ func NewRatio(parts []Part, domain Domain, confidence float64) *Ratio {
 
 // NewMean returns the law of S/N for a sum S and a count N of independent noise, in a range.
 func NewMean(sum, count Noise, low, high, confidence float64) *Ratio {
-	return NewRatio([]Part{{Noise: sum, Over: 1}, {Noise: count, Under: 1}}, Domain{Low: low, High: high}, confidence)
+	return NewRatio([]Part{{Noise: sum, Numerator: 1}, {Noise: count, Denominator: 1}}, Domain{Low: low, High: high},
+		confidence)
 }
 
 // noiseOf returns the noise of αA − βB.
 func (r *Ratio) noiseOf(alpha, beta float64) Noise {
 	var out Noise
 	for _, p := range r.parts {
-		out = append(out, p.Noise.scaledBy(float64(alpha*p.Over)-float64(beta*p.Under))...)
+		out = append(out, p.Noise.scaledBy(float64(alpha*p.Numerator)-float64(beta*p.Denominator))...)
 	}
 	return out
 }
@@ -86,7 +87,7 @@ func (r *Ratio) noiseOf(alpha, beta float64) Noise {
 func (r *Ratio) variance(alpha, beta float64) float64 {
 	var sum float64
 	for i, p := range r.parts {
-		weight := float64(alpha*p.Over) - float64(beta*p.Under)
+		weight := float64(alpha*p.Numerator) - float64(beta*p.Denominator)
 		sum += float64(weight * weight * r.variances[i])
 	}
 	return sum
@@ -114,12 +115,12 @@ func (r *Ratio) isWithin(a, b, position float64) bool {
 	return math.Abs(float64(alpha*a)-float64(beta*b)) <= r.margin(position)+roundoff
 }
 
-// Of returns the ratio of one cell, from its noisy figures in the order of the parts.
-func (r *Ratio) Of(y ...float64) Figure {
+// Figure returns the ratio of one cell, from its noisy figures in the order of the parts.
+func (r *Ratio) Figure(y ...float64) Figure {
 	var a, b float64
 	for i, p := range r.parts {
-		a += float64(p.Over * y[i])
-		b += float64(p.Under * y[i])
+		a += float64(p.Numerator * y[i])
+		b += float64(p.Denominator * y[i])
 	}
 	return r.ofSums(a, b)
 }

@@ -64,7 +64,7 @@ func TestMeansCover(t *testing.T) {
 			for range intervalsPerCase {
 				s, n := sum+sums.next(), count+counts.next()
 				set.addInterval(r.isWithin(s, n, r.positionOf(theta)), true)
-				f := r.Of(s, n)
+				f := r.Figure(s, n)
 				if published.add(f, theta); f.Value < -c.half || f.Value > c.half || f.Low < -c.half || f.High > c.half {
 					t.Fatalf("%v: %v is not in the range", c, f)
 				}
@@ -96,7 +96,7 @@ func TestWrongLawsOfMeansAreCaught(t *testing.T) {
 	} {
 		var c tally
 		for range intervalsPerFault {
-			c.add(r.Of(90*500+sums.next(), 500+counts.next()), 90)
+			c.add(r.Figure(90*500+sums.next(), 500+counts.next()), 90)
 		}
 		if t.Logf("%s: %.4f", name, c.share()); !c.isUnlikely(0.95, 1) {
 			t.Errorf("%s: a coverage of %v is not found", name, c.share())
@@ -116,7 +116,7 @@ func TestErrorsOfMeansArePredicted(t *testing.T) {
 		theta := math.Floor(0.6 * c.half)
 		var squares, mean float64
 		for range intervalsPerCase {
-			f := r.Of(theta*count+sums.next(), count+counts.next())
+			f := r.Figure(theta*count+sums.next(), count+counts.next())
 			z := (f.Value - theta) / f.Error
 			mean += z / float64(intervalsPerCase)
 			squares += z * z / float64(intervalsPerCase)
@@ -161,7 +161,7 @@ func TestSharesCover(t *testing.T) {
 		for _, group := range c.groups {
 			var a, b float64
 			for i, p := range c.parts {
-				a, b = a+p.Over*group[i], b+p.Under*group[i]
+				a, b = a+p.Numerator*group[i], b+p.Denominator*group[i]
 			}
 			theta := a / b
 			var set, published tally
@@ -169,10 +169,10 @@ func TestSharesCover(t *testing.T) {
 				for i, s := range sources {
 					noisy[i] = group[i] + s.next()
 				}
-				published.add(r.Of(noisy...), theta)
+				published.add(r.Figure(noisy...), theta)
 				a, b = 0, 0
 				for i, p := range c.parts {
-					a, b = a+p.Over*noisy[i], b+p.Under*noisy[i]
+					a, b = a+p.Numerator*noisy[i], b+p.Denominator*noisy[i]
 				}
 				set.addInterval(r.isWithin(a, b, r.positionOf(theta)), true)
 			}
@@ -196,7 +196,7 @@ func TestSharedNoiseIsNotIndependent(t *testing.T) {
 	var c tally
 	for range intervalsPerFault {
 		a := 4000 + source.next()
-		c.add(r.Of(a, a+4000+source.next()), 0.5)
+		c.add(r.Figure(a, a+4000+source.next()), 0.5)
 	}
 	if t.Logf("%.4f", c.share()); !c.isUnlikely(0.95, 0.956) {
 		t.Errorf("a coverage of %v is not found", c.share())
@@ -212,24 +212,24 @@ func TestRatiosWithoutAnInterval(t *testing.T) {
 		"beyond the range":       {5000, 10},
 		"beyond, and of one row": {-250, 1},
 	} {
-		f := mean.Of(c.sum, c.count)
+		f := mean.Figure(c.sum, c.count)
 		if f.Flag != Unbounded || f.HasInterval() || f.Error == f.Error || f.Value == f.Value {
 			t.Errorf("%s: %v, expected nothing to be published", name, f)
 		}
 	}
 	open := NewRatio([]Part{{noiseNamed("L10"), 1, 0}, {noiseNamed("L10"), 0, 1}}, Domain{High: math.Inf(1)}, 0.95)
-	if f := open.Of(1000, 3); f.Flag != Unbounded || f.Value == f.Value {
+	if f := open.Figure(1000, 3); f.Flag != Unbounded || f.Value == f.Value {
 		t.Errorf("a denominator that may be 0 gives %v", f)
 	}
 }
 
 func TestRatiosWithoutNoise(t *testing.T) {
-	if f := NewMean(nil, nil, 0, 10, 0.95).Of(12, 4); f.Value != 3 || f.Low != 3 || f.High != 3 || f.Error != 0 ||
+	if f := NewMean(nil, nil, 0, 10, 0.95).Figure(12, 4); f.Value != 3 || f.Low != 3 || f.High != 3 || f.Error != 0 ||
 		f.Flag != Plain {
 		t.Errorf("an exact mean of 3 is %v", f)
 	}
 	// A sum of noise G100 over an exact count of 5: P(|X| ≤ 20) is the first above 0.95.
-	f := NewMean(noiseNamed("G100"), nil, -100, 100, 0.95).Of(50, 5)
+	f := NewMean(noiseNamed("G100"), nil, -100, 100, 0.95).Figure(50, 5)
 	if f.Value != 10 || math.Abs(f.Error-2) > 1e-9 || math.Abs(f.Low-6) > 1e-9 || math.Abs(f.High-14) > 1e-9 {
 		t.Errorf("%v, expected 10 from 6 to 14", f)
 	}

@@ -46,7 +46,7 @@ func (r *reconstruction) residualOf(i int) []float64 {
 	}
 	for k, part := range r.Parts[i] {
 		noisy := toFloats(r.noisy[part.Source].Int64Values())
-		figure := r.Places[part.Source].Figure(r.Columns, r.Residuals[i].Axes, noisy)
+		figure := r.ResidualSources[part.Source].Figure(r.Columns, r.Residuals[i].Axes, noisy)
 		if k == 0 {
 			r.residuals[i] = make([]float64, len(figure))
 		}
@@ -61,7 +61,7 @@ func (r *reconstruction) residualOf(i int) []float64 {
 func (r *reconstruction) statisticOf(marginal int, st plan.Statistic) Statistic {
 	axes := r.Axes[marginal]
 	cells := r.shownCells(marginal, axes)
-	if r.Whole(marginal) {
+	if r.IsUnweightedSum(marginal) {
 		for i, v := range cells {
 			cells[i] = math.Floor(v + 0.5)
 		}
@@ -84,7 +84,7 @@ func (r *reconstruction) statisticOf(marginal int, st plan.Statistic) Statistic 
 // shownCells returns what a marginal shows along these axes.
 func (r *reconstruction) shownCells(marginal int, axes residual.Set) []float64 {
 	cells := make([]float64, int(r.Cells(marginal)))
-	for _, i := range r.Of(marginal) {
+	for _, i := range r.ResidualsOf(marginal) {
 		residual.Spread(r.Columns, axes, r.Residuals[i].Axes, r.residualOf(i), cells)
 	}
 	return cells

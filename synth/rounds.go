@@ -13,13 +13,13 @@ import (
 
 // checkRounds returns an error unless method mst can make these rounds.
 func checkRounds(p *plan.Plan, synthetic plan.Synthetic, made measured.Rounds) error {
-	rounds, pairs, joined := made.Each, adaptive.Candidates(synthetic), adaptive.ForestOf(synthetic)
+	rounds, pairs, joined := made.All, adaptive.Candidates(synthetic), adaptive.ForestOf(synthetic)
 	if len(rounds) > synthetic.Rounds {
 		return fmt.Errorf("the microdata of %s have %d rounds, more than the %d of the plan", synthetic.Table, len(rounds),
 			synthetic.Rounds)
 	}
 	for i, r := range rounds {
-		if r.Choice < 0 || r.Choice >= len(pairs) || !joined.Apart(pairs[r.Choice]) {
+		if r.Choice < 0 || r.Choice >= len(pairs) || !joined.WouldJoin(pairs[r.Choice]) {
 			return fmt.Errorf("round %d of the microdata of %s: %d was not to be chosen", i+1, synthetic.Table, r.Choice)
 		}
 		mechanism := r.Measured.Measurement.Mechanism

@@ -27,7 +27,7 @@ func NewSampling(p *plan.Plan, t plan.Table, sums bool) *Sampling {
 	if measuresAll(p) || isInvariant(t) {
 		return nil
 	}
-	each, _ := p.Sample.Each().Float64()
+	each, _ := p.Sample.RowWeight().Float64()
 	return &Sampling{
 		each: each, varianceRatio: float64(float64(compiled.RowsOfUnit(p, t, sums)) * (each - 1)),
 		z: budget.NormalQuantile((1 + t.Statistics[0].Confidence) / 2),

@@ -12,7 +12,7 @@ import (
 var setIndexes = [selection.Kinds]func(r *spec.Release, planned plan.Table, t *Table, m measured.Measured) error{
 	selection.KindAll: func(*spec.Release, plan.Table, *Table, measured.Measured) error { return nil },
 	selection.KindAbove: func(_ *spec.Release, _ plan.Table, t *Table, m measured.Measured) error {
-		t.Cells, t.Places = len(m.Cells), m.Cells
+		t.Cells, t.CellIndices = len(m.Cells), m.Cells
 		return nil
 	},
 	selection.KindTop: func(_ *spec.Release, _ plan.Table, t *Table, m measured.Measured) error {

@@ -115,7 +115,7 @@ func TestSharesRestOnWhatMovesThem(t *testing.T) {
 				for cell := range n.cells {
 					says, got := map[moving]int64{}, map[moving]int64{}
 					for _, part := range n.shareParts(f, slices.Index(n.classes, n.classes[cell]), sizes, n.cells/all) {
-						if m, moves := newMoving(part.Noise, part.Over, part.Under); moves {
+						if m, moves := newMoving(part.Noise, part.Numerator, part.Denominator); moves {
 							says[m] += part.Noise[0].Count
 						}
 					}
@@ -167,7 +167,7 @@ func movedCounts(t *testing.T, p *compiled.Compiled) (n *numbers, moved [][]floa
 		}
 		return r.statisticOf(slices.Index(e.Tables, 0), st)
 	}
-	keys, err := keysOf(p.Release(), p.Shown(planned))
+	keys, err := keysOf(p.Release(), p.PublishedQuery(planned))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,8 +188,8 @@ func movedCounts(t *testing.T, p *compiled.Compiled) (n *numbers, moved [][]floa
 	return newNumbers(p.Release(), planned, table, byID, e, marginal), moved, noises
 }
 
-// TestFiguresHaveLawsOfTheirOwn: the figures of a table are what each is without the others, also where the name of one,
-// with a digit, is that of another.
+// TestFiguresHaveLawsOfTheirOwn: the figures of a table are what each is without the others, also where the name of
+// one, with a digit, is that of another.
 func TestFiguresHaveLawsOfTheirOwn(t *testing.T) {
 	p := restingOn(t, "{rho: 1}", "", "m: {by: [age, sex], STATS}, n: {by: [age], ranges: [age]}")
 	together, _, _ := movedCounts(t, p)

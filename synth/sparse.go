@@ -38,5 +38,5 @@ func (r *Reader) Cell(answer measured.Measured, categories []int) (at int, above
 		return 0, false, false, fmt.Errorf("measurement %s is not whole", answer.Measurement.ID)
 	}
 	at, above = slices.BinarySearch(answer.Cells, cell)
-	return at, above, mask.Holds(cell), nil
+	return at, above, mask.IsImpossible(cell), nil
 }

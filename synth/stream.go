@@ -46,8 +46,8 @@ func newStream(s *measured.Sealed, purpose string) *stream {
 	}
 	word(uint64(len(s.Rounds)))
 	for _, rounds := range s.Rounds {
-		word(uint64(len(rounds.Each)))
-		for _, r := range rounds.Each {
+		word(uint64(len(rounds.All)))
+		for _, r := range rounds.All {
 			word(uint64(r.Choice))
 			answers(r.Measured)
 		}

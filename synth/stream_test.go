@@ -38,15 +38,15 @@ func TestStreamIsBound(t *testing.T) {
 			m.Measured[0] = withAnswers(m.Measured[0].Measurement, []int64{1, 2, 3})
 			m.Measured[1] = withAnswers(m.Measured[1].Measurement, []int64{4})
 		},
-		"another choice": func(m *measured.Sealed) { m.Rounds[0].Each[0].Choice = 2 },
-		"another pair":   func(m *measured.Sealed) { m.Rounds[0].Each[0].Measured = m.Rounds[0].Each[1].Measured },
+		"another choice": func(m *measured.Sealed) { m.Rounds[0].All[0].Choice = 2 },
+		"another pair":   func(m *measured.Sealed) { m.Rounds[0].All[0].Measured = m.Rounds[0].All[1].Measured },
 		"another answer of a pair": func(m *measured.Sealed) {
-			m.Rounds[0].Each[1].Measured = withAnswers(m.Rounds[0].Each[1].Measured.Measurement, []int64{5, 6, 7, 9})
+			m.Rounds[0].All[1].Measured = withAnswers(m.Rounds[0].All[1].Measured.Measurement, []int64{5, 6, 7, 9})
 		},
-		"a round less":  func(m *measured.Sealed) { m.Rounds[0].Each = m.Rounds[0].Each[:1] },
+		"a round less":  func(m *measured.Sealed) { m.Rounds[0].All = m.Rounds[0].All[:1] },
 		"a method more": func(m *measured.Sealed) { m.Rounds = append(m.Rounds, measured.Rounds{}) },
 		"a round of the second": func(m *measured.Sealed) {
-			m.Rounds = []measured.Rounds{{Each: m.Rounds[0].Each[:1]}, {Each: m.Rounds[0].Each[1:]}}
+			m.Rounds = []measured.Rounds{{All: m.Rounds[0].All[:1]}, {All: m.Rounds[0].All[1:]}}
 		},
 	} {
 		m := build()

@@ -15,9 +15,9 @@ type Table struct {
 	Statistics []Statistic
 	Numbers    []Number // figures other than counts, in the plan's order
 	Cells      int
-	// Places are the indexes, in domain order, of the cells that have a row: in a sparse table ascending, in a table of
-	// chosen cells in the order of their choice; nil if all cells have a row.
-	Places []uint64
+	// CellIndices are the indexes, in domain order, of the cells that have a row: in a sparse table ascending, in a table
+	// of chosen cells in the order of their choice; nil if all cells have a row.
+	CellIndices []uint64
 }
 
 // Key is an attribute of a table with its categories. Type is the type of its column.
@@ -38,10 +38,10 @@ func (t Table) CategoriesOf(key int) func(row int) int {
 	for _, later := range t.Keys[key+1:] {
 		stride *= uint64(later.Level.Size())
 	}
-	if t.Places == nil {
+	if t.CellIndices == nil {
 		return func(row int) int { return int(uint64(row) / stride % size) }
 	}
-	return func(row int) int { return int(t.Places[row] / stride % size) }
+	return func(row int) int { return int(t.CellIndices[row] / stride % size) }
 }
 
 // Number is a figure other than the count, in every cell.

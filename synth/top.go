@@ -16,6 +16,6 @@ func (t *Table) setChosen(m measured.Measured) error {
 	if !ok || int64(len(m.Cells)) != c.Of || m.Values.Len() != len(m.Cells) {
 		return fmt.Errorf("measurement %s has not as many cells as are chosen", m.Measurement.ID)
 	}
-	t.Cells, t.Places = len(m.Cells), m.Cells
+	t.Cells, t.CellIndices = len(m.Cells), m.Cells
 	return nil
 }

@@ -39,7 +39,7 @@ func (r *Reader) ColumnMeasurement(table int, column string) (plan.Measurement, 
 	return plan.Measurement{}, false
 }
 
-// ColumnTotals reads the sums of a column, for a table that [Reader.Shows] its cells. The answers are those of
+// ColumnTotals reads the sums of a column, for a table that [Reader.ShowsCells] its cells. The answers are those of
 // [Reader.Needed] and [Reader.ColumnMeasurement]. It returns an error if one is missing, or if the table has no sums of
 // the column.
 func (r *Reader) ColumnTotals(table int, column string, answers []measured.Measured) (*ColumnTotals, error) {
@@ -94,9 +94,9 @@ func (c *ColumnTotals) Centre(selected [][]int) (centre, half float64, one bool)
 	return centre, half, true
 }
 
-// Of returns the sum over the cells whose category of each key is selected, and the contributions to it, with weights
+// Sum returns the sum over the cells whose category of each key is selected, and the contributions to it, with weights
 // in the column's unit.
-func (c *ColumnTotals) Of(selected [][]int) (sum float64, rests []compiled.Bearing) {
+func (c *ColumnTotals) Sum(selected [][]int) (sum float64, rests []compiled.Contribution) {
 	about, rests := c.AboutCentre(selected)
 	q := c.countCoefficients(selected)
 	centre := 1.0
@@ -136,7 +136,7 @@ func (c *ColumnTotals) indicators(selected [][]int) [][]float64 {
 }
 
 // AboutCentre returns Σ (value − centre) over these cells, each about its own centre, and the contributions to it.
-func (c *ColumnTotals) AboutCentre(selected [][]int) (sum float64, rests []compiled.Bearing) {
+func (c *ColumnTotals) AboutCentre(selected [][]int) (sum float64, rests []compiled.Contribution) {
 	weights := residual.Outer(c.indicators(selected)...)
 	for cell, w := range weights {
 		if w != 0 {
@@ -149,7 +149,7 @@ func (c *ColumnTotals) AboutCentre(selected [][]int) (sum float64, rests []compi
 
 // bearingsOn returns the contribution of one measurement to a sum with these weights on its integers, none if all are
 // 0.
-func bearingsOn(m plan.Measurement, all []float64) []compiled.Bearing {
+func bearingsOn(m plan.Measurement, all []float64) []compiled.Contribution {
 	var weights []float64
 	var integers []int64
 	for _, w := range all {
@@ -166,39 +166,39 @@ func bearingsOn(m plan.Measurement, all []float64) []compiled.Bearing {
 	if weights == nil {
 		return nil
 	}
-	return []compiled.Bearing{compiled.NewBearing(m, weights, integers)}
+	return []compiled.Contribution{compiled.NewContribution(m, weights, integers)}
 }
 
 // weightedBearings returns the contributions to factor times the sum Σ Π_a q_a(s_a)·count_s of a table's counts, in
 // published units.
-func (r *Reader) weightedBearings(table int, q [][]float64, factor float64) []compiled.Bearing {
-	if r.Held(table) || factor == 0 {
+func (r *Reader) weightedBearings(table int, q [][]float64, factor float64) []compiled.Contribution {
+	if r.IsInvariant(table) || factor == 0 {
 		return nil
 	}
 	factor = float64(factor * r.plan.Tables[table].Statistics[0].UnitValue())
 	if at := r.at[table]; at.estimate >= 0 {
-		return scaledBearings(r.estimates[at.estimate].Sum(at.marginal, q).Bearings(), factor)
+		return scaledBearings(r.estimates[at.estimate].Sum(at.marginal, q).Contributions(), factor)
 	}
 	return scaledBearings(bearingsOn(r.sourcesOf(table)[0], residual.Outer(q...)), factor)
 }
 
-// CountBearings returns the contributions to the count of the cells whose category of each key is selected, in
+// CountContributions returns the contributions to the count of the cells whose category of each key is selected, in
 // published units.
-func (r *Reader) CountBearings(table int, selected [][]int) []compiled.Bearing {
-	return scaledBearings(r.Bearings(table, selected), r.countUnit(table))
+func (r *Reader) CountContributions(table int, selected [][]int) []compiled.Contribution {
+	return scaledBearings(r.Contributions(table, selected), r.countUnit(table))
 }
 
 // countUnit returns what one noisy integer of a table's count stands for; 1 for public figures.
 func (r *Reader) countUnit(table int) float64 {
-	if r.Held(table) {
+	if r.IsInvariant(table) {
 		return 1
 	}
 	return r.plan.Tables[table].Statistics[0].UnitValue()
 }
 
 // scaledBearings returns the contributions to a figure times a factor.
-func scaledBearings(rests []compiled.Bearing, factor float64) []compiled.Bearing {
-	out := make([]compiled.Bearing, len(rests))
+func scaledBearings(rests []compiled.Contribution, factor float64) []compiled.Contribution {
+	out := make([]compiled.Contribution, len(rests))
 	for i, b := range rests {
 		b.Weights = slices.Clone(b.Weights)
 		for j := range b.Weights {

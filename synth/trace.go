@@ -13,19 +13,19 @@ import (
 
 // Trace says where a figure comes from.
 type Trace struct {
-	Bearings []compiled.Bearing
-	// Sums are, by bearing, Σ weight × noisy integer: together they are the unbiased estimate.
+	Contributions []compiled.Contribution
+	// Sums are, by contribution, Σ weight × noisy integer: together they are the unbiased estimate.
 	Sums []float64
 }
 
-// Bearings returns the measurements that contribute to a sum of cells: those whose category of each key is selected. It
-// leaves out measurements that cancel; a table that an invariant decides has no contributions.
-func (r *Reader) Bearings(table int, selected [][]int) []compiled.Bearing {
-	if r.Held(table) {
+// Contributions returns the measurements that contribute to a sum of cells: those whose category of each key is
+// selected. It leaves out measurements that cancel; a table that an invariant decides has no contributions.
+func (r *Reader) Contributions(table int, selected [][]int) []compiled.Contribution {
+	if r.IsInvariant(table) {
 		return nil
 	}
 	if at := r.at[table]; at.estimate >= 0 {
-		return r.selectedSum(table, selected).Bearings()
+		return r.selectedSum(table, selected).Contributions()
 	}
 	m := r.sourcesOf(table)[0]
 	return bearingsOn(m, r.ownWeights(m, selected))
@@ -63,8 +63,8 @@ func (r *Reader) ownWeights(m plan.Measurement, selected [][]int) []float64 {
 // one is missing.
 func (r *Reader) Trace(table int, selected [][]int, answers []measured.Measured) (*Trace, error) {
 	byID := measured.ByID(answers)
-	t := &Trace{Bearings: r.Bearings(table, selected)}
-	if t.Bearings == nil {
+	t := &Trace{Contributions: r.Contributions(table, selected)}
+	if t.Contributions == nil {
 		return t, nil
 	}
 	weights := map[string][]float64{}
@@ -76,7 +76,7 @@ func (r *Reader) Trace(table int, selected [][]int, answers []measured.Measured)
 		m := r.sourcesOf(table)[0]
 		weights[m.ID] = r.ownWeights(m, selected)
 	}
-	for _, b := range t.Bearings {
+	for _, b := range t.Contributions {
 		own := weights[b.Measurement.ID]
 		noisy, ok := byID[b.Measurement.ID]
 		if !ok || noisy.Values.Len() != len(own) {

@@ -34,8 +34,8 @@ func NewVariance(count, sum, squares Noise, half, confidence float64) *Variance 
 		confidence)}
 }
 
-// Of returns the variance of one cell. Its error is that of the delta method.
-func (v *Variance) Of(count, sum, squares float64) Figure {
+// Figure returns the variance of one cell. Its error is that of the delta method.
+func (v *Variance) Figure(count, sum, squares float64) Figure {
 	if !(count > 0) {
 		return unpublishedFigure(Unbounded)
 	}
@@ -60,9 +60,9 @@ func (v *Variance) Of(count, sum, squares float64) Figure {
 	return boundedFigure(estimate, deviation/count, low, high)
 }
 
-// Root returns the figure's square root: for a variance, the standard deviation. Its error is that of the delta method,
-// or √Error if that is less, as |√a − √b| ≤ √|a−b|.
-func (f Figure) Root() Figure {
+// SquareRoot returns the figure's square root: for a variance, the standard deviation. Its error is that of the delta
+// method, or √Error if that is less, as |√a − √b| ≤ √|a−b|.
+func (f Figure) SquareRoot() Figure {
 	value := math.Sqrt(f.Value)
 	out := Figure{value, value, math.Sqrt(f.Error), math.Sqrt(f.Low), math.Sqrt(f.High), f.Flag}
 	if out.Value > 0 {

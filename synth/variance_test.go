@@ -27,12 +27,12 @@ func TestVariancesCover(t *testing.T) {
 			truth := q/n - s/n*s/n
 			var variance, deviation tally
 			for range intervalsPerCase {
-				f := v.Of(n+counts.next(), s+sums.next(), q+squares.next())
+				f := v.Figure(n+counts.next(), s+sums.next(), q+squares.next())
 				if f.Value < 0 || f.Low < 0 || f.High > c.half*c.half || f.HasInterval() && !(f.Error > 0) {
 					t.Fatalf("%v: %v is no variance", c, f)
 				}
 				variance.add(f, truth)
-				deviation.add(f.Root(), math.Sqrt(truth))
+				deviation.add(f.SquareRoot(), math.Sqrt(truth))
 			}
 			t.Logf("%s/%s/%s %s of %v: %.4f, with an interval %.3f", c.squares, c.sum, c.count, p.name, n, variance.share(),
 				variance.bounded/variance.all)
@@ -58,7 +58,7 @@ func TestVariancesAreUnbiased(t *testing.T) {
 		truth := q/n - s/n*s/n
 		var mean, square float64
 		for range intervalsPerCase {
-			f := v.Of(n+counts.next(), s+sums.next(), q+squares.next())
+			f := v.Figure(n+counts.next(), s+sums.next(), q+squares.next())
 			z := (f.Value - truth) / f.Error
 			mean, square = mean+z/float64(intervalsPerCase), square+z*z/float64(intervalsPerCase)
 		}
@@ -84,7 +84,7 @@ func TestWrongLawsOfVariancesAreCaught(t *testing.T) {
 		v := NewVariance(law[0], law[1], law[2], 100, 0.95)
 		var c tally
 		for range intervalsPerFault {
-			c.add(v.Of(n+counts.next(), s+sums.next(), q+squares.next()), q/n-s/n*s/n)
+			c.add(v.Figure(n+counts.next(), s+sums.next(), q+squares.next()), q/n-s/n*s/n)
 		}
 		if t.Logf("%s: %.4f", name, c.share()); !c.isUnlikely(0.945, 1) {
 			t.Errorf("%s: a coverage of %v is not found", name, c.share())
@@ -95,7 +95,7 @@ func TestWrongLawsOfVariancesAreCaught(t *testing.T) {
 func TestVariancesWithoutAnInterval(t *testing.T) {
 	v := NewVariance(noiseNamed("L1"), noiseNamed("L100"), noiseNamed("L10000"), 100, 0.95)
 	for _, count := range []float64{-1, 0, 1, 5} {
-		if f := v.Of(count, 10, 1000); f.Flag != Unbounded || f.HasInterval() {
+		if f := v.Figure(count, 10, 1000); f.Flag != Unbounded || f.HasInterval() {
 			t.Errorf("a count of %v gives %v", count, f)
 		}
 	}

@@ -62,7 +62,7 @@ func (b *book) checkNameFree(c Charge) error {
 		if p.state != Cancelled {
 			return fmt.Errorf("ledger %s: release %s is %s already", b.ledger, c.Release, p.state)
 		}
-		if !slices.Equal(p.charge.Also, c.Also) {
+		if !slices.Equal(p.charge.FurtherAccounts, c.FurtherAccounts) {
 			return fmt.Errorf("ledger %s: release %s was charged to other accounts under this plan: one plan has one set of accounts", b.ledger, c.Release)
 		}
 	}

@@ -74,7 +74,7 @@ func TestUnapproved(t *testing.T) {
 	above.Approvals = nil
 	must(t, l.Reserve(ctx, above))
 	beside := o.charge("other", "b", "1/8")
-	beside.Also, beside.Approvals = []string{"quarter"}, nil
+	beside.FurtherAccounts, beside.Approvals = []string{"quarter"}, nil
 	var unapproved *Unapproved
 	if err := l.Reserve(ctx, beside); !errors.As(err, &unapproved) {
 		t.Errorf("a further account asks for approvals: got %v", err)

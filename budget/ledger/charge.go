@@ -11,12 +11,12 @@ import (
 
 // Charge is what one release requests from its accounts. Account, Release and PlanHash together identify it.
 type Charge struct {
-	Account  string
-	Also     []string    // accounts of the other data sets that are read; in any order
-	Release  string      // name of the release, unique within each of these accounts
-	PlanHash string      // SHA-256 of the plan, 64 lower-case hexadecimal digits
-	Terms    Terms       // must equal those of every account
-	Cost     budget.Cost // positive, in the accounts' definition: Epsilon, or Rho and perhaps Delta
+	Account         string
+	FurtherAccounts []string    // accounts of the other data sets that are read; in any order
+	Release         string      // name of the release, unique within each of these accounts
+	PlanHash        string      // SHA-256 of the plan, 64 lower-case hexadecimal digits
+	Terms           Terms       // must equal those of every account
+	Cost            budget.Cost // positive, in the accounts' definition: Epsilon, or Rho and perhaps Delta
 
 	Template   string     // hash of the plan with its parameters blank, as PlanHash; needed by standing approvals alone
 	Corrects   string     // an earlier, finished release of Account that this one corrects, or ""
@@ -45,8 +45,8 @@ func (c Charge) check() error {
 		return fmt.Errorf("ledger: release %s: it corrects %q, which is not a release name: use %s", c.Release, c.Corrects,
 			nameRule)
 	}
-	for i, also := range c.Also {
-		if !namePattern.MatchString(also) || also == c.Account || i > 0 && also <= c.Also[i-1] {
+	for i, also := range c.FurtherAccounts {
+		if !namePattern.MatchString(also) || also == c.Account || i > 0 && also <= c.FurtherAccounts[i-1] {
 			return fmt.Errorf("ledger: release %s: %q is not the name of a further account: use %s, each account once",
 				c.Release, also, nameRule)
 		}
@@ -61,7 +61,7 @@ func (c Charge) check() error {
 
 // withSortedAccounts returns c with Also in order, as entries have it.
 func (c Charge) withSortedAccounts() Charge {
-	c.Also = slices.Sorted(slices.Values(c.Also))
+	c.FurtherAccounts = slices.Sorted(slices.Values(c.FurtherAccounts))
 	return c
 }
 
@@ -82,18 +82,19 @@ func (c Charge) checkUnder(account string, t Terms) error {
 }
 
 // namedAccounts returns the accounts that c names.
-func (c Charge) namedAccounts() []string { return append([]string{c.Account}, c.Also...) }
+func (c Charge) namedAccounts() []string { return append([]string{c.Account}, c.FurtherAccounts...) }
 
 // reserveEntry returns the entry that reserves c with the approvals that it uses.
 func (c Charge) reserveEntry(used []Approval) entry {
 	cost := normalForm(c.Cost)
-	return entry{Kind: kindReserve, Account: c.Account, Also: c.Also, Release: c.Release, PlanHash: c.PlanHash,
+	return entry{Kind: kindReserve, Account: c.Account, Also: c.FurtherAccounts, Release: c.Release, PlanHash: c.PlanHash,
 		Cost:     &cost,
 		Template: c.Template, Corrects: c.Corrects, Mechanisms: c.Mechanisms, Approvals: used}
 }
 
 // chargeUnder returns the charge of a reserve entry, under the terms of its account.
 func (e entry) chargeUnder(t Terms) Charge {
-	return Charge{Account: e.Account, Also: e.Also, Release: e.Release, PlanHash: e.PlanHash, Terms: t, Cost: *e.Cost,
+	return Charge{Account: e.Account, FurtherAccounts: e.Also, Release: e.Release, PlanHash: e.PlanHash, Terms: t,
+		Cost:     *e.Cost,
 		Template: e.Template, Corrects: e.Corrects, Mechanisms: e.Mechanisms, Approvals: e.Approvals}
 }

@@ -130,11 +130,11 @@ func TestRecordCheck(t *testing.T) {
 	l, o, _ := atOffice(t)
 	must(t, errOfComparison(l.Compared(context.Background(), "quarter", "earlier", "Coverage of the intervals.")))
 	c := o.charge("quarter", "a", "1/8")
-	c.Also = []string{"other"}
+	c.FurtherAccounts = []string{"other"}
 	r := debit(t, l, c).Record()
 	must(t, r.Check())
 	if r.Number != 1 || r.Comparisons != 1 || r.Witnessed || r.Proof.Office != o.key.Public() ||
-		!slices.Equal(r.Also, []string{"other"}) || r.Template != hash("7e") {
+		!slices.Equal(r.FurtherAccounts, []string{"other"}) || r.Template != hash("7e") {
 		t.Errorf("record %+v", r)
 	}
 	text, err := json.Marshal(r)
@@ -145,7 +145,7 @@ func TestRecordCheck(t *testing.T) {
 		"status":    func(r *Record) { r.Status = Practice }, "terms": func(r *Record) { r.Neighbours = Replace },
 		"cost": func(r *Record) { r.Cost = rho("1/9") },
 		"date": func(r *Record) { r.Date = "2026-03-04" }, "number": func(r *Record) { r.Number = 2 },
-		"also":     func(r *Record) { r.Also = nil },
+		"also":     func(r *Record) { r.FurtherAccounts = nil },
 		"corrects": func(r *Record) { r.Corrects = "x" }, "template": func(r *Record) { r.Template = "" },
 		"comparisons": func(r *Record) { r.Comparisons = 0 },
 		"witnessed":   func(r *Record) { r.Witnessed = true }, "approvals": func(r *Record) { r.Approvals = r.Approvals[:1] },
@@ -361,10 +361,10 @@ func TestAlso(t *testing.T) {
 	ctx := context.Background()
 	l, o, _ := atOffice(t)
 	c := o.charge("quarter", "a", "1/8")
-	c.Also = []string{"register", "other"}
+	c.FurtherAccounts = []string{"register", "other"}
 	r := debit(t, l, c)
 	again := c
-	again.Also = []string{"other", "register"}
+	again.FurtherAccounts = []string{"other", "register"}
 	if debit(t, l, again).Record().Proof != r.Record().Proof {
 		t.Error("accounts in another order are another debit")
 	}
@@ -380,14 +380,14 @@ func TestAlso(t *testing.T) {
 	if err := l.Reserve(ctx, o.charge("other", "a", "1/8")); !errors.As(err, &taken) || taken.Account != "other" {
 		t.Errorf("got %v; want *NameTaken: the name is unique in each account", err)
 	}
-	c.Also = nil
+	c.FurtherAccounts = nil
 	assertSays(t, l.Reserve(ctx, c), "with other accounts")
 
 	must(t, l.InitPractice(ctx, Policy{Account: "practice", Terms: zcdp, Cap: rho("9")}))
 	mixed := o.charge("other", "mixed", "1/100")
-	mixed.Also = []string{"practice"}
+	mixed.FurtherAccounts = []string{"practice"}
 	assertSays(t, l.Reserve(ctx, mixed), "charge it to accounts of one kind")
-	mixed.Account, mixed.Also = "practice", []string{"other"}
+	mixed.Account, mixed.FurtherAccounts = "practice", []string{"other"}
 	assertSays(t, l.Reserve(ctx, mixed), "charge it to accounts of one kind")
 
 	// A comparison below counts above, and not beside.

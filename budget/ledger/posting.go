@@ -56,7 +56,8 @@ func (a *account) activePosting(release string) *posting {
 
 // matchesCharge reports whether p was made for the same request as c, approvals aside.
 func (p *posting) matchesCharge(c Charge) bool {
-	return p.charge.Cost.Equal(c.Cost) && slices.Equal(p.charge.Also, c.Also) && p.charge.Template == c.Template &&
+	return p.charge.Cost.Equal(c.Cost) && slices.Equal(p.charge.FurtherAccounts, c.FurtherAccounts) &&
+		p.charge.Template == c.Template &&
 		p.charge.Corrects == c.Corrects
 }
 

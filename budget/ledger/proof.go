@@ -66,7 +66,7 @@ func (r Record) checkAgainst(e entry) error {
 		{"cost", r.Cost.Equal(*e.Cost)},
 		{"date", r.Date == e.Date},
 		{"number", r.Number == e.Attest.Number},
-		{"also", slices.Equal(r.Also, e.Also)},
+		{"also", slices.Equal(r.FurtherAccounts, e.Also)},
 		{"corrects", r.Corrects == e.Corrects},
 		{"template", r.Template == e.Template},
 		{"comparisons", r.Comparisons == e.Attest.Comparisons},

@@ -28,10 +28,11 @@ type Record struct {
 	// position among the debits that count in the account, from 1; failed attempts do not count
 	Number int64 `json:"number"`
 
-	Also        []string `json:"also,omitempty"`     // the accounts of further data sets
-	Corrects    string   `json:"corrects,omitempty"` // the release that this one corrects
-	Template    string   `json:"template,omitempty"` // hash of the plan with its parameters blank
-	Comparisons int64    `json:"comparisons"`        // of results with the truth, noted on the account before the debit
+	FurtherAccounts []string `json:"also,omitempty"`     // the accounts of further data sets
+	Corrects        string   `json:"corrects,omitempty"` // the release that this one corrects
+	Template        string   `json:"template,omitempty"` // hash of the plan with its parameters blank
+	// of results with the truth, noted on the account before the debit
+	Comparisons int64 `json:"comparisons"`
 	// whether every account that it counts in has a witness elsewhere, so that a rollback is noticed
 	Witnessed bool       `json:"witnessed"`
 	Approvals []Approval `json:"approvals,omitempty"`
@@ -56,7 +57,7 @@ func (r Receipt) Commits(commitment string) bool {
 func (r Receipt) Record() Record {
 	out := r.record
 	out.Cost = normalForm(out.Cost)
-	out.Also, out.Approvals = slices.Clone(out.Also), cloneApprovals(out.Approvals)
+	out.FurtherAccounts, out.Approvals = slices.Clone(out.FurtherAccounts), cloneApprovals(out.Approvals)
 	return out
 }
 
@@ -87,7 +88,8 @@ func (b *book) receiptFor(c Charge) (Receipt, error) {
 func (p *posting) publicRecord() Record {
 	return Record{Account: p.charge.Account, Release: p.charge.Release, PlanHash: p.charge.PlanHash,
 		Status: p.attestation.Status, Terms: p.attestation.Terms,
-		Cost: p.charge.Cost, Date: p.debited, Number: p.attestation.Number, Also: p.charge.Also, Corrects: p.charge.Corrects,
+		Cost: p.charge.Cost, Date: p.debited, Number: p.attestation.Number, FurtherAccounts: p.charge.FurtherAccounts,
+		Corrects:    p.charge.Corrects,
 		Template:    p.charge.Template,
 		Comparisons: p.attestation.Comparisons, Witnessed: p.attestation.Witnessed,
 		Approvals: p.charge.Approvals, Proof: p.proof}

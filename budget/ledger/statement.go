@@ -154,7 +154,7 @@ func (a *account) fillBalance(s *Statement) error {
 }
 
 func (p *posting) inStatement() Posting {
-	out := Posting{Account: p.charge.Account, Also: slices.Clone(p.charge.Also), Release: p.charge.Release,
+	out := Posting{Account: p.charge.Account, Also: slices.Clone(p.charge.FurtherAccounts), Release: p.charge.Release,
 		PlanHash: p.charge.PlanHash,
 		Cost:     AmountOf(p.charge.Cost), State: p.state, Date: p.date, Debited: p.debited, Reason: p.reason,
 		Corrects: p.charge.Corrects}

@@ -259,8 +259,9 @@ func TestTreeAgainstModel(t *testing.T) {
 				h.also = []string{other}
 			}
 			approval := rapid.SampledFrom([]string{"none", "plan", "standing"}).Draw(t, "approval")
-			c := Charge{Account: h.account, Also: h.also, Release: h.release, PlanHash: hash(h.plan), Template: hash("7e"),
-				Terms: Terms{"person", Replace, Rho}, Cost: twelfths(h.cost)}
+			c := Charge{Account: h.account, FurtherAccounts: h.also, Release: h.release, PlanHash: hash(h.plan),
+				Template: hash("7e"),
+				Terms:    Terms{"person", Replace, Rho}, Cost: twelfths(h.cost)}
 			switch approval {
 			case "plan":
 				c.Approvals = []Approval{Approval{Plan: hash("99"), Role: "officer", Statement: "Of another plan."}.Signed(officer),

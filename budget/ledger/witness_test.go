@@ -466,7 +466,7 @@ func TestWhatIsWitnessed(t *testing.T) {
 	}{{"people", nil, false}, {"watched", nil, true}, {"child", nil, true}, {"watchedchild", nil, false},
 		{"child", []string{"people"}, false}, {"child", []string{"watched"}, true}} {
 		asked := charge(fmt.Sprint("r", i), "aa", "1")
-		asked.Account, asked.Also = c.account, c.also
+		asked.Account, asked.FurtherAccounts = c.account, c.also
 		if got := debit(t, l, asked).Record(); got.Witnessed != c.want || got.Check() != nil {
 			t.Errorf("a debit on %s and %v is witnessed: %v; want %v", c.account, c.also, got.Witnessed, c.want)
 		}

@@ -396,7 +396,7 @@ func (c *comparison) batchesOf(table string, pass int64) [][]question {
 		if q.measurement.Query.Table != table {
 			continue
 		}
-		held := compiled.Held(c.plan, q.measurement)
+		held := compiled.IntegersInMemory(c.plan, q.measurement)
 		if cells += held; cells > pass || q.tooLarge != nil {
 			all, cells = append(all, nil), held
 		}

@@ -53,7 +53,7 @@ func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) 
 		all = append(all, one)
 	}
 	for i, derived := range s.Derived {
-		from, of, err := p.Origin(s, i)
+		from, of, err := p.DerivedColumn(s, i)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func (r Rows) countImpossible(release *spec.Release, entry int, levels []*domain
 		for _, at := range places {
 			cell = cell*uint64(levels[at].Size()) + uint64(r.Codes[at][row])
 		}
-		if mask.Holds(cell) {
+		if mask.IsImpossible(cell) {
 			broken++
 		}
 	}

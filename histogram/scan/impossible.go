@@ -33,7 +33,7 @@ func rulesOf(t *tally, r *spec.Release) []rule {
 		for _, c := range entry.Where {
 			counted := attributes.Counted(t.table, c.Attribute)
 			out.columns = append(out.columns, t.categoryColumn(t.table.Column(counted.Column)))
-			out.meets = append(out.meets, impossible.Meets(t.table, c))
+			out.meets = append(out.meets, impossible.CodesMeeting(t.table, c))
 			names = append(names, c.Attribute.String())
 		}
 		out.names = strings.Join(names, " × ")

@@ -62,7 +62,7 @@ func (t *task) refineValues(q *query, what counted.Counted, _ uint64) (err error
 
 // valueIndex returns the index of a value among the task's values. Index 0 is the value of rows that each add 1.
 func (t *task) valueIndex(v counted.Values) (int, error) {
-	if v.Ones() {
+	if v.CountsRows() {
 		return 0, nil
 	}
 	name, err := json.Marshal(v)

@@ -74,7 +74,7 @@ func (l Ledger) checkSigner(ctx context.Context, p *compiled.Compiled, a Approva
 		return &NoAccountNamed{Source: p.Source.Name}
 	}
 	roles := map[string][]sign.PublicKey{}
-	accounts := append([]string{p.Guarantee.Account}, p.Guarantee.Also...)
+	accounts := append([]string{p.Guarantee.Account}, p.Guarantee.FurtherAccounts...)
 	for i := 0; i < len(accounts); i++ {
 		asked, err := l.Statements(ctx, accounts[i:i+1])
 		if err != nil {

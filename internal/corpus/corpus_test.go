@@ -90,7 +90,8 @@ func hasItsEstimates(t *testing.T, name string, p *compiled.Compiled) {
 		return reflect.DeepEqual(a.Marginals, b.Marginals) && reflect.DeepEqual(a.Residuals, b.Residuals) &&
 			reflect.DeepEqual(a.Combination, b.Combination) && reflect.DeepEqual(a.Tables, b.Tables) &&
 			reflect.DeepEqual(a.Axes, b.Axes) && reflect.DeepEqual(a.Sources, b.Sources) &&
-			reflect.DeepEqual(a.Places, b.Places) && reflect.DeepEqual(a.Asked, b.Asked) && reflect.DeepEqual(a.Own, b.Own)
+			reflect.DeepEqual(a.ResidualSources, b.ResidualSources) &&
+			reflect.DeepEqual(a.RequestedAxes, b.RequestedAxes) && reflect.DeepEqual(a.DirectSource, b.DirectSource)
 	}
 	if err != nil || failed != nil || !slices.EqualFunc(handed, own, same) {
 		t.Errorf("%s: the estimates that come with the plan are not its own (%v, %v)", name, err, failed)

@@ -118,7 +118,7 @@ func writeMicrodata(ctx context.Context, out *Folder, s *measured.Sealed, asks p
 			return nil, err
 		}
 		out.reportStep("fitting a model of the microdata of %s", method.Table)
-		asked := synth.Asked{Rows: asks.Rows[method.Table], Method: asks.Methods[method.Table], Before: all}
+		asked := synth.Request{Rows: asks.Rows[method.Table], Method: asks.Methods[method.Table], EarlierMicrodata: all}
 		need, err := synth.Bytes(ctx, s, i, asked)
 		if err == nil {
 			err = memory.Check(need, memory.Available(0))

@@ -17,9 +17,9 @@ import (
 // where nothing is published. Counted figures are whole numbers, and are shown as zero if the draw is negative.
 func numberColumns(n synth.Number, planned plan.Table, confidence float64, protects string) []column {
 	of := statistic.OfFigure(n.Figure)
-	kind, values, unit := optionalDecimal, nullableDecimals, describe.In(n.Figure, planned, protects)
-	published := of.What(n.Figure)
-	if of.Whole() {
+	kind, values, unit := optionalDecimal, nullableDecimals, describe.UnitOf(n.Figure, planned, protects)
+	published := of.Describe(n.Figure)
+	if of.IsWhole() {
 		kind, values = optionalInteger, nullableIntegers
 	}
 	if of.Additive() {

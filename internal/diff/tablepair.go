@@ -372,4 +372,4 @@ func keyCodes(t published.Table, key []int) []string {
 }
 
 // figureText returns what a figure is, in words.
-func figureText(f plan.Figure) string { return statistic.OfFigure(f).What(f) }
+func figureText(f plan.Figure) string { return statistic.OfFigure(f).Describe(f) }

@@ -196,7 +196,7 @@ func writtenColumns(e *published.Release, s plan.Synthetic) (columns []string, p
 	if s.Parent != "" {
 		columns = append(columns, e.Plan.Release().LinkedBy(s.Table))
 	}
-	own := len(s.Own())
+	own := len(s.OwnColumns())
 	for i, f := range s.Columns() {
 		if i < own || i >= own+s.Given {
 			columns, places = append(columns, f.String()), append(places, i)
@@ -220,7 +220,7 @@ func readGivenCodes(e *published.Release, s plan.Synthetic, parents []int64, out
 	at, _ := e.Plan.Parent(s)
 	parent := e.Plan.Synthetic[at]
 	name, columns := published.MicrodataFile(parent), []string{e.Plan.Release().LinkedBy(parent.Table)}
-	for _, f := range s.GivenBy() {
+	for _, f := range s.GivenColumns() {
 		link := e.Plan.Release().Table(s.Table).Column(f.Attribute).Link
 		columns = append(columns, plan.Factor{Attribute: link.Column, Level: f.Level}.String())
 	}
@@ -228,7 +228,7 @@ func readGivenCodes(e *published.Release, s plan.Synthetic, parents []int64, out
 	err := e.EachRow(name, columns, func(r parquet.Row) error {
 		own := make([]uint32, s.Given)
 		for i, v := range r[1:] {
-			code, known := codes[len(s.Own())+i][v.String()]
+			code, known := codes[len(s.OwnColumns())+i][v.String()]
 			if !known {
 				return &verdict.Unusable{File: filepath.Join(e.Place, name),
 					Err: fmt.Errorf("row %d has a %s that the plan does not have", len(rows)+1, columns[i+1])}
@@ -253,7 +253,7 @@ func readGivenCodes(e *published.Release, s plan.Synthetic, parents []int64, out
 				Err: fmt.Errorf("row %d belongs to row %d of %s, which is not there", row+1, number, parent.Table)}
 		}
 		for i, code := range own {
-			to := len(s.Own()) + i
+			to := len(s.OwnColumns()) + i
 			out.Codes[to] = append(out.Codes[to], code)
 		}
 	}

@@ -330,7 +330,7 @@ func (o evaluator) noteInLedger(ctx context.Context, l *ledger.Ledger, record le
 // account that paid, which is the last.
 func noteComparison(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
 	var note ledger.Comparison
-	for i, account := range append(slices.Clone(record.Also), record.Account) {
+	for i, account := range append(slices.Clone(record.FurtherAccounts), record.Account) {
 		var err error
 		if note, err = l.Compared(ctx, account, record.Release, comparisonReason); err != nil {
 			if i > 0 {

@@ -271,12 +271,12 @@ func TestNotedOnOneAccount(t *testing.T) {
 	}
 	defer l.Close()
 	var noted *Noted
-	e.Record.Also, e.Record.Account = []string{"trips"}, "nowhere"
+	e.Record.FurtherAccounts, e.Record.Account = []string{"trips"}, "nowhere"
 	if note, err := noteComparison(t.Context(), l, e.Record); !errors.As(err, &noted) || note != (ledger.Comparison{}) ||
 		o.Account(t, "trips").Comparisons != 1 {
 		t.Errorf("%v; noted %d times", err, o.Account(t, "trips").Comparisons)
 	}
-	e.Record.Also = nil
+	e.Record.FurtherAccounts = nil
 	if _, err := noteComparison(t.Context(), l, e.Record); err == nil || errors.As(err, &noted) {
 		t.Errorf("with no note: %v", err)
 	}

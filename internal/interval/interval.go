@@ -41,7 +41,7 @@ type Interval struct {
 // New returns the interval of a sum that rests on some measurements: the shortest one to which the law of the noise
 // gives the confidence or, for one published figure, the published interval, which attains at least what all intervals
 // of its table do. The unit is the value of one noisy integer.
-func New(contributions []compiled.Bearing, confidence float64, figures synth.Statistic, cell int,
+func New(contributions []compiled.Contribution, confidence float64, figures synth.Statistic, cell int,
 	unit float64) *Interval {
 	if len(contributions) == 0 { // impossible cells only
 		return &Interval{Exact, 0, 1}

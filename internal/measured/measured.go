@@ -133,7 +133,7 @@ func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 	}
 	for i, method := range s.Plan.Synthetic {
 		if !method.Adaptive() {
-			if s.Rounds[i].Each != nil || s.Rounds[i].Classes != nil {
+			if s.Rounds[i].All != nil || s.Rounds[i].Classes != nil {
 				return fmt.Errorf("there are rounds for the microdata of %s, which measure nothing", method.Table)
 			}
 			continue
@@ -149,7 +149,7 @@ func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 		if err != nil {
 			return err
 		}
-		for _, r := range s.Rounds[i].Each {
+		for _, r := range s.Rounds[i].All {
 			if err := one(r.Measured); err != nil {
 				return err
 			}

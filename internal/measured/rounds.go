@@ -19,15 +19,15 @@ type Rounds struct {
 	// Classes[i] is the class of each category of the i-th column, if categories were merged before the first round; nil
 	// if no column's were.
 	Classes [][]int
-	Each    []Round
+	All     []Round
 }
 
 // Round is one round of an adaptive method: its choice, an index into [adaptive.Candidates], the budget of the choice
 // and of the answer, and the noisy answer.
 type Round struct {
-	Choice   int
-	Turn     adaptive.Turn
-	Measured Measured
+	Choice     int
+	Mechanisms adaptive.RoundMechanisms
+	Measured   Measured
 }
 
 // RoundsPath returns the slash-separated path of the choices for a table's microdata within a release or a sealed
@@ -43,15 +43,15 @@ type roundsFile struct {
 // roundLine is a round in a file of rounds.
 type roundLine struct {
 	Choice int `json:"choice"`
-	adaptive.Turn
+	adaptive.RoundMechanisms
 }
 
 // EncodeRounds returns the file of the choices of rounds, in order, as canonical JSON. It returns an error for an
 // invalid mechanism.
 func EncodeRounds(r Rounds) ([]byte, error) {
 	file := roundsFile{Classes: r.Classes}
-	for _, one := range r.Each {
-		file.Rounds = append(file.Rounds, roundLine{one.Choice, one.Turn})
+	for _, one := range r.All {
+		file.Rounds = append(file.Rounds, roundLine{one.Choice, one.Mechanisms})
 	}
 	return file.encode()
 }
@@ -78,11 +78,12 @@ func DecodeRounds(b []byte, p *plan.Plan, s plan.Synthetic) (Rounds, error) {
 	}
 	out := Rounds{Classes: file.Classes}
 	for i, line := range file.Rounds {
-		m, err := adaptive.Answer(p, s, i, line.Choice, file.Classes, line.Turn.Noise)
+		m, err := adaptive.Answer(p, s, i, line.Choice, file.Classes, line.RoundMechanisms.Noise)
 		if err != nil {
 			return Rounds{}, fmt.Errorf("round %d: %w", i+1, err)
 		}
-		out.Each = append(out.Each, Round{Choice: line.Choice, Turn: line.Turn, Measured: Measured{Measurement: m}})
+		out.All = append(out.All, Round{Choice: line.Choice, Mechanisms: line.RoundMechanisms,
+			Measured: Measured{Measurement: m}})
 	}
 	return out, Allowed(p, s, out)
 }
@@ -101,43 +102,43 @@ func Allowed(p *plan.Plan, s plan.Synthetic, made Rounds) error {
 		return err
 	}
 	candidates, joined := adaptive.Candidates(s), adaptive.ForestOf(s)
-	spent, turns := new(big.Rat), []adaptive.Turn{}
-	for i, r := range made.Each {
+	spent, turns := new(big.Rat), []adaptive.RoundMechanisms{}
+	for i, r := range made.All {
 		if r.Choice < 0 || r.Choice >= len(candidates) {
 			return fmt.Errorf("round %d has chosen candidate %d, where there are %d", i+1, r.Choice, len(candidates))
 		}
 		if s.Method == plan.MST {
-			if !joined.Apart(candidates[r.Choice]) {
+			if !joined.WouldJoin(candidates[r.Choice]) {
 				return fmt.Errorf("round %d has chosen candidate %d, whose columns the rounds before it had joined", i+1, r.Choice)
 			}
 			joined.Join(candidates[r.Choice])
 		}
-		wanted, err := adaptive.Answer(p, s, i, r.Choice, made.Classes, r.Turn.Noise)
+		wanted, err := adaptive.Answer(p, s, i, r.Choice, made.Classes, r.Mechanisms.Noise)
 		if err != nil {
 			return fmt.Errorf("round %d: %w", i+1, err)
 		}
 		if m := r.Measured.Measurement; m.Cells != wanted.Cells || !bytes.Equal(m.Canonical(), wanted.Canonical()) {
 			return fmt.Errorf("round %d is answered by measurement %s, and asks for %s", i+1, m.ID, wanted.ID)
 		}
-		for _, rho := range []*big.Rat{r.Turn.Select.Rho(), r.Turn.Noise.Rho()} {
+		for _, rho := range []*big.Rat{r.Mechanisms.Select.Rho(), r.Mechanisms.Noise.Rho()} {
 			if rho == nil {
 				return fmt.Errorf("round %d has a mechanism that is none", i+1)
 			}
 			spent.Add(spent, rho)
 		}
-		turns = append(turns, r.Turn)
+		turns = append(turns, r.Mechanisms)
 	}
 	if block := s.Block.Rho(); block == nil || spent.Cmp(block) > 0 {
 		return errors.New("the rounds have spent more than the block of the plan")
 	}
 	if s.Method == plan.AIM {
-		return adaptive.Allows(s, turns)
+		return adaptive.CheckRounds(s, turns)
 	}
 	if len(turns) != s.Rounds {
 		return fmt.Errorf("holds %d rounds, where the plan has %d", len(turns), s.Rounds)
 	}
 	for i, turn := range turns {
-		if !turn.Equal(adaptive.Turn{Select: s.Select, Noise: s.Noise}) {
+		if !turn.Equal(adaptive.RoundMechanisms{Select: s.Select, Noise: s.Noise}) {
 			return fmt.Errorf("round %d is not made by the mechanisms of the plan", i+1)
 		}
 	}
@@ -155,8 +156,8 @@ func (s *Sealed) readRounds(files seal, method plan.Synthetic) (Rounds, error) {
 	if err != nil {
 		return Rounds{}, fmt.Errorf("%s: %w", files.pathOf(name), err)
 	}
-	for i, r := range rounds.Each {
-		if rounds.Each[i].Measured, err = s.readMeasured(files, r.Measured.Measurement); err != nil {
+	for i, r := range rounds.All {
+		if rounds.All[i].Measured, err = s.readMeasured(files, r.Measured.Measurement); err != nil {
 			return Rounds{}, err
 		}
 	}

@@ -70,7 +70,8 @@ func withRounds(t *testing.T, choices ...int) *Sealed {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Each = append(r.Each, Round{Choice: c, Turn: adaptive.Turn{Select: method.Select, Noise: method.Noise},
+		r.All = append(r.All, Round{Choice: c, Mechanisms: adaptive.RoundMechanisms{Select: method.Select,
+			Noise: method.Noise},
 			Measured: answerTo(m, int64(100*i))})
 	}
 	return sealedWith(p, r)
@@ -111,12 +112,12 @@ func TestSealedRoundsReadBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(back.Rounds) != 1 || len(back.Rounds[0].Each) != len(choices) {
-			t.Fatalf("%d rounds, sealed %d", len(back.Rounds[0].Each), len(choices))
+		if len(back.Rounds) != 1 || len(back.Rounds[0].All) != len(choices) {
+			t.Fatalf("%d rounds, sealed %d", len(back.Rounds[0].All), len(choices))
 		}
-		for i, r := range back.Rounds[0].Each {
-			want := s.Rounds[0].Each[i]
-			if !r.Turn.Equal(want.Turn) || r.Choice != want.Choice ||
+		for i, r := range back.Rounds[0].All {
+			want := s.Rounds[0].All[i]
+			if !r.Mechanisms.Equal(want.Mechanisms) || r.Choice != want.Choice ||
 				r.Measured.Measurement.ID != want.Measured.Measurement.ID || !slices.Equal(r.Measured.Values.Int64Values(),
 				want.Measured.Values.Int64Values()) {
 				t.Errorf("round %d: %v, sealed %v", i+1, r, want)
@@ -124,7 +125,7 @@ func TestSealedRoundsReadBack(t *testing.T) {
 		}
 	}
 	s := withRounds(t, 4, 0, 5)
-	choose, noise := jsonOf(t, s.Rounds[0].Each[0].Turn.Select), jsonOf(t, s.Rounds[0].Each[0].Turn.Noise)
+	choose, noise := jsonOf(t, s.Rounds[0].All[0].Mechanisms.Select), jsonOf(t, s.Rounds[0].All[0].Mechanisms.Noise)
 	want := fmt.Sprintf(`{"rounds":[{"choice":4,"select":%[1]s,"noise":%[2]s},{"choice":0,"select":%[1]s,"noise":%[2]s},{"choice":5,"select":%[1]s,"noise":%[2]s}]}`+"\n", choose, noise)
 	dir := sealedFolder(t, s, nil)
 	if b, err := os.ReadFile(filepath.Join(dir, "rounds", "t.json")); err != nil || string(b) != want {
@@ -143,7 +144,7 @@ func jsonOf(t *testing.T, v any) string {
 
 // withChoices replaces the choices in a file of rounds; further rounds are like the last one.
 func withChoices(t *testing.T, choices ...int) func(string, []byte) []byte {
-	turn := withRounds(t, 0).Rounds[0].Each[0].Turn
+	turn := withRounds(t, 0).Rounds[0].All[0].Mechanisms
 	file := roundsFile{}
 	for _, c := range choices {
 		file.Rounds = append(file.Rounds, roundLine{c, turn})
@@ -254,7 +255,7 @@ func TestAllowedAreForests(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					r.Each = append(r.Each, Round{Choice: choice, Turn: adaptive.Turn{Select: s.Select, Noise: s.Noise},
+					r.All = append(r.All, Round{Choice: choice, Mechanisms: adaptive.RoundMechanisms{Select: s.Select, Noise: s.Noise},
 						Measured: Measured{Measurement: m}})
 				}
 				if got, want := Allowed(p, s, r) == nil, len(reachedColumns(pairs, made)) == len(s.By); got != want {

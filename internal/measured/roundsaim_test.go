@@ -22,14 +22,14 @@ func aimRounds(t *testing.T, p *plan.Plan, classes [][]int, quieter ...int) Roun
 	method := p.Synthetic[0]
 	schedule, r := adaptive.NewSchedule(method), Rounds{Classes: classes}
 	for round, last := 0, false; !last; round++ {
-		var turn adaptive.Turn
+		var turn adaptive.RoundMechanisms
 		turn, last = schedule.Next()
 		choice := round % len(adaptive.Candidates(method))
 		m, err := adaptive.Answer(p, method, round, choice, classes, turn.Noise)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Each = append(r.Each, Round{Choice: choice, Turn: turn, Measured: answerTo(m, int64(100*round))})
+		r.All = append(r.All, Round{Choice: choice, Mechanisms: turn, Measured: answerTo(m, int64(100*round))})
 		if slices.Contains(quieter, round) {
 			schedule.Quieter()
 		}
@@ -49,12 +49,12 @@ func TestSealedRoundsOfAIMReadBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := back.Rounds[0]
-		if len(got.Each) != len(made.Each) || jsonOf(t, got.Classes) != jsonOf(t, made.Classes) {
-			t.Fatalf("%d rounds by %v, sealed %d by %v", len(got.Each), got.Classes, len(made.Each), made.Classes)
+		if len(got.All) != len(made.All) || jsonOf(t, got.Classes) != jsonOf(t, made.Classes) {
+			t.Fatalf("%d rounds by %v, sealed %d by %v", len(got.All), got.Classes, len(made.All), made.Classes)
 		}
-		for i, r := range got.Each {
-			want := made.Each[i]
-			if r.Choice != want.Choice || !r.Turn.Equal(want.Turn) ||
+		for i, r := range got.All {
+			want := made.All[i]
+			if r.Choice != want.Choice || !r.Mechanisms.Equal(want.Mechanisms) ||
 				string(r.Measured.Measurement.Canonical()) != string(want.Measured.Measurement.Canonical()) ||
 				!slices.Equal(r.Measured.Values.Int64Values(), want.Measured.Values.Int64Values()) {
 				t.Errorf("round %d: %v, sealed %v", i+1, r, want)
@@ -68,12 +68,12 @@ func TestSealedRoundsOfAIMReadBack(t *testing.T) {
 func TestForgedRoundsOfAIMAreRefused(t *testing.T) {
 	p := planWithMethod(t, "method: aim, ways: 3")
 	method := p.Synthetic[0]
-	turned := func(r *Round, i int, turn adaptive.Turn) {
+	turned := func(r *Round, i int, turn adaptive.RoundMechanisms) {
 		m, err := adaptive.Answer(p, method, i, r.Choice, merging, turn.Noise)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Turn, r.Measured = turn, answerTo(m, 0)
+		r.Mechanisms, r.Measured = turn, answerTo(m, 0)
 	}
 	more := func(m budget.Mechanism, by *big.Rat) budget.Mechanism {
 		m.Parameter = new(big.Rat).Add(m.Parameter, by)
@@ -85,38 +85,42 @@ func TestForgedRoundsOfAIMAreRefused(t *testing.T) {
 		says  string
 	}{
 		"a sharper choice": {func(r *Rounds) {
-			turned(&r.Each[2], 2, adaptive.Turn{Select: more(r.Each[2].Turn.Select, unit), Noise: r.Each[2].Turn.Noise})
+			turned(&r.All[2], 2, adaptive.RoundMechanisms{Select: more(r.All[2].Mechanisms.Select, unit),
+				Noise: r.All[2].Mechanisms.Noise})
 		}, "more than the block"},
 		"a sharper last": {func(r *Rounds) {
-			n := len(r.Each) - 1
-			turned(&r.Each[n], n, adaptive.Turn{Select: more(r.Each[n].Turn.Select, unit), Noise: r.Each[n].Turn.Noise})
+			n := len(r.All) - 1
+			turned(&r.All[n], n, adaptive.RoundMechanisms{Select: more(r.All[n].Mechanisms.Select, unit),
+				Noise: r.All[n].Mechanisms.Noise})
 		}, "more than the block"},
 		"less noise": {func(r *Rounds) {
-			turned(&r.Each[0], 0, adaptive.Turn{Select: r.Each[0].Turn.Select,
-				Noise: more(r.Each[0].Turn.Noise, new(big.Rat).Neg(unit))})
+			turned(&r.All[0], 0, adaptive.RoundMechanisms{Select: r.All[0].Mechanisms.Select,
+				Noise: more(r.All[0].Mechanisms.Noise, new(big.Rat).Neg(unit))})
 		}, "do not follow"},
 		"more noise": {func(r *Rounds) {
-			turned(&r.Each[0], 0, adaptive.Turn{Select: r.Each[0].Turn.Select, Noise: more(r.Each[0].Turn.Noise, unit)})
+			turned(&r.All[0], 0, adaptive.RoundMechanisms{Select: r.All[0].Mechanisms.Select,
+				Noise: more(r.All[0].Mechanisms.Noise, unit)})
 		}, "do not follow"},
-		"another choice":      {func(r *Rounds) { r.Each[1].Choice = 3 }, "asks for"},
-		"no candidate":        {func(r *Rounds) { r.Each[1].Choice = 14 }, "where there are 14"},
-		"below them":          {func(r *Rounds) { r.Each[1].Choice = -1 }, "where there are 14"},
-		"two rounds swapped":  {func(r *Rounds) { r.Each[1], r.Each[2] = r.Each[2], r.Each[1] }, "asks for"},
-		"the first left out":  {func(r *Rounds) { r.Each = r.Each[1:] }, "asks for"},
-		"the last left out":   {func(r *Rounds) { r.Each = r.Each[:len(r.Each)-1] }, "rounds are missing"},
-		"none":                {func(r *Rounds) { r.Each = nil }, "rounds are missing"},
-		"another cell count":  {func(r *Rounds) { r.Each[0].Measured.Measurement.Cells++ }, "asks for"},
+		"another choice":      {func(r *Rounds) { r.All[1].Choice = 3 }, "asks for"},
+		"no candidate":        {func(r *Rounds) { r.All[1].Choice = 14 }, "where there are 14"},
+		"below them":          {func(r *Rounds) { r.All[1].Choice = -1 }, "where there are 14"},
+		"two rounds swapped":  {func(r *Rounds) { r.All[1], r.All[2] = r.All[2], r.All[1] }, "asks for"},
+		"the first left out":  {func(r *Rounds) { r.All = r.All[1:] }, "asks for"},
+		"the last left out":   {func(r *Rounds) { r.All = r.All[:len(r.All)-1] }, "rounds are missing"},
+		"none":                {func(r *Rounds) { r.All = nil }, "rounds are missing"},
+		"another cell count":  {func(r *Rounds) { r.All[0].Measured.Measurement.Cells++ }, "asks for"},
 		"other classes":       {func(r *Rounds) { r.Classes = [][]int{{0, 0, 1}, nil, nil, {0, 1}} }, "asks for"},
 		"no classes":          {func(r *Rounds) { r.Classes = nil }, "asks for"},
 		"classes of a column": {func(r *Rounds) { r.Classes = merging[:3] }, "no classes of 3 columns"},
 		"a class left out":    {func(r *Rounds) { r.Classes = [][]int{{0, 2, 2}, nil, nil, {0, 1}} }, "none left out"},
-		"a choice by noise":   {func(r *Rounds) { r.Each[0].Turn.Select = r.Each[0].Turn.Noise }, "more than the block"},
-		"a mechanism of none": {func(r *Rounds) { r.Each[0].Turn.Select = budget.Mechanism{} }, "none"},
-		"noise of its own":    {func(r *Rounds) { r.Each[0].Turn.Noise.Parameter = big.NewRat(1, 2) }, "asks for"},
+		"a choice by noise": {func(r *Rounds) { r.All[0].Mechanisms.Select = r.All[0].Mechanisms.Noise },
+			"more than the block"},
+		"a mechanism of none": {func(r *Rounds) { r.All[0].Mechanisms.Select = budget.Mechanism{} }, "none"},
+		"noise of its own":    {func(r *Rounds) { r.All[0].Mechanisms.Noise.Parameter = big.NewRat(1, 2) }, "asks for"},
 		"noise for less": {func(r *Rounds) {
-			noise := r.Each[0].Turn.Noise
+			noise := r.All[0].Mechanisms.Noise
 			noise.L1, noise.L2Squared, noise.Shifts = big.NewInt(9), big.NewInt(9), nil
-			r.Each[0].Turn.Noise = noise
+			r.All[0].Mechanisms.Noise = noise
 		}, "for these neighbours"},
 	} {
 		made := aimRounds(t, p, merging, 1)
@@ -134,8 +138,8 @@ func TestForgedRoundsOfAIMAreRefused(t *testing.T) {
 	// A block that is a unit of ρ smaller than what was spent.
 	made := aimRounds(t, p, nil)
 	spent := new(big.Rat)
-	for _, r := range made.Each {
-		spent.Add(spent, r.Turn.Rho())
+	for _, r := range made.All {
+		spent.Add(spent, r.Mechanisms.Rho())
 	}
 	short := method
 	short.Block.Parameter = new(big.Rat).Sub(spent,

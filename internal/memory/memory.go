@@ -99,7 +99,7 @@ func Bytes(p *plan.Plan) int64 {
 
 // countCells returns how many counts a measurement has before they become integers: one more along ranges.
 func countCells(p *plan.Plan, m plan.Measurement) uint64 {
-	n := uint64(max(compiled.Held(p, m), 0))
+	n := uint64(max(compiled.IntegersInMemory(p, m), 0))
 	levels, err := m.Query.Levels(p.Release())
 	if err != nil {
 		return n // counting refuses it

@@ -32,7 +32,7 @@ func Solve(ctx context.Context, s Spec) (*planner.Solution, error) {
 // none is named, to out/NAME.whatif.html, and returns the plan and the page's path. It uses no ledger and writes
 // nothing else. Errors: as [Load].
 func WhatIfPage(ctx context.Context, s Spec, out, file string) (*compiled.Compiled, string, error) {
-	p, err := loadSpec(ctx, s, planner.NewProspects)
+	p, err := loadSpec(ctx, s, planner.NewForecast)
 	if err != nil {
 		return nil, "", err
 	}

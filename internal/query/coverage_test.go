@@ -279,7 +279,7 @@ func (c *coverage) askFigures(t *testing.T, table, class int, q Question) []figu
 	if err != nil {
 		t.Fatal(err)
 	}
-	if class == 0 && !c.reader.Shows(table) {
+	if class == 0 && !c.reader.ShowsCells(table) {
 		return c.askShown(t, table, figures)
 	}
 	var out []figureAsked
@@ -581,7 +581,7 @@ func (c *coverage) drawnTable(table int, answers []measured.Measured) (out drawn
 	if out.Statistic, err = c.reader.Statistic(table, answers); err != nil {
 		return out, err
 	}
-	if out.cells = out.Unbiased; !c.reader.Shows(table) {
+	if out.cells = out.Unbiased; !c.reader.ShowsCells(table) {
 		out.cells, err = c.reader.Cells(table, answers)
 	}
 	return out, err

@@ -346,7 +346,7 @@ func (a *resolvedQuestion) match(table int) (h matchingTable, lacks []lack, err 
 		if !whole {
 			lacks = append(lacks, lack{says: fmt.Sprintf("categories of %s lie across those asked for", f)})
 		}
-		g := synth.Grouping{Of: of, Rows: len(codes)}
+		g := synth.Grouping{RowOf: of, Rows: len(codes)}
 		h.groupings, h.members = append(h.groupings, g), append(h.members, g.Members())
 		for i, by := range a.by {
 			if by.Column == f.Attribute {
@@ -491,7 +491,7 @@ func (h matchingTable) cellIndex(selected [][]int) int {
 		if len(s) != 1 {
 			return -1
 		}
-		at = at*len(h.groupings[key].Of) + s[0]
+		at = at*len(h.groupings[key].RowOf) + s[0]
 	}
 	return at
 }

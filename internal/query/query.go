@@ -170,17 +170,17 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 		return &verdict.Unusable{File: a.Folder, Err: err}
 	}
 	cells := figures.Unbiased
-	shown := reader.Shows(from.table)
+	shown := reader.ShowsCells(from.table)
 	if !shown { // the table shows sums of its cells, which cannot be added up
 		if cells, err = reader.Cells(from.table, answers); err != nil {
 			return &verdict.Unusable{File: a.Folder, Err: err}
 		}
 	}
 	sums, variances := synth.Sums(cells, from.groupings), reader.Variances(from.table, from.groupings)
-	alike := reader.Alike(from.table, from.groupings)
+	alike := reader.FirstWithSameNoise(from.table, from.groupings)
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
 	unit := table.Statistics[0].UnitValue()
-	if reader.Held(from.table) {
+	if reader.IsInvariant(from.table) {
 		unit = 1
 	}
 	a.Weighted, a.Step, a.Bounded, a.Invariant = table.Weighted, table.Statistics[0].Unit,
@@ -195,14 +195,14 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 		selected := from.selectedCategories(row.at)
 		law, ok := laws[alike[row.at]]
 		if !ok {
-			bearings := reader.Bearings(from.table, selected)
+			contributions := reader.Contributions(from.table, selected)
 			cell := from.cellIndex(selected)
 			if !shown {
 				cell = -1
 			}
-			law = interval.New(bearings, a.Confidence, figures, cell, unit)
+			law = interval.New(contributions, a.Confidence, figures, cell, unit)
 			laws[alike[row.at]] = law
-			for _, b := range bearings {
+			for _, b := range contributions {
 				bear[b.Measurement.ID] = true
 			}
 		}

@@ -176,7 +176,7 @@ func tracesAddUpToThePublishedNumber(t *testing.T, place string) {
 				t.Fatal(err)
 			}
 			var sum, share, variance float64
-			for _, o := range trace.Bearings {
+			for _, o := range trace.Contributions {
 				sum += o.Sum
 				share += o.Share
 				for _, w := range o.Weights {

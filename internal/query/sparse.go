@@ -75,9 +75,9 @@ func (a *Answer) sparseRow(reader *synth.Reader, table plan.Table, answer measur
 	case impossible:
 		out.Law, out.Attained = interval.Exact, 1
 	case above:
-		bearing := compiled.NewBearing(answer.Measurement, []float64{1}, []int64{1})
-		law := interval.New([]compiled.Bearing{bearing}, a.Confidence, figures, at, 1)
-		out.Unbiased, out.StandardError = float64(answer.Values.Value(at)), math.Sqrt(bearing.Variance)
+		contribution := compiled.NewContribution(answer.Measurement, []float64{1}, []int64{1})
+		law := interval.New([]compiled.Contribution{contribution}, a.Confidence, figures, at, 1)
+		out.Unbiased, out.StandardError = float64(answer.Values.Value(at)), math.Sqrt(contribution.Variance)
 		out.Low, out.High, out.Law, out.Attained = out.Unbiased-law.Margin, out.Unbiased+law.Margin, law.Law, law.Attained
 	default:
 		out.NotAbove, out.Attained = interval.NewNotAbove(table, answer.Measurement)

@@ -154,11 +154,11 @@ type contributed struct {
 	// value is the count or the sum; for a mean, the sum about the centre. rests are the contributions to it, in the unit
 	// of the value.
 	value float64
-	rests []compiled.Bearing
+	rests []compiled.Contribution
 	// count is, for a mean, the divisor of the sum; centre and half are the middle and half the width of the column's
 	// range.
 	count        float64
-	countRests   []compiled.Bearing
+	countRests   []compiled.Contribution
 	centre, half float64
 }
 
@@ -215,7 +215,7 @@ func (c *contribution) withSums(matches []matchingTable, column string) (best ma
 		switch {
 		case !ok:
 			continue
-		case !c.reader.Shows(h.table):
+		case !c.reader.ShowsCells(h.table):
 			lack = fmt.Sprintf(": table %s counts up, and has no sums of single cells", t.Path)
 		case float64(m.Cells)*m.Mechanism.Variance() < least:
 			least, best = float64(m.Cells)*m.Mechanism.Variance(), h
@@ -248,7 +248,7 @@ func (c *contribution) setCounts(answers []measured.Measured) error {
 	for _, row := range c.from.questionRows(c.question) {
 		c.rows = append(c.rows, contributed{
 			keys: row.keys, cells: c.from.cellsIn(row.at), value: sums[row.at],
-			rests: c.reader.CountBearings(c.from.table, c.from.selectedCategories(row.at)),
+			rests: c.reader.CountContributions(c.from.table, c.from.selectedCategories(row.at)),
 		})
 	}
 	return nil
@@ -257,7 +257,7 @@ func (c *contribution) setCounts(answers []measured.Measured) error {
 // setSums computes the rows of a sum.
 func (c *contribution) setSums(column string, answers []measured.Measured) error {
 	return c.setColumn(column, answers, func(totals *synth.ColumnTotals, r *contributed, selected [][]int) error {
-		r.value, r.rests = totals.Of(selected)
+		r.value, r.rests = totals.Sum(selected)
 		return nil
 	})
 }
@@ -356,7 +356,7 @@ func (c *contribution) totalRelease() TotalRelease {
 // setSum sets a count or a sum.
 func (r *TotalRow) setSum(all []*contribution, i int, known *laws) {
 	var value float64
-	var rests []compiled.Bearing
+	var rests []compiled.Contribution
 	for _, c := range all {
 		value += c.rows[i].value
 		rests = append(rests, c.rows[i].rests...)
@@ -386,8 +386,8 @@ func (r *TotalRow) setMean(all []*contribution, i int, known *laws) {
 	for _, c := range all {
 		row := c.rows[i]
 		domain.Low, domain.High = min(domain.Low, row.centre-row.half-centre), max(domain.High, row.centre+row.half-centre)
-		parts = append(parts, synth.Part{Noise: compiled.NoiseTerms(row.rests), Over: 1},
-			synth.Part{Noise: compiled.NoiseTerms(row.countRests), Over: row.centre - centre, Under: 1})
+		parts = append(parts, synth.Part{Noise: compiled.NoiseTerms(row.rests), Numerator: 1},
+			synth.Part{Noise: compiled.NoiseTerms(row.countRests), Numerator: row.centre - centre, Denominator: 1})
 		values = append(values, row.value, row.count)
 		r.Cells += row.cells
 	}
@@ -397,7 +397,7 @@ func (r *TotalRow) setMean(all []*contribution, i int, known *laws) {
 		ratio = synth.NewRatio(parts, domain, known.confidence)
 		known.ratios[key] = ratio
 	}
-	f := ratio.Of(values...).Scaled(centre, 1)
+	f := ratio.Figure(values...).Scaled(centre, 1)
 	r.setFigure(f.Value, f.Error, f.Low, f.High)
 	r.Law, r.Attained, r.Flag = RatioLaw, known.confidence, string(f.Flag)
 }

@@ -32,15 +32,15 @@ func TestRoundsBeyondTheBlockMakeNoMicrodata(t *testing.T) {
 	o := releasetest.With(t, releasetest.AIMSpec, releasetest.WalkPolicy, releasetest.WalkRows())
 	_, place := runRelease(t, o)
 	v, _ := sealedOf(t, place)
-	rounds := v.Rounds[0].Each
+	rounds := v.Rounds[0].All
 	for i := range rounds {
-		turn := rounds[i].Turn
+		turn := rounds[i].Mechanisms
 		turn.Noise.Parameter = new(big.Rat).Quo(turn.Noise.Parameter, big.NewRat(2, 1))
 		m, err := adaptive.Answer(o.Plan.Plan(), o.Plan.Synthetic[0], i, rounds[i].Choice, v.Rounds[0].Classes, turn.Noise)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rounds[i].Turn, rounds[i].Measured.Measurement = turn, m
+		rounds[i].Mechanisms, rounds[i].Measured.Measurement = turn, m
 	}
 	if _, err := drawMicrodata(t.Context(), v, 0); err == nil {
 		t.Error("microdata are drawn of rounds that have spent twice the block")
@@ -178,7 +178,7 @@ func TestAnswersAreAllThatRoundsSee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told[strings.Join(append(stepsOf(made), o.asked...), "\n")], rounds = true, len(made.Each)
+		told[strings.Join(append(stepsOf(made), o.asked...), "\n")], rounds = true, len(made.All)
 	}
 	if len(told) != 1 || rounds < 3 {
 		t.Errorf("%d sequences of %d rounds of the same answers", len(told), rounds)
@@ -238,7 +238,7 @@ func TestRoundsOfAModelResume(t *testing.T) {
 			classes = string(line)
 		}
 	}
-	if classes == "" || !bytes.Contains(text, []byte(fmt.Sprintf(`"round":%d`, len(whole.Each)-1))) {
+	if classes == "" || !bytes.Contains(text, []byte(fmt.Sprintf(`"round":%d`, len(whole.All)-1))) {
 		t.Error("the journal does not hold the classes, or the last round")
 	}
 }

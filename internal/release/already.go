@@ -131,7 +131,8 @@ func noteSeal(ctx context.Context, l *ledger.Ledger, place string, record ledger
 		return err
 	}
 	return finishInLedger(ctx, l, ledger.Charge{
-		Account: record.Account, Also: record.Also, Release: record.Release, PlanHash: record.PlanHash, Terms: record.Terms,
+		Account: record.Account, FurtherAccounts: record.FurtherAccounts, Release: record.Release,
+		PlanHash: record.PlanHash, Terms: record.Terms,
 		Cost: record.Cost,
 	}, place)
 }

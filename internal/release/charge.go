@@ -14,7 +14,7 @@ import (
 // charge returns what a plan costs its accounts, with the approvals found in the approvals folder.
 func (o Options) charge(p *compiled.Compiled) (ledger.Charge, error) {
 	c := ledger.Charge{
-		Account: p.Guarantee.Account, Also: p.Guarantee.Also, Release: p.Name, PlanHash: p.Hash(),
+		Account: p.Guarantee.Account, FurtherAccounts: p.Guarantee.FurtherAccounts, Release: p.Name, PlanHash: p.Hash(),
 		Template: template.Hash(p.Plan()),
 		Terms:    published.Terms(p), Cost: p.Cost, Corrects: p.Corrects,
 	}

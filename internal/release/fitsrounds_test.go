@@ -31,7 +31,7 @@ func TestTheReportTellsOfEveryRound(t *testing.T) {
 	method := o.Plan.Synthetic[0]
 	v, _ := sealedOf(t, place)
 	chosen, least := map[string]int{}, map[string]float64{}
-	for _, round := range v.Rounds[0].Each {
+	for _, round := range v.Rounds[0].All {
 		var names []string
 		for _, column := range adaptive.Candidates(method)[round.Choice] {
 			names = append(names, method.By[column].String())
@@ -55,7 +55,7 @@ func TestTheReportTellsOfEveryRound(t *testing.T) {
 			t.Errorf("%s has a standard error of %g, and was measured with %g", s.Name(), s.StandardError, least[s.Name()])
 		}
 	}
-	if rounds := len(v.Rounds[0].Each); told != rounds || r.Microdata[0].Made != rounds {
+	if rounds := len(v.Rounds[0].All); told != rounds || r.Microdata[0].Made != rounds {
 		t.Errorf("the report tells of %d rounds, says %d, and there were %d: %v", told, r.Microdata[0].Made, rounds, chosen)
 	}
 	before := slices.DeleteFunc(slices.Clone(r.Microdata[0].Sets), func(s report.Set) bool { return !s.Before })

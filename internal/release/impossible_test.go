@@ -204,7 +204,7 @@ func TestSumsOverImpossibleCells(t *testing.T) {
 		t.Errorf("%d sums were held against the law", held)
 	}
 	trace, err := trace.Cell(t.Context(), place, "nights", []string{"mode=walk", "part=3–5"})
-	if err != nil || trace.StandardError != 0 || trace.Low != 0 || trace.High != 0 || len(trace.Bearings) != 0 {
+	if err != nil || trace.StandardError != 0 || trace.Low != 0 || trace.High != 0 || len(trace.Contributions) != 0 {
 		b, _ := json.Marshal(trace)
 		t.Errorf("an impossible cell: %s, %v", b, err)
 	}

@@ -119,7 +119,7 @@ func (o *oracle) Gave(round, choice int, how budget.Mechanism) error {
 // stepsOf returns a line for each choice and answer that an adaptive method received.
 func stepsOf(rounds measured.Rounds) []string {
 	var all []string
-	for _, r := range rounds.Each {
+	for _, r := range rounds.All {
 		all = append(all, fmt.Sprint(r.Choice), fmt.Sprint(r.Measured.Values))
 	}
 	return all
@@ -181,7 +181,7 @@ func askedInRounds(ctx context.Context, p *compiled.Compiled, o synth.Oracle) (m
 		if err != nil {
 			return out, err
 		}
-		out.Each = append(out.Each, measured.Round{Choice: choice, Turn: turn, Measured: answer})
+		out.All = append(out.All, measured.Round{Choice: choice, Mechanisms: turn, Measured: answer})
 		if last {
 			return out, nil
 		}
@@ -246,7 +246,7 @@ func TestJournalTellsAgainWhatWasTold(t *testing.T) {
 			}
 			// Rounds may be more or fewer where the second answers otherwise.
 			var all []string
-			for round := range rounds.Each {
+			for round := range rounds.All {
 				all = append(all, fmt.Sprint("choice", round), fmt.Sprint("answer", round))
 			}
 			if !slices.Equal(first.asked, all[:cut]) || !slices.Equal(second.asked, all[cut:]) {
@@ -269,9 +269,9 @@ func TestJournalTellsAgainWhatWasTold(t *testing.T) {
 
 // chargedFor are the steps that rounds are charged for.
 func chargedFor(r measured.Rounds) (all []string) {
-	for i, one := range r.Each {
-		all = append(all, fmt.Sprint("choice", i, one.Choice, one.Turn.Select.Parameter),
-			fmt.Sprint("answer", i, one.Choice, one.Turn.Noise.Parameter))
+	for i, one := range r.All {
+		all = append(all, fmt.Sprint("choice", i, one.Choice, one.Mechanisms.Select.Parameter),
+			fmt.Sprint("answer", i, one.Choice, one.Mechanisms.Noise.Parameter))
 	}
 	return all
 }
@@ -476,7 +476,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 	for name, f := range map[string]*os.File{"write": readOnly, "sync": unsynced} {
 		j, o := &journal{file: f}, newOracle(p, 2, -1)
 		rounds, err := adaptInMemory(t, p, j, o)
-		if err == nil || !strings.Contains(err.Error(), "journal of the rounds") || len(rounds.Each) > 0 {
+		if err == nil || !strings.Contains(err.Error(), "journal of the rounds") || len(rounds.All) > 0 {
 			t.Errorf("%s: told %v, %v", name, rounds, err)
 		}
 		if len(o.asked) != 1 {

@@ -255,7 +255,7 @@ func TestMicrodataAreRevised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds := s.Rounds[0].Each
+	rounds := s.Rounds[0].All
 	rounds[0], rounds[1] = rounds[1], rounds[0]
 	var refused *verdict.Unusable
 	if _, err := opt.Revision.newManifest(opt.Out, s); !errors.As(err, &refused) ||
@@ -315,8 +315,8 @@ func TestMicrodataOfExtremeAnswers(t *testing.T) {
 				return all
 			},
 			"pairs": func(v *measured.Sealed) (all []*measured.Measured) {
-				for i := range v.Rounds[0].Each {
-					all = append(all, &v.Rounds[0].Each[i].Measured)
+				for i := range v.Rounds[0].All {
+					all = append(all, &v.Rounds[0].All[i].Measured)
 				}
 				return all
 			},
@@ -336,7 +336,7 @@ func TestMicrodataOfExtremeAnswers(t *testing.T) {
 
 // drawMicrodata draws the first file of microdata of a method whose rows have no parent.
 func drawMicrodata(ctx context.Context, s *measured.Sealed, method int) (synth.Microdata, error) {
-	d, err := synth.NewDrawing(ctx, s, method, synth.Asked{})
+	d, err := synth.NewDrawing(ctx, s, method, synth.Request{})
 	if err != nil {
 		return synth.Microdata{}, err
 	}

@@ -63,7 +63,7 @@ func (o Options) openLedger(ctx context.Context, p *compiled.Compiled) (*ledger.
 // nothing to correct.
 func practiceCharge(c ledger.Charge) ledger.Charge {
 	c.Account = cmp.Or(c.Account, practiceAccount) + "." + c.Terms.Definition
-	c.Also, c.Corrects = nil, ""
+	c.FurtherAccounts, c.Corrects = nil, ""
 	return c
 }
 

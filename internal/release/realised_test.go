@@ -107,9 +107,9 @@ func holdAgainstEqualShares(t *testing.T, p *compiled.Compiled) {
 	s := p.Strategies[0]
 	rho, _ := p.Cost.Rho.Float64()
 	equal := math.Sqrt(float64(len(p.Tables)) / 2 / rho)
-	at := slices.IndexFunc(s.Instead, func(a strategy.Alternative) bool { return a.Kind == strategy.EqualShares })
-	if at < 0 || math.Abs(s.Instead[at].RMSE/equal-1) > 1e-4 {
-		t.Errorf("equal shares would have an error of %.4f, the plan says %+v", equal, s.Instead)
+	at := slices.IndexFunc(s.Alternatives, func(a strategy.Alternative) bool { return a.Kind == strategy.EqualShares })
+	if at < 0 || math.Abs(s.Alternatives[at].RMSE/equal-1) > 1e-4 {
+		t.Errorf("equal shares would have an error of %.4f, the plan says %+v", equal, s.Alternatives)
 	}
 	var squares, cells float64
 	for _, table := range p.Tables {

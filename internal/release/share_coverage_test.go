@@ -246,7 +246,8 @@ func independentTotals(t *testing.T, seen *shareTally, sealed *measured.Sealed) 
 	noise := synth.NoiseOf(at.Mechanism)
 	together := synth.NoiseOf(at.Mechanism)
 	together[0].Count = int64(len(shareKinds))
-	wrong := synth.NewRatio([]synth.Part{{Noise: noise, Over: 1}, {Noise: together, Under: 1}}, synth.Domain{High: 1},
+	wrong := synth.NewRatio([]synth.Part{{Noise: noise, Numerator: 1}, {Noise: together, Denominator: 1}},
+		synth.Domain{High: 1},
 		0.95)
 	tables, err := synth.Estimate(sealed)
 	if err != nil {
@@ -263,7 +264,7 @@ func independentTotals(t *testing.T, seen *shareTally, sealed *measured.Sealed) 
 		for _, n := range counts[cell/len(shareKinds)*len(shareKinds):][:len(shareKinds)] {
 			total += n
 		}
-		f := wrong.Of(counts[cell], total)
+		f := wrong.Figure(counts[cell], total)
 		seen.add(f.HasInterval(), f.Low, f.High, truth)
 	}
 }

@@ -197,7 +197,7 @@ func (c *countedSources) fingerprint(d files.Digest) string {
 // payingAccounts returns the accounts that a charge is paid from, each prefixed with the identity of its ledger.
 func payingAccounts(identity string, c ledger.Charge) []string {
 	var all []string
-	for _, account := range append([]string{c.Account}, c.Also...) {
+	for _, account := range append([]string{c.Account}, c.FurtherAccounts...) {
 		all = append(all, identity+" "+account)
 	}
 	return all

@@ -111,12 +111,13 @@ func checkBusyTraces(t *testing.T, o releasetest.Office, place string) {
 		}
 		if got := strconv.FormatFloat(trace.Sum, 'f', -1, 64); got != row[2] || trace.Choice == nil ||
 			trace.Choice.Place != int64(i)+1 || trace.Choice.Of != 4 || trace.Choice.Times != 4 ||
-			len(trace.Bearings) != 1 || trace.Bearings[0].Share != 1 || trace.Law != interval.Exact || trace.Attained < 0.95 {
+			len(trace.Contributions) != 1 || trace.Contributions[0].Share != 1 ||
+			trace.Law != interval.Exact || trace.Attained < 0.95 {
 			t.Errorf("row %v is followed to %s: %+v, %+v", row, got, trace.Choice, trace)
 		}
 	}
 	missing, err := trace.Cell(t.Context(), place, "busy", []string{"from=1", "to=2"})
-	if err != nil || missing.Missing == nil || missing.Missing.Why != trace.NotChosen || missing.Bearings != nil {
+	if err != nil || missing.Missing == nil || missing.Missing.Why != trace.NotChosen || missing.Contributions != nil {
 		t.Errorf("a cell that was not chosen: %+v, %v", missing, err)
 	}
 	if b, err := json.Marshal(missing); err != nil || bytes.Contains(b, []byte("noise_se")) ||

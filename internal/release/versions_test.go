@@ -107,7 +107,7 @@ func TestPlansOfOtherVersions(t *testing.T) {
 
 	t.Run("are not measured by", func(t *testing.T) {
 		o := releasetest.Trips(t)
-		own, err := o.Plan.Again()
+		own, err := o.Plan.Copy()
 		if err != nil {
 			t.Fatal(err)
 		}

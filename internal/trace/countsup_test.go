@@ -36,7 +36,7 @@ func TestFiguresThatCountUpAreTraced(t *testing.T) {
 					t.Fatalf("%s: table %s, %v: %v", budget, pt.Path, cell, err)
 				}
 				var sum, variance float64
-				for _, o := range trace.Bearings {
+				for _, o := range trace.Contributions {
 					sum += o.Sum
 					for _, w := range o.Weights {
 						variance += w.Value * w.Value * float64(w.Integers) * o.Mechanism.Variance()

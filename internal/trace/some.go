@@ -39,8 +39,8 @@ func (t *Trace) someCell(e *published.Release, reader *synth.Reader, table, at i
 		return nil
 	}
 	err := t.oneAnswer(e, reader, table, at, answers)
-	if len(t.Bearings) > 0 {
-		t.Bearings[0].Integers = int64(answers[0].Values.Len()) // including those that are not published
+	if len(t.Contributions) > 0 {
+		t.Contributions[0].Integers = int64(answers[0].Values.Len()) // including those that are not published
 	}
 	return err
 }

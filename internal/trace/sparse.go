@@ -52,11 +52,11 @@ func (t *Trace) oneAnswer(e *published.Release, reader *synth.Reader, table, at 
 	}
 	unit := planned.Statistics[0].UnitValue()
 	made := &synth.Trace{
-		Bearings: []compiled.Bearing{compiled.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
-		Sums:     []float64{float64(answer.Values.Value(at))},
+		Contributions: []compiled.Contribution{compiled.NewContribution(answer.Measurement, []float64{1}, []int64{1})},
+		Sums:          []float64{float64(answer.Values.Value(at))},
 	}
 	t.setOrigins(made, unit)
-	law := interval.New(made.Bearings, t.Confidence, figures, at, unit)
+	law := interval.New(made.Contributions, t.Confidence, figures, at, unit)
 	t.Law, t.Attained = law.Law, law.Attained
 	if t.Difference != 0 {
 		return &published.Altered{Place: t.Folder, File: planned.File()}

@@ -40,16 +40,16 @@ type Trace struct {
 	// whose public figure, or sum of public figures, it is; then it depends on no measurement
 	Invariant string `json:"invariant,omitempty"`
 	// how the published count was made to add up with other tables; "" if it is the rounded estimate
-	Fitted        string       `json:"fitted,omitempty"`
-	Unbiased      float64      `json:"unbiased"`
-	StandardError float64      `json:"noise_se"`
-	Low           float64      `json:"low"`
-	High          float64      `json:"high"`
-	Confidence    float64      `json:"confidence"`
-	Law           interval.Law `json:"law"`
-	Attained      float64      `json:"attained"`
-	Covers        string       `json:"interval_covers"`
-	Bearings      []Origin     `json:"measurements"` // in descending order of their share of the variance
+	Fitted        string         `json:"fitted,omitempty"`
+	Unbiased      float64        `json:"unbiased"`
+	StandardError float64        `json:"noise_se"`
+	Low           float64        `json:"low"`
+	High          float64        `json:"high"`
+	Confidence    float64        `json:"confidence"`
+	Law           interval.Law   `json:"law"`
+	Attained      float64        `json:"attained"`
+	Covers        string         `json:"interval_covers"`
+	Contributions []Contribution `json:"measurements"` // in descending order of their share of the variance
 	// Sum is Σ weight × noisy integer over all measurements; Difference is Unbiased minus Sum, which is rounding.
 	Sum        float64 `json:"sum"`
 	Difference float64 `json:"difference"`
@@ -73,8 +73,8 @@ type KeyOf struct {
 	Label     string `json:"label,omitempty"`
 }
 
-// Origin is a measurement that contributes to a figure.
-type Origin struct {
+// Contribution is a measurement that contributes to a figure.
+type Contribution struct {
 	Measurement string            `json:"measurement"`
 	File        string            `json:"file"`
 	Mechanism   budget.Mechanism  `json:"mechanism"`
@@ -155,7 +155,7 @@ func (t *Trace) declaredCell(e *published.Release, reader *synth.Reader, table i
 	unit := planned.Statistics[0].UnitValue()
 	t.setOrigins(made, unit)
 	t.Difference = t.differenceIn(figures, row)
-	t.setInterval(e.Plan.Sample, interval.New(made.Bearings, t.Confidence, figures, row, unit))
+	t.setInterval(e.Plan.Sample, interval.New(made.Contributions, t.Confidence, figures, row, unit))
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
 		return &published.Altered{Place: t.Folder, File: planned.File()}
 	}
@@ -175,15 +175,15 @@ func upTo(category int) []int {
 // stands for.
 func (t *Trace) setOrigins(made *synth.Trace, unit float64) {
 	var variance float64
-	for _, b := range made.Bearings {
+	for _, b := range made.Contributions {
 		variance += b.Variance
 	}
-	for i, b := range made.Bearings {
+	for i, b := range made.Contributions {
 		weights := slices.Clone(b.Weights)
 		for j := range weights {
 			weights[j].Value *= unit
 		}
-		t.Bearings = append(t.Bearings, Origin{
+		t.Contributions = append(t.Contributions, Contribution{
 			Measurement: b.Measurement.ID, File: measured.Path(b.Measurement.ID), Mechanism: b.Measurement.Mechanism,
 			Variance: b.Measurement.Mechanism.Variance(), Integers: b.Measurement.Cells, Weights: weights,
 			Sum: unit * made.Sums[i], Share: b.Variance / variance,
@@ -191,7 +191,7 @@ func (t *Trace) setOrigins(made *synth.Trace, unit float64) {
 		t.Sum += unit * made.Sums[i]
 	}
 	t.Difference = t.Unbiased - t.Sum
-	slices.SortStableFunc(t.Bearings, func(a, b Origin) int { return cmp.Compare(b.Share, a.Share) })
+	slices.SortStableFunc(t.Contributions, func(a, b Contribution) int { return cmp.Compare(b.Share, a.Share) })
 }
 
 // codesOf returns the codes that name a cell of a table, in the order of its keys.

@@ -66,8 +66,8 @@ func (t *Trace) noiseText() string {
 		{fmt.Sprintf("%g %% interval", 100*t.Confidence), screen.Figure(t.Low, d) + " … " + screen.Figure(t.High, d) + " (" +
 			law + ")"},
 	}, 2)
-	text += fmt.Sprintf("\nMade of %s:\n", budget.Plural(int64(len(t.Bearings)), "measurement"))
-	for _, o := range t.Bearings {
+	text += fmt.Sprintf("\nMade of %s:\n", budget.Plural(int64(len(t.Contributions)), "measurement"))
+	for _, o := range t.Contributions {
 		text += o.text()
 	}
 	text += fmt.Sprintf("\nΣ weight × noisy integer = %s; published as %s (difference %s).\n", screen.Exactly(t.Sum),
@@ -86,7 +86,7 @@ func (t *Trace) figuresText() string {
 }
 
 // text returns an origin in three lines.
-func (o Origin) text() string {
+func (o Contribution) text() string {
 	kind := o.Mechanism.Kind
 	noise := kind.Name() + " noise of " + cmp.Or(kind.ParameterWord(), kind.ParameterName()+" =") + " "
 	share := fmt.Sprintf("%.1f %%", 100*o.Share)

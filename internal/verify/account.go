@@ -45,7 +45,7 @@ func (v *verifier) checkDebit(context.Context) (string, error) {
 	case r.Template != "" && r.Template != template.Hash(p.Plan()):
 		return "", published.Faultf(published.ProofFile, "is of a plan with another template")
 	case r.Status == ledger.Official && r.Account != p.Guarantee.Account, r.Status == ledger.Official &&
-		!slices.Equal(r.Also, p.Guarantee.Also):
+		!slices.Equal(r.FurtherAccounts, p.Guarantee.FurtherAccounts):
 		return "", published.Faultf(published.ProofFile, "is of other accounts than the plan names")
 	case r.Corrects != p.Corrects && r.Status != ledger.Rehearsal:
 		return "", published.Faultf(published.ProofFile, "corrects another release than the plan")
@@ -222,7 +222,7 @@ func explainMissingSeal(x *ledger.Export, p ledger.Posting) string {
 // require. An export that lacks a required approval cannot be read in the first place.
 func approvalsAsked(x *ledger.Export, r ledger.Record) (string, error) {
 	roles := map[string]bool{}
-	for _, account := range append([]string{r.Account}, r.Also...) {
+	for _, account := range append([]string{r.Account}, r.FurtherAccounts...) {
 		for account != "" {
 			s, err := x.Statement(account)
 			if err != nil {

@@ -92,10 +92,10 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 			return "", err
 		}
 		s.Rounds = append(s.Rounds, rounds)
-		for _, r := range rounds.Each {
+		for _, r := range rounds.All {
 			cells += r.Measured.Measurement.Cells
 		}
-		says += fmt.Sprintf(", and %s for the microdata of %s", budget.Plural(int64(len(rounds.Each)), "round"), method.Table)
+		says += fmt.Sprintf(", and %s for the microdata of %s", budget.Plural(int64(len(rounds.All)), "round"), method.Table)
 	}
 	v.sealed = s
 	return fmt.Sprintf("%s, %s", budget.Plural(cells, "integer"), says), nil
@@ -139,8 +139,8 @@ func (v *verifier) readRounds(s *measured.Sealed, method plan.Synthetic, planHas
 	if err != nil {
 		return measured.Rounds{}, published.Faultf(name, "%v", err)
 	}
-	for i, r := range rounds.Each {
-		if rounds.Each[i].Measured, err = v.readMeasured(s, r.Measured.Measurement, planHash); err != nil {
+	for i, r := range rounds.All {
+		if rounds.All[i].Measured, err = v.readMeasured(s, r.Measured.Measurement, planHash); err != nil {
 			return measured.Rounds{}, err
 		}
 	}
@@ -281,7 +281,7 @@ func checkBlocks(p *compiled.Compiled) error {
 			return published.Faultf(measured.PlanFile, "its microdata of %s are chosen by %q and counted as %q", s.Table,
 				s.Select.Kind, s.Block.Kind)
 		}
-		rounds := adaptive.Turn{Select: s.Select, Noise: s.Noise}.Rho()
+		rounds := adaptive.RoundMechanisms{Select: s.Select, Noise: s.Noise}.Rho()
 		if s.Method == plan.MST {
 			rounds.Mul(rounds, new(big.Rat).SetInt64(int64(s.Rounds)))
 		}

@@ -26,12 +26,12 @@ func TestTamperRoundsOfAIM(t *testing.T) {
 	const name = "rounds/t.json"
 	v := readSealed(t, o)
 	genuine := v.sealed.Rounds[0]
-	last := len(genuine.Each) - 1
+	last := len(genuine.All) - 1
 	if last < 3 || len(genuine.Classes) != 4 {
 		t.Fatalf("%d rounds by classes %v", last+1, genuine.Classes)
 	}
 	other := func(r measured.Rounds, i, choice int) string { // what a forged round asks for
-		m, err := adaptive.Answer(o.Plan.Plan(), o.Plan.Synthetic[0], i, choice, r.Classes, r.Each[i].Turn.Noise)
+		m, err := adaptive.Answer(o.Plan.Plan(), o.Plan.Synthetic[0], i, choice, r.Classes, r.All[i].Mechanisms.Noise)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,31 +39,32 @@ func TestTamperRoundsOfAIM(t *testing.T) {
 	}
 	coarser := slices.Clone(genuine.Classes)
 	coarser[1] = make([]int, len(coarser[1]))
-	first := genuine.Each[0].Choice
+	first := genuine.All[0].Choice
 	for what, c := range map[string]struct {
 		forge      func(r *measured.Rounds)
 		file, says string
 	}{
 		"more spent": {func(r *measured.Rounds) {
-			r.Each[last].Turn.Select.Parameter = new(big.Rat).Add(r.Each[last].Turn.Select.Parameter, big.NewRat(1, 64))
+			r.All[last].Mechanisms.Select.Parameter = new(big.Rat).Add(r.All[last].Mechanisms.Select.Parameter,
+				big.NewRat(1, 64))
 		}, name, "more than the block"},
 		"a choice sharper": {func(r *measured.Rounds) {
-			r.Each[0].Turn.Select.Parameter = new(big.Rat).Sub(r.Each[0].Turn.Select.Parameter, big.NewRat(1, 1<<24))
+			r.All[0].Mechanisms.Select.Parameter = new(big.Rat).Sub(r.All[0].Mechanisms.Select.Parameter, big.NewRat(1, 1<<24))
 		}, name, "do not follow"},
 		"more noise": {func(r *measured.Rounds) {
-			r.Each[0].Turn.Noise.Parameter = new(big.Rat).Add(r.Each[0].Turn.Noise.Parameter, big.NewRat(1, 1<<20))
+			r.All[0].Mechanisms.Noise.Parameter = new(big.Rat).Add(r.All[0].Mechanisms.Noise.Parameter, big.NewRat(1, 1<<20))
 		}, name, "do not follow"},
-		"no candidate": {func(r *measured.Rounds) { r.Each[1].Choice = 99 }, name, "no round 2 with a choice 99"},
-		"another choice": {func(r *measured.Rounds) { r.Each[0].Choice = (first + 1) % 14 },
+		"no candidate": {func(r *measured.Rounds) { r.All[1].Choice = 99 }, name, "no round 2 with a choice 99"},
+		"another choice": {func(r *measured.Rounds) { r.All[0].Choice = (first + 1) % 14 },
 			other(genuine, 0, (first+1)%14), "missing"},
-		"a round less":     {func(r *measured.Rounds) { r.Each = r.Each[:last] }, name, "rounds are missing"},
-		"a round more":     {func(r *measured.Rounds) { r.Each = append(r.Each, r.Each[last]) }, name, ""},
-		"no rounds":        {func(r *measured.Rounds) { r.Each = nil }, name, "rounds are missing"},
+		"a round less":     {func(r *measured.Rounds) { r.All = r.All[:last] }, name, "rounds are missing"},
+		"a round more":     {func(r *measured.Rounds) { r.All = append(r.All, r.All[last]) }, name, ""},
+		"no rounds":        {func(r *measured.Rounds) { r.All = nil }, name, "rounds are missing"},
 		"no classes":       {func(r *measured.Rounds) { r.Classes = nil }, "", ""},
 		"coarser classes":  {func(r *measured.Rounds) { r.Classes = coarser }, "", ""},
 		"half the classes": {func(r *measured.Rounds) { r.Classes = r.Classes[:2] }, name, "no classes of 2 columns"},
 	} {
-		forged := measured.Rounds{Classes: genuine.Classes, Each: slices.Clone(genuine.Each)}
+		forged := measured.Rounds{Classes: genuine.Classes, All: slices.Clone(genuine.All)}
 		c.forge(&forged)
 		b, err := measured.EncodeRounds(forged)
 		if err != nil {
@@ -78,12 +79,12 @@ func TestTamperRoundsOfAIM(t *testing.T) {
 	}
 	// Two rounds exchange places: the answer to each is under the name of its round.
 	for i := range last {
-		a, b := genuine.Each[i], genuine.Each[i+1]
-		if a.Choice == b.Choice || !a.Turn.Equal(b.Turn) {
+		a, b := genuine.All[i], genuine.All[i+1]
+		if a.Choice == b.Choice || !a.Mechanisms.Equal(b.Mechanisms) {
 			continue
 		}
-		swapped := measured.Rounds{Classes: genuine.Classes, Each: slices.Clone(genuine.Each)}
-		swapped.Each[i], swapped.Each[i+1] = b, a
+		swapped := measured.Rounds{Classes: genuine.Classes, All: slices.Clone(genuine.All)}
+		swapped.All[i], swapped.All[i+1] = b, a
 		text, err := measured.EncodeRounds(swapped)
 		if err != nil {
 			t.Fatal(err)
@@ -191,7 +192,7 @@ func TestTamperRounds(t *testing.T) {
 	assertListed(t, assertVerifies(t, same, Options{}).Unchecked, "were truly chosen as the plan says")
 
 	// A choice without its answer.
-	answer := measured.Path(v.sealed.Rounds[0].Each[1].Measured.Measurement.ID)
+	answer := measured.Path(v.sealed.Rounds[0].All[1].Measured.Measurement.ID)
 	dir := o.CopiedPlace(t)
 	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(answer))); err != nil {
 		t.Fatal(err)
@@ -221,7 +222,7 @@ func TestTamperRoundsNeedTheKey(t *testing.T) {
 		"their order": func(rounds []measured.Round) { rounds[0], rounds[2] = rounds[2], rounds[0] },
 	} {
 		v := readSealed(t, o)
-		change(v.sealed.Rounds[0].Each)
+		change(v.sealed.Rounds[0].All)
 		dir := filepath.Join(t.TempDir(), "trips")
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func noDelta(plan.Measurement) (*big.Rat, error) { return new(big.Rat), nil }
 // probability above the δ of one group.
 func groupsDelta(m plan.Measurement) (*big.Rat, error) {
 	groups := m.Selection.(selection.Groups)
-	kept, err := groups.Kept()
+	kept, err := groups.Probabilities()
 	each := amountOf(groups.Delta)
 	if err != nil || each == nil {
 		return nil, published.Faultf(measured.PlanFile, "the selection of measurement %s is none", m.ID)

@@ -27,7 +27,7 @@ func Candidates(s plan.Synthetic) [][]int {
 	for ways := 1; ways <= s.Ways; ways++ {
 		var next [][]int
 		for _, c := range from {
-			first, last := 0, len(s.Own()) // given columns come last
+			first, last := 0, len(s.OwnColumns()) // given columns come last
 			if len(c) > 0 {
 				first, last = c[len(c)-1]+1, len(s.By)
 			}
@@ -87,8 +87,8 @@ func setsOf(s plan.Synthetic, columns int) int64 {
 	return all
 }
 
-// Sets describes the candidates.
-func Sets(s plan.Synthetic) string {
+// DescribeCandidates describes the candidates.
+func DescribeCandidates(s plan.Synthetic) string {
 	switch {
 	case s.Method == plan.MST:
 		return "pairs of"

@@ -12,10 +12,10 @@ func Example() {
 	columns := []plan.Factor{{Attribute: "age"}, {Attribute: "sex"}, {Attribute: "work"}}
 	microdata := plan.Synthetic{Method: plan.MST, By: columns, Ways: 2}
 	pairs := adaptive.Candidates(microdata)
-	fmt.Println(adaptive.Joins(microdata), "choices among", pairs)
+	fmt.Println(adaptive.JoinCount(microdata), "choices among", pairs)
 	forest := adaptive.ForestOf(microdata)
 	forest.Join(pairs[0])
-	fmt.Println("would join two trees:", forest.Apart(pairs[0]), forest.Apart(pairs[1]))
+	fmt.Println("would join two trees:", forest.WouldJoin(pairs[0]), forest.WouldJoin(pairs[1]))
 	// Output:
 	// 2 choices among [[0 1] [0 2] [1 2]]
 	// would join two trees: false true

@@ -1,3 +1,3 @@
 package adaptive
 
-func (x Schedule) Now() Turn { return x.now }
+func (x Schedule) Now() RoundMechanisms { return x.now }

@@ -27,11 +27,11 @@ func NewForest(columns int) Forest {
 	return f
 }
 
-// Joins returns how many pairs make the forest a tree.
-func Joins(s plan.Synthetic) int { return len(s.By) - max(s.Given, 1) }
+// JoinCount returns how many pairs make the forest a tree.
+func JoinCount(s plan.Synthetic) int { return len(s.By) - max(s.Given, 1) }
 
-// Apart reports whether a pair would join two trees.
-func (f Forest) Apart(pair []int) bool { return f[pair[0]] != f[pair[1]] }
+// WouldJoin reports whether a pair would join two trees.
+func (f Forest) WouldJoin(pair []int) bool { return f[pair[0]] != f[pair[1]] }
 
 // Join joins the trees of a pair.
 func (f Forest) Join(pair []int) {

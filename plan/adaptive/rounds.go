@@ -42,8 +42,8 @@ func Memory(s plan.Synthetic, candidates []int64) int64 {
 		add(cells, bytesPerCandidateCell)
 		add(1, bytesPerCandidate)
 	}
-	if s.Most != nil { // an answer of MST has the place of what its pair was expected to be
-		add(max(s.Most.Cells, 0), bytesPerModelCell)
+	if s.LargestModel != nil { // an answer of MST has the place of what its pair was expected to be
+		add(max(s.LargestModel.Cells, 0), bytesPerModelCell)
 		add(MostAnswers(s, candidates), bytesPerAnswer)
 	}
 	if !total.IsInt64() {
@@ -60,9 +60,9 @@ func MostAnswers(s plan.Synthetic, candidates []int64) int64 {
 	if len(cells) == 0 {
 		return 0
 	}
-	if s.Most != nil {
-		largest := min(cells[len(cells)-1], s.Most.Largest)
-		return min(largest*int64(s.Rounds), 2*s.Most.Cells+s.Most.Largest)
+	if s.LargestModel != nil {
+		largest := min(cells[len(cells)-1], s.LargestModel.Largest)
+		return min(largest*int64(s.Rounds), 2*s.LargestModel.Cells+s.LargestModel.Largest)
 	}
 	all := int64(0)
 	for _, n := range cells[max(0, len(cells)-s.Rounds):] {
@@ -71,13 +71,13 @@ func MostAnswers(s plan.Synthetic, candidates []int64) int64 {
 	return all
 }
 
-// UsualWays is how many columns [plan.AIM] measures together at most, if the spec does not say.
-const UsualWays = 3
+// DefaultRoundColumns is how many columns [plan.AIM] measures together at most, if the spec does not say.
+const DefaultRoundColumns = 3
 
-// MostOfModel returns the largest size of the model of [plan.AIM], and of the tree by [plan.Tables]. A model of 2^19
+// MaxModelSize returns the largest size of the model of [plan.AIM], and of the tree by [plan.Tables]. A model of 2^19
 // cells, of 8 bytes each, is fitted in seconds; four times as many have been seen to make rows 3% better in twice the
 // time, and only where ε is 10.
-func MostOfModel() plan.ModelSize { return plan.ModelSize{Cells: 1 << 19, Largest: 1 << 18} }
+func MaxModelSize() plan.ModelSize { return plan.ModelSize{Cells: 1 << 19, Largest: 1 << 18} }
 
 // MaxCandidates bounds the sets of columns that a method chooses among.
 const MaxCandidates = 100_000

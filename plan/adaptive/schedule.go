@@ -22,24 +22,24 @@ import (
 // least. Every one has an ε and a ρ of its noise that are no less than the first one's. Argument:
 // docs/proofs/adaptive.md.
 type Schedule struct {
-	first  Turn
-	now    Turn // what the next round may do
+	first  RoundMechanisms
+	now    RoundMechanisms // what the next round may do
 	whole  *big.Rat
 	left   *big.Rat
 	rounds int // that are left
 }
 
-// Turn is what one round may do.
-type Turn struct {
+// RoundMechanisms is what one round may do.
+type RoundMechanisms struct {
 	Select budget.Mechanism `json:"select"`
 	Noise  budget.Mechanism `json:"noise"`
 }
 
 // Rho returns what a turn costs.
-func (t Turn) Rho() *big.Rat { return new(big.Rat).Add(t.Select.Rho(), t.Noise.Rho()) }
+func (t RoundMechanisms) Rho() *big.Rat { return new(big.Rat).Add(t.Select.Rho(), t.Noise.Rho()) }
 
 // Equal reports whether two turns are equal.
-func (t Turn) Equal(other Turn) bool {
+func (t RoundMechanisms) Equal(other RoundMechanisms) bool {
 	return sameMechanism(t.Select, other.Select) && sameMechanism(t.Noise, other.Noise)
 }
 
@@ -70,7 +70,7 @@ var LeastVariance = big.NewRat(1, 16)
 
 // NewSchedule returns the schedule of a method's rounds, before the first.
 func NewSchedule(s plan.Synthetic) *Schedule {
-	first := Turn{s.Select, s.Noise}
+	first := RoundMechanisms{s.Select, s.Noise}
 	whole := new(big.Rat).Sub(big.NewRat(1, 1), OfColumns)
 	whole.Quo(s.Block.Parameter, whole)
 	return &Schedule{first, first, whole, new(big.Rat).Set(s.Block.Parameter), s.Rounds}
@@ -78,7 +78,7 @@ func NewSchedule(s plan.Synthetic) *Schedule {
 
 // Next returns what the next round may do, and spends it. last reports whether there is none after it: then Next must
 // not be called again.
-func (s *Schedule) Next() (t Turn, last bool) {
+func (s *Schedule) Next() (t RoundMechanisms, last bool) {
 	cost := s.now.Rho()
 	if s.rounds--; s.rounds > 0 && s.left.Cmp(new(big.Rat).Add(cost, cost)) >= 0 {
 		s.left.Sub(s.left, cost)
@@ -91,17 +91,17 @@ func (s *Schedule) Next() (t Turn, last bool) {
 
 // lastTurn returns a round that takes all that is left, except for rounding: what the first round costs is divided as
 // there, and a tenth of the remainder goes to the choice. There is always at least the cost of the first round left.
-func (s *Schedule) lastTurn() Turn {
+func (s *Schedule) lastTurn() RoundMechanisms {
 	t, own := s.first, s.first.Select.Rho()
 	own.Add(own, new(big.Rat).Mul(Selection, new(big.Rat).Sub(s.left, s.first.Rho())))
 	t.Select.Parameter = budget.RootBelow(own.Mul(own, big.NewRat(8, 1)), ChoiceBits)
-	t.Noise.Parameter = Quietest(s.first.Noise, new(big.Rat).Sub(s.left, t.Select.Rho()))
+	t.Noise.Parameter = LeastNoiseParameter(s.first.Noise, new(big.Rat).Sub(s.left, t.Select.Rho()))
 	return t
 }
 
-// Quietest returns the least parameter, a multiple of 2⁻²⁰, with which noise costs no more than ρ, and no less than
-// LeastVariance.
-func Quietest(noise budget.Mechanism, rho *big.Rat) *big.Rat {
+// LeastNoiseParameter returns the least parameter, a multiple of 2⁻²⁰, with which noise costs no more than ρ, and no
+// less than LeastVariance.
+func LeastNoiseParameter(noise budget.Mechanism, rho *big.Rat) *big.Rat {
 	p := new(big.Rat).Quo(new(big.Rat).Mul(noise.Parameter, noise.Rho()), rho)
 	n := new(big.Int).Lsh(p.Num(), 20)
 	n.Add(n, new(big.Int).Sub(p.Denom(), big.NewInt(1)))
@@ -135,9 +135,9 @@ func (s *Schedule) Used() float64 {
 	return used
 }
 
-// Allows returns an error unless a schedule can give these turns, from the first to the last, whatever the answers
+// CheckRounds returns an error unless a schedule can give these turns, from the first to the last, whatever the answers
 // were: all of them, no more, and each as it follows from those before, quieter or not.
-func Allows(s plan.Synthetic, turns []Turn) error {
+func CheckRounds(s plan.Synthetic, turns []RoundMechanisms) error {
 	schedule := NewSchedule(s)
 	for i, made := range turns {
 		quieter := schedule.clone()

@@ -81,17 +81,17 @@ func TestQuieterRounds(t *testing.T) {
 			t.Errorf("round %d has ε %v and σ² %v", i, turns[i].Select.Parameter, turns[i].Noise.Parameter)
 		}
 	}
-	if err := adaptive.Allows(s, turns); err != nil {
+	if err := adaptive.CheckRounds(s, turns); err != nil {
 		t.Error(err)
 	}
-	early, forged := adaptive.NewSchedule(s), []adaptive.Turn(nil)
+	early, forged := adaptive.NewSchedule(s), []adaptive.RoundMechanisms(nil)
 	early.Quieter() // before any answer
 	for last := false; !last; {
-		var turn adaptive.Turn
+		var turn adaptive.RoundMechanisms
 		turn, last = early.Next()
 		forged = append(forged, turn)
 	}
-	if err := adaptive.Allows(s, forged); err == nil {
+	if err := adaptive.CheckRounds(s, forged); err == nil {
 		t.Error("rounds that are quieter from the first on pass")
 	}
 	floor := adaptive.NewSchedule(s)
@@ -110,37 +110,40 @@ func TestOnlySequencesOfTheScheduleAreAllowed(t *testing.T) {
 		s := plantest.Adaptive(t)
 		told := rapid.SliceOfN(rapid.Bool(), s.Rounds, s.Rounds).Draw(t, "little")
 		turns, _ := plantest.Made(s, func(round int) bool { return told[round] })
-		if err := adaptive.Allows(s, turns); err != nil {
+		if err := adaptive.CheckRounds(s, turns); err != nil {
 			t.Fatalf("what the schedule gave is refused: %v", err)
 		}
 		at := rapid.IntRange(0, len(turns)-1).Draw(t, "round")
-		for name, forge := range map[string]func([]adaptive.Turn) []adaptive.Turn{
-			"none":     func([]adaptive.Turn) []adaptive.Turn { return nil },
-			"one less": func(all []adaptive.Turn) []adaptive.Turn { return all[:len(all)-1] },
-			"one more": func(all []adaptive.Turn) []adaptive.Turn { return append(all, all[at]) },
-			"less noise": func(all []adaptive.Turn) []adaptive.Turn {
+		for name, forge := range map[string]func([]adaptive.RoundMechanisms) []adaptive.RoundMechanisms{
+			"none":     func([]adaptive.RoundMechanisms) []adaptive.RoundMechanisms { return nil },
+			"one less": func(all []adaptive.RoundMechanisms) []adaptive.RoundMechanisms { return all[:len(all)-1] },
+			"one more": func(all []adaptive.RoundMechanisms) []adaptive.RoundMechanisms { return append(all, all[at]) },
+			"less noise": func(all []adaptive.RoundMechanisms) []adaptive.RoundMechanisms {
 				all[at].Noise.Parameter = plantest.Scaled(all[at].Noise.Parameter, 1, 2)
 				return all
 			},
-			"more noise": func(all []adaptive.Turn) []adaptive.Turn {
+			"more noise": func(all []adaptive.RoundMechanisms) []adaptive.RoundMechanisms {
 				all[at].Noise.Parameter = plantest.Scaled(all[at].Noise.Parameter, 2, 1)
 				return all
 			},
-			"a sharper choice": func(all []adaptive.Turn) []adaptive.Turn {
+			"a sharper choice": func(all []adaptive.RoundMechanisms) []adaptive.RoundMechanisms {
 				all[at].Select.Parameter = plantest.Scaled(all[at].Select.Parameter, 3, 2)
 				return all
 			},
-			"other noise": func(all []adaptive.Turn) []adaptive.Turn {
+			"other noise": func(all []adaptive.RoundMechanisms) []adaptive.RoundMechanisms {
 				all[at].Noise.L1 = big.NewInt(1 << 40)
 				return all
 			},
-			"another choice": func(all []adaptive.Turn) []adaptive.Turn {
+			"another choice": func(all []adaptive.RoundMechanisms) []adaptive.RoundMechanisms {
 				all[at].Select.Kind = budget.PermuteAndFlip
 				return all
 			},
-			"a mechanism of no ε": func(all []adaptive.Turn) []adaptive.Turn { all[at].Select.Parameter = nil; return all },
+			"a mechanism of no ε": func(all []adaptive.RoundMechanisms) []adaptive.RoundMechanisms {
+				all[at].Select.Parameter = nil
+				return all
+			},
 		} {
-			if err := adaptive.Allows(s, forge(append([]adaptive.Turn(nil), turns...))); err == nil {
+			if err := adaptive.CheckRounds(s, forge(append([]adaptive.RoundMechanisms(nil), turns...))); err == nil {
 				t.Errorf("%s passes, at round %d of %d", name, at, len(turns))
 			}
 		}

@@ -36,8 +36,8 @@ func CountedBy(t *spec.Table, by []spec.Attribute) []spec.Attribute {
 	return out
 }
 
-// Twice finds two attributes that are counted by one column. It returns a derived column before its origin.
-func Twice(t *spec.Table, by []spec.Attribute) (derived, origin spec.Attribute, found bool) {
+// SameColumnPair finds two attributes that are counted by one column. It returns a derived column before its origin.
+func SameColumnPair(t *spec.Table, by []spec.Attribute) (derived, origin spec.Attribute, found bool) {
 	for i, a := range by {
 		for _, b := range by[:i] {
 			if Counted(t, a).Column == Counted(t, b).Column {
@@ -51,9 +51,9 @@ func Twice(t *spec.Table, by []spec.Attribute) (derived, origin spec.Attribute, 
 	return spec.Attribute{}, spec.Attribute{}, false
 }
 
-// Decides returns, for each category of an attribute, the category of a coarser attribute of the same column that
-// contains it. It reports false if the attribute does not decide the coarser one.
-func Decides(t *spec.Table, fine, coarse spec.Attribute) ([]int, bool) {
+// CoarserCategories returns, for each category of an attribute, the category of a coarser attribute of the same column
+// that contains it. It reports false if the attribute does not decide the coarser one.
+func CoarserCategories(t *spec.Table, fine, coarse spec.Attribute) ([]int, bool) {
 	if fine.Column != coarse.Column {
 		return nil, false
 	}

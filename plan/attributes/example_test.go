@@ -27,7 +27,8 @@ marginals: {groups: {by: [group]}}
 	}
 	persons := release.Table("persons")
 	fmt.Println(attributes.Counted(persons, spec.Attribute{Column: "group"}))
-	fmt.Println(attributes.Decides(persons, spec.Attribute{Column: "age"}, spec.Attribute{Column: "age", Level: "band"}))
+	fmt.Println(attributes.CoarserCategories(persons, spec.Attribute{Column: "age"},
+		spec.Attribute{Column: "age", Level: "band"}))
 	// Output:
 	// age.band
 	// [0 0 0 1 1 1] true

@@ -4,9 +4,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// PlacesOf returns, for each cell of a marginal, the sum of its categories' contributions: the index in of, times the
-// stride; a nil list contributes nothing.
-func PlacesOf(confidential *spec.Table, by []spec.Attribute, of [][]int, strides []int) []int32 {
+// CellIndices returns, for each cell of a marginal, the sum of its categories' contributions: the index in of, times
+// the stride; a nil list contributes nothing.
+func CellIndices(confidential *spec.Table, by []spec.Attribute, of [][]int, strides []int) []int32 {
 	places := []int32{0}
 	for l, a := range by {
 		level, _ := confidential.Column(a.Column).Domain.Level(a.Level)

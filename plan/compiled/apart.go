@@ -12,9 +12,10 @@ import (
 
 // This file bounds the noise of the difference of two cells of a table.
 
-// Apart bounds the noise of the difference of two cells of a table: for two cells picked beforehand, the probability
-// that their difference is off by more than Margin is at most what the confidence of the table's intervals leaves.
-type Apart struct {
+// DifferenceBound bounds the noise of the difference of two cells of a table: for two cells picked beforehand, the
+// probability that their difference is off by more than Margin is at most what the confidence of the table's intervals
+// leaves.
+type DifferenceBound struct {
 	Margin float64
 	// Exact reports whether Margin comes from the law of the difference, of the two cells with the largest. Otherwise
 	// Margin is two margins, each with half of what the confidence leaves: the difference is off by more only if one of
@@ -30,13 +31,13 @@ const (
 	mostWeights             = 1 << 22
 )
 
-// Aparts returns the bounds for the counts of all tables, in the plan's order, from the plan's own estimates. It
-// returns nil for a release of a secret sample, whose error grows with the count and follows no law of the noise.
-func Aparts(p *plan.Plan, estimates []Estimate) []Apart {
+// DifferenceBounds returns the bounds for the counts of all tables, in the plan's order, from the plan's own estimates.
+// It returns nil for a release of a secret sample, whose error grows with the count and follows no law of the noise.
+func DifferenceBounds(p *plan.Plan, estimates []Estimate) []DifferenceBound {
 	if growsWithCount(p) {
 		return nil
 	}
-	out := make([]Apart, len(p.Tables))
+	out := make([]DifferenceBound, len(p.Tables))
 	for i, t := range p.Tables {
 		if m, ok := p.Measurement(t.Statistics[0].Measurement); ok {
 			out[i] = pairMarginOfDraws(m.Mechanism, t.Statistics[0].Confidence)
@@ -62,15 +63,15 @@ func Aparts(p *plan.Plan, estimates []Estimate) []Apart {
 
 // pairMarginOfDraws returns the bound for cells with one draw of this noise each. Their difference has the law of the
 // sum of two draws, as each is symmetric. The difference from an exact zero has less noise.
-func pairMarginOfDraws(m budget.Mechanism, confidence float64) Apart {
+func pairMarginOfDraws(m budget.Mechanism, confidence float64) DifferenceBound {
 	terms := termsOf(m, []Weight{{1, 2}})
 	margin, _ := budget.NewNoiseSum(terms).Margin(confidence)
-	return Apart{margin, true}
+	return DifferenceBound{margin, true}
 }
 
 // pairMargin returns the bound for a table that is estimated from several measurements: from the widest law of all
 // pairs of cells if these are few, or few up to symmetry.
-func (e *Estimate) pairMargin(marginal int, confidence float64, known Laws) Apart {
+func (e *Estimate) pairMargin(marginal int, confidence float64, known Laws) DifferenceBound {
 	axes := e.Axes[marginal]
 	most := mostPairs
 	if len(axes) == 1 && axes[0].Sums != residual.Prefixes && !e.hasRanges(marginal) {
@@ -96,9 +97,9 @@ func (e *Estimate) pairMargin(marginal int, confidence float64, known Laws) Apar
 		weights += int(e.Sources[s].Cells)
 		few = few && weights <= mostWeights/pairs
 	}
-	out := Apart{Exact: few}
+	out := DifferenceBound{Exact: few}
 	if !few {
-		mean, largest := e.Shown(marginal), e.Largest(marginal, e.Variances)
+		mean, largest := e.MeanVariance(marginal), e.Largest(marginal, e.Variances)
 		each := e.Intervals(marginal, math.Sqrt(mean), math.Sqrt(largest), 1-float64((1-confidence)/2), known)
 		out.Margin = 2 * each.Margin
 		return out
@@ -121,7 +122,7 @@ func (e *Estimate) pairMargin(marginal int, confidence float64, known Laws) Apar
 // sourcesOf returns the sources that contribute to a marginal.
 func (e *Estimate) sourcesOf(marginal int) []int {
 	var all []int
-	for _, r := range e.Of(marginal) {
+	for _, r := range e.ResidualsOf(marginal) {
 		for _, p := range e.Parts[r] {
 			if !slices.Contains(all, p.Source) {
 				all = append(all, p.Source)
@@ -178,7 +179,7 @@ func (e *Estimate) difference(marginal int, cells []pair) []budget.NoiseTerm {
 		one[i], other[i] = p.one, p.other
 	}
 	a, b := e.Sum(marginal, one), e.Sum(marginal, other)
-	residuals := slices.DeleteFunc(slices.Clone(e.Of(marginal)), func(r int) bool { return a.agrees(b, r) })
+	residuals := slices.DeleteFunc(slices.Clone(e.ResidualsOf(marginal)), func(r int) bool { return a.agrees(b, r) })
 	plus, minus := a.weightsBy(residuals), b.weightsBy(residuals)
 	var terms []budget.NoiseTerm
 	largest := 0.0

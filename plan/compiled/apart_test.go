@@ -44,7 +44,7 @@ func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 		for i, m := range p.Measurements {
 			variances[i] = m.Mechanism.Variance()
 		}
-		for i, apart := range compiled.Aparts(p.Plan(), estimates) {
+		for i, apart := range compiled.DifferenceBounds(p.Plan(), estimates) {
 			queries := plantest.ShownRows(p.Plan(), p.Tables[i], tables[i])
 			covariance := plantest.LeastSquares(t, p.Measurements, variances, queries)
 			var widest, largest float64

@@ -15,8 +15,8 @@ import (
 // This file holds the contributions of measurements: the weights of a sum of cells on the noisy integers of every
 // measurement.
 
-// Bearing is the contribution of a measurement to a sum of cells.
-type Bearing struct {
+// Contribution is what a measurement contributes to a sum of cells.
+type Contribution struct {
 	Measurement plan.Measurement
 	// Weights are the weights of its integers, largest first; integers of weight zero are left out.
 	Weights []Weight
@@ -34,10 +34,10 @@ type Weight struct {
 // weights, and less than any reader can see.
 const equalWeights = 1e-9
 
-// NewBearing returns the contribution of a measurement, with equal weights merged; integers says how many integers
+// NewContribution returns the contribution of a measurement, with equal weights merged; integers says how many integers
 // have each weight.
-func NewBearing(m plan.Measurement, weights []float64, integers []int64) Bearing {
-	b := Bearing{Measurement: m}
+func NewContribution(m plan.Measurement, weights []float64, integers []int64) Contribution {
+	b := Contribution{Measurement: m}
 	var squares float64
 	for i, w := range weights {
 		b.Weights = append(b.Weights, Weight{w, integers[i]})
@@ -48,12 +48,14 @@ func NewBearing(m plan.Measurement, weights []float64, integers []int64) Bearing
 }
 
 // LawOf returns the law of the noise of a sum of contributions.
-func LawOf(bearings []Bearing) *budget.NoiseSum { return budget.NewNoiseSum(NoiseTerms(bearings)) }
+func LawOf(contributions []Contribution) *budget.NoiseSum {
+	return budget.NewNoiseSum(NoiseTerms(contributions))
+}
 
 // NoiseTerms returns the terms of the noise of a sum of contributions.
-func NoiseTerms(bearings []Bearing) []budget.NoiseTerm {
+func NoiseTerms(contributions []Contribution) []budget.NoiseTerm {
 	var terms []budget.NoiseTerm
-	for _, b := range bearings {
+	for _, b := range contributions {
 		terms = append(terms, termsOf(b.Measurement.Mechanism, b.Weights)...)
 	}
 	return terms
@@ -127,7 +129,7 @@ func (e *Estimate) Sum(marginal int, q [][]float64) *Sum {
 
 // Weights returns the weights of the sum on each integer of every source that contributes to it, by the source's
 // index.
-func (s *Sum) Weights() map[int][]float64 { return s.weightsBy(s.estimate.Of(s.marginal)) }
+func (s *Sum) Weights() map[int][]float64 { return s.weightsBy(s.estimate.ResidualsOf(s.marginal)) }
 
 // weightsBy returns the part of the weights that comes from these residuals.
 func (s *Sum) weightsBy(residuals []int) map[int][]float64 {
@@ -147,22 +149,22 @@ func (s *Sum) agrees(other *Sum, of int) bool {
 	return true
 }
 
-// Bearings returns the contributions to the sum, without sources that cancel out: those with less of its noise than
-// rounding produces.
-func (s *Sum) Bearings() []Bearing {
-	var out []Bearing
+// Contributions returns the contributions to the sum, without sources that cancel out: those with less of its noise
+// than rounding produces.
+func (s *Sum) Contributions() []Contribution {
+	var out []Contribution
 	var variance float64
-	s.visitSources(s.estimate.Of(s.marginal), true, func(source int, weights []float64, integers []int64) {
-		out = append(out, NewBearing(s.estimate.Sources[source], weights, integers))
+	s.visitSources(s.estimate.ResidualsOf(s.marginal), true, func(source int, weights []float64, integers []int64) {
+		out = append(out, NewContribution(s.estimate.Sources[source], weights, integers))
 		variance += out[len(out)-1].Variance
 	})
-	return slices.DeleteFunc(out, func(b Bearing) bool { return !(b.Variance > variance*1e-24) })
+	return slices.DeleteFunc(out, func(b Contribution) bool { return !(b.Variance > variance*1e-24) })
 }
 
 // Terms returns the terms of the sum's noise.
 func (s *Sum) Terms() []budget.NoiseTerm {
 	var terms []budget.NoiseTerm
-	s.visitSources(s.estimate.Of(s.marginal), true, func(source int, weights []float64, integers []int64) {
+	s.visitSources(s.estimate.ResidualsOf(s.marginal), true, func(source int, weights []float64, integers []int64) {
 		all := make([]Weight, len(weights))
 		for i, w := range weights {
 			all[i] = Weight{w, integers[i]}
@@ -198,7 +200,7 @@ func (s *Sum) visitSources(residuals []int, merged bool, visit func(source int, 
 		}
 	}
 	for _, source := range slices.Sorted(maps.Keys(by)) {
-		weights, integers := s.sourceWeights(e.Places[source], by[source], merged)
+		weights, integers := s.sourceWeights(e.ResidualSources[source], by[source], merged)
 		visit(source, weights, integers)
 	}
 }
@@ -307,7 +309,7 @@ func (e *Estimate) SumVariances(marginal int, q [][][]float64) []float64 {
 	for i := range squares {
 		squares[i] = map[int][]float64{}
 	}
-	for _, r := range e.Of(marginal) {
+	for _, r := range e.ResidualsOf(marginal) {
 		term := []float64{e.Variances[r]}
 		for i, a := range axes {
 			level := levelIn(e.Residuals[r].Axes, a.Column)
@@ -354,7 +356,7 @@ func levelIn(residual residual.Set, column int) int {
 func (e *Estimate) Shape(a residual.Axis, q []float64) string {
 	column := e.Columns[a.Column]
 	var name []byte
-	for _, level := range column.Below(a.Level) {
+	for _, level := range column.ContributingLevels(a.Level) {
 		weights := column.Weights(a, level, q, false)
 		slices.Sort(weights)
 		most := max(math.Abs(weights[0]), math.Abs(weights[len(weights)-1]))

@@ -17,7 +17,7 @@ type planned = plan.Plan
 //
 // Its bytes and hash are those of the plan when it was compiled, and nothing outside the package can change them. Go
 // lets whoever holds a Compiled write to the plan behind it. So the trusted core uses no plan that it is handed: it
-// reads [Compiled.Bytes] for itself ([Compiled.Again]), as does what is approved and charged, by [Compiled.Hash].
+// reads [Compiled.Bytes] for itself ([Compiled.Copy]), as does what is approved and charged, by [Compiled.Hash].
 type Compiled struct {
 	*planned
 	text string
@@ -35,16 +35,16 @@ func Of(p *plan.Plan) *Compiled {
 	return &Compiled{planned: p, text: string(text), hash: plan.HashOf(text)}
 }
 
-// Made compiles a plan, as [Of] does, with the estimates that the planner has made for it.
-func Made(p *plan.Plan, estimates []Estimate) *Compiled {
+// WithEstimates compiles a plan, as [Of] does, with the estimates that the planner has made for it.
+func WithEstimates(p *plan.Plan, estimates []Estimate) *Compiled {
 	c := Of(p)
 	c.estimated.Do(func() { c.estimates = estimates })
 	return c
 }
 
-// Again returns a copy that shares nothing with this one and that nobody else holds, read from the bytes. It returns
+// Copy returns a copy that shares nothing with this one and that nobody else holds, read from the bytes. It returns
 // an error if the plan's parts do not fit together, as [Read] does.
-func (c *Compiled) Again() (*Compiled, error) {
+func (c *Compiled) Copy() (*Compiled, error) {
 	p, err := plan.Read([]byte(c.text))
 	if err != nil {
 		return nil, err

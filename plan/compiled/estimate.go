@@ -15,12 +15,12 @@ import (
 type Estimate struct {
 	*residual.Workload // its marginals are the tables
 	*residual.Combination
-	Tables  []int              // indices in Plan.Tables, in the order of the workload's marginals
-	Axes    []residual.Set     // of each table, in its own order of attributes
-	Sources []plan.Measurement // in the order of the combination's sources
-	Places  []residual.Source
-	Asked   []residual.Set // of each table, its axes as the spec asks for them
-	Own     []int          // of each table, the source that measures it directly; −1 for none
+	Tables          []int              // indices in Plan.Tables, in the order of the workload's marginals
+	Axes            []residual.Set     // of each table, in its own order of attributes
+	Sources         []plan.Measurement // in the order of the combination's sources
+	ResidualSources []residual.Source
+	RequestedAxes   []residual.Set // of each table, its axes as the spec asks for them
+	DirectSource    []int          // of each table, the source that measures it directly; −1 for none
 
 	rows map[residual.Axis][]row // cache of rowsOf
 }
@@ -50,14 +50,15 @@ func (w *Workload) estimate(p *plan.Plan, confidential string) (*Estimate, error
 	var marginals []residual.Marginal
 	index := map[string]int{} // of the direct measurement among the marginals; −1 where it is not among them
 	for _, t := range workload.TablesOf(w.Tables, confidential) {
-		if _, direct := measured[t.Path]; t.Apart() || direct && !c.Flat(t) {
+		if _, direct := measured[t.Path]; t.IsStandalone() || direct && !c.IsFlat(t) {
 			index[t.Path] = -1
 			continue
 		}
 		index[t.Path] = len(marginals)
-		marginals = append(marginals, residual.Marginal{Axes: workload.SetOf(c.Shown(t)), Importance: 1})
-		e.Tables, e.Axes, e.Own = append(e.Tables, t.Place), append(e.Axes, c.Shown(t)), append(e.Own, -1)
-		e.Asked = append(e.Asked, c.Axes(t))
+		marginals = append(marginals, residual.Marginal{Axes: workload.SetOf(c.ShownAxes(t)), Importance: 1})
+		e.Tables, e.Axes, e.DirectSource = append(e.Tables, t.Index), append(e.Axes, c.ShownAxes(t)),
+			append(e.DirectSource, -1)
+		e.RequestedAxes = append(e.RequestedAxes, c.Axes(t))
 	}
 	if marginals == nil {
 		return nil, nil
@@ -78,26 +79,26 @@ func (w *Workload) estimate(p *plan.Plan, confidential string) (*Estimate, error
 			continue
 		}
 		s := c.SourceOf(m)
-		if !e.Bears(s) {
+		if !e.HasResidualOf(s) {
 			continue
 		}
 		if direct {
-			e.Own[own] = len(e.Sources)
+			e.DirectSource[own] = len(e.Sources)
 		}
-		e.Sources, e.Places = append(e.Sources, m), append(e.Places, s)
+		e.Sources, e.ResidualSources = append(e.Sources, m), append(e.ResidualSources, s)
 	}
-	e.Combination, err = e.Combine(e.Places)
+	e.Combination, err = e.Combine(e.ResidualSources)
 	return e, err
 }
 
-// Alone returns the one source that a table consists of. It returns −1 if others contribute to the table, or if the
-// table shows sums of what was measured.
-func (e *Estimate) Alone(marginal int) int {
+// SoleSource returns the one source that a table consists of. It returns −1 if others contribute to the table, or if
+// the table shows sums of what was measured.
+func (e *Estimate) SoleSource(marginal int) int {
 	if slices.ContainsFunc(e.Axes[marginal], func(a residual.Axis) bool { return a.Sums == residual.Prefixes }) {
 		return -1
 	}
-	alone := e.Own[marginal]
-	for _, r := range e.Of(marginal) {
+	alone := e.DirectSource[marginal]
+	for _, r := range e.ResidualsOf(marginal) {
 		if parts := e.Parts[r]; len(parts) != 1 || parts[0].Source != alone {
 			return -1
 		}
@@ -105,9 +106,9 @@ func (e *Estimate) Alone(marginal int) int {
 	return alone
 }
 
-// Behind returns the measurements that contribute to each table, in the plan's order, followed by those of its
-// figures.
-func (c *Compiled) Behind() ([][]plan.Measurement, error) {
+// MeasurementsByTable returns the measurements that contribute to each table, in the plan's order, followed by those of
+// its figures.
+func (c *Compiled) MeasurementsByTable() ([][]plan.Measurement, error) {
 	estimates, err := c.Estimates()
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (c *Compiled) Behind() ([][]plan.Measurement, error) {
 				continue
 			}
 			bears := make([]bool, len(e.Sources))
-			for _, r := range e.Of(marginal) {
+			for _, r := range e.ResidualsOf(marginal) {
 				for _, part := range e.Parts[r] {
 					bears[part.Source] = true
 				}

@@ -34,7 +34,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	behind, err := c.Behind()
+	behind, err := c.MeasurementsByTable()
 	if err != nil {
 		panic(err)
 	}

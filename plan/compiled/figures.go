@@ -8,11 +8,12 @@ import (
 
 // This file relates the error of a figure to the parts that it is computed from.
 
-// RestsOn returns what the error of a figure depends on, and the number of rows in a cell for which the error is
+// ErrorSources returns what the error of a figure depends on, and the number of rows in a cell for which the error is
 // stated; 0 stands for every cell.
-func RestsOn(p *plan.Plan, t plan.Table, f plan.Figure, measured map[string]plan.Measurement) (int64, statistic.Rest) {
+func ErrorSources(p *plan.Plan, t plan.Table, f plan.Figure,
+	measured map[string]plan.Measurement) (int64, statistic.ErrorSources) {
 	confidential := p.Release().Table(t.From)
-	rest := statistic.OfFigure(f).RestsOn(f, statistic.Measured{Rows: confidential, ByID: measured})
+	rest := statistic.OfFigure(f).ErrorSources(f, statistic.Measured{Rows: confidential, ByID: measured})
 	rows := int64(workload.GoodRows)
 	if w := confidential.Weight; w != nil {
 		most, _ := w.Lattice.Step.Float64()

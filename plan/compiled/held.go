@@ -10,10 +10,10 @@ import (
 
 // This file holds how many integers are in memory while a plan is measured.
 
-// Held returns about how many integers of a measurement are in memory while it is measured: all of them or, for a
-// sparse measurement or one with chosen cells, the integers and indices of as many cells as rows are expected, and of
-// the false cells.
-func Held(p *plan.Plan, m plan.Measurement) int64 {
+// IntegersInMemory returns about how many integers of a measurement are in memory while it is measured: all of them or,
+// for a sparse measurement or one with chosen cells, the integers and indices of as many cells as rows are expected,
+// and of the false cells.
+func IntegersInMemory(p *plan.Plan, m plan.Measurement) int64 {
 	return heldBy[m.Selection.Kind()](p, m)
 }
 

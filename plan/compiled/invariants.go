@@ -29,14 +29,14 @@ func Invariants(p *plan.Plan) []plan.Invariant {
 	return all
 }
 
-// HeldBy returns the first invariant that decides a table, "" for none. It must be of the same rows, and its
+// DecidingInvariant returns the first invariant that decides a table, "" for none. It must be of the same rows, and its
 // attributes must decide the attributes of the table.
-func HeldBy(p *plan.Plan, t plan.Table, of *workload.Table) string {
-	if t.WhyLeft(slices.Contains(of.Sums, residual.Prefixes)) != "" {
+func DecidingInvariant(p *plan.Plan, t plan.Table, of *workload.Table) string {
+	if t.UnfittedReason(slices.Contains(of.Sums, residual.Prefixes)) != "" {
 		return ""
 	}
 	for _, i := range p.Release().Invariants {
-		if i.Table == t.From && p.PlacesIn(i, t) != nil {
+		if i.Table == t.From && p.InvariantCells(i, t) != nil {
 			return i.Name
 		}
 	}

@@ -23,9 +23,9 @@ type intervals struct {
 	Half     float64 // the margin at confidence one half, for a cell of the mean variance
 }
 
-// Shown returns the mean variance of what a marginal shows. If sums of neighbours count as well, that is the mean
-// over its cells.
-func (e *Estimate) Shown(marginal int) float64 {
+// MeanVariance returns the mean variance of what a marginal shows. If sums of neighbours count as well, that is the
+// mean over its cells.
+func (e *Estimate) MeanVariance(marginal int) float64 {
 	if !slices.ContainsFunc(e.Axes[marginal], func(a residual.Axis) bool { return a.Sums == residual.Ranges }) {
 		mean, _ := e.Variance(marginal, e.Variances)
 		return mean
@@ -225,7 +225,7 @@ func (e *Estimate) rowsOf(a residual.Axis) []row {
 		return known
 	}
 	column := e.Columns[a.Column]
-	levels := column.Below(a.Level)
+	levels := column.ContributingLevels(a.Level)
 	q := make([]float64, column.Size(a.Level))
 	var out []row
 	for i := range q {
@@ -271,14 +271,14 @@ type residualDraw struct {
 func (e *Estimate) drawsOf(marginal int) ([]residualDraw, bool) {
 	const wide = 4 // the least σ²
 	var out []residualDraw
-	for _, r := range e.Of(marginal) {
+	for _, r := range e.ResidualsOf(marginal) {
 		var levels []int
 		for _, a := range e.Axes[marginal] {
 			levels = append(levels, levelIn(e.Residuals[r].Axes, a.Column))
 		}
 		for _, p := range e.Parts[r] {
 			m := e.Sources[p.Source].Mechanism
-			if v, _ := m.Parameter.Float64(); !e.Places[p.Source].Residual() || !m.Kind.Normal() || v < wide {
+			if v, _ := m.Parameter.Float64(); !e.ResidualSources[p.Source].Residual() || !m.Kind.Normal() || v < wide {
 				return nil, false
 			}
 			out = append(out, residualDraw{levels, p.Weight, float64(p.Weight*p.Weight) * m.Variance()})
@@ -333,11 +333,11 @@ func normalMultiple(step, confidence float64) float64 {
 	return budget.NormalQuantile((1 - confidence - 2*step) / 2)
 }
 
-// Whole reports whether the cells of an estimated table are all sums of noisy integers of one measurement, each with
-// weight 1.
-func (e *Estimate) Whole(marginal int) bool {
+// IsUnweightedSum reports whether the cells of an estimated table are all sums of noisy integers of one measurement,
+// each with weight 1.
+func (e *Estimate) IsUnweightedSum(marginal int) bool {
 	source := -1
-	for _, r := range e.Of(marginal) {
+	for _, r := range e.ResidualsOf(marginal) {
 		for _, p := range e.Parts[r] {
 			if source >= 0 && p.Source != source {
 				return false

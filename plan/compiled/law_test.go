@@ -51,7 +51,7 @@ func TestPureTablesAreLeastSquaresOfTheirLaw(t *testing.T) {
 				}
 				for class, q := range classesOf(random, &e, marginal) {
 					sum := e.Sum(marginal, q)
-					law := compiled.LawOf(sum.Bearings())
+					law := compiled.LawOf(sum.Contributions())
 					margin, attained, most := s.Margin, s.Attained, s.Attained+4e-4
 					if class != "cell" {
 						margin, attained = law.Margin(0.95)

@@ -10,17 +10,17 @@ import (
 
 // NoiseLaw is a law of noise, by its name in a spec and by its kind of mechanism.
 type NoiseLaw struct {
-	Asked spec.Noise
-	Kind  budget.Kind
+	Requested spec.Noise
+	Kind      budget.Kind
 }
 
 // EitherNoise are the usual kinds of noise under ε and δ, by their names in a spec.
 var EitherNoise = []NoiseLaw{usualLaw(false), usualLaw(true)}
 
 func usualLaw(pure bool) NoiseLaw {
-	kind := budget.Usual(pure)
-	return NoiseLaw{NoiseAsked(kind), kind}
+	kind := budget.DefaultLaw(pure)
+	return NoiseLaw{SpecNoise(kind), kind}
 }
 
-// NoiseAsked returns the name of a kind of noise in a spec.
-func NoiseAsked(kind budget.Kind) spec.Noise { return spec.Noise(kind.Asked()) }
+// SpecNoise returns the name of a kind of noise in a spec.
+func SpecNoise(kind budget.Kind) spec.Noise { return spec.Noise(kind.SpecName()) }

@@ -11,14 +11,14 @@ import (
 // This file holds the error forecasts: the accuracy of every table with another budget or other shares of it, as a
 // formula that is evaluated without the planner.
 
-// Prospects forecast the accuracy of a plan's tables with other amounts of its budget and other shares of its leaves,
+// Forecast forecast the accuracy of a plan's tables with other amounts of its budget and other shares of its leaves,
 // if everything that the plan chose remains: its measurements, their parts of their leaves, and their kinds of noise.
 // Then the variance of a measurement is proportional to 1/x of its leaf, where x is the leaf's ρ or, in a pure
 // budget, the square of its ε; the variance of an estimate from several is combined from theirs
 // ([residual.Combination]).
 //
 // The noise is taken to be continuous: noise on integers has a variance that is smaller by at most 1/6.
-type Prospects struct {
+type Forecast struct {
 	Plan *Compiled `json:"-"`
 	// Key is the amount that varies, epsilon or rho. Pure reports whether leaves have an ε of their own; else they have
 	// a ρ.
@@ -35,8 +35,8 @@ type Prospects struct {
 	Roots   []float64 `json:"roots"`
 	Laplace bool      `json:"laplace"`
 	// Shared are the residuals that several leaves measure: the precision of each is Σ factor·x.
-	Shared [][]Rate   `json:"shared,omitempty"`
-	Tables []Prospect `json:"tables"`
+	Shared [][]Rate        `json:"shared,omitempty"`
+	Tables []TableForecast `json:"tables"`
 }
 
 // Total is what is divided among the leaves with an amount of the budget: of ρ or, in a pure budget, of ε. For a
@@ -60,9 +60,9 @@ func (r Rate) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "[%d,%s]", r.Of, strconv.FormatFloat(r.Factor, 'g', 10, 64)), nil
 }
 
-// Prospect is the error forecast of one table. The variance of its counts is Σ factor/x over Own, by leaf, plus Σ
+// TableForecast is the error forecast of one table. The variance of its counts is Σ factor/x over Own, by leaf, plus Σ
 // factor/precision over Shared, by residual, times the square of Unit.
-type Prospect struct {
+type TableForecast struct {
 	Own    []Rate  `json:"own,omitempty"`
 	Shared []Rate  `json:"shared,omitempty"`
 	Unit   float64 `json:"unit"`
@@ -84,12 +84,12 @@ type Prospect struct {
 	// reports whether cells cannot be added up.
 	Unfit   float64          `json:"unfit,omitempty"`
 	Single  bool             `json:"single,omitempty"`
-	Figures []FigureProspect `json:"figures,omitempty"`
+	Figures []FigureForecast `json:"figures,omitempty"`
 }
 
-// FigureProspect is the error forecast of a figure: its variance is Σ factor/x over Own, by leaf, plus Count times
+// FigureForecast is the error forecast of a figure: its variance is Σ factor/x over Own, by leaf, plus Count times
 // the variance of the table's count. Its margin is Margin standard errors plus Fixed.
-type FigureProspect struct {
+type FigureForecast struct {
 	Name   string  `json:"-"`
 	Own    []Rate  `json:"own,omitempty"`
 	Count  float64 `json:"count,omitempty"`

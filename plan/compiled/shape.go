@@ -88,7 +88,7 @@ func (w *Workload) checkPlan(p *plan.Plan) error {
 			return fmt.Errorf("table %s: %w", tables[i].Path, err)
 		}
 		m, ok := measured[t.Path]
-		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && t.Gives(m.Selection) &&
+		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && t.GivesOut(m.Selection) &&
 			reflect.DeepEqual(m.Query, tables[i].Query())
 		if id := t.Statistics[0].Measurement; ok != own || id != "" && (id != t.Path || !own) {
 			return fmt.Errorf("table %s: measurement %s%s does not measure it", t.Path, id, m.ID)
@@ -96,7 +96,7 @@ func (w *Workload) checkPlan(p *plan.Plan) error {
 		itself[t.Path] = own
 	}
 	for i, t := range p.Tables {
-		if t.Invariant != HeldBy(p, t, tables[i]) {
+		if t.Invariant != DecidingInvariant(p, t, tables[i]) {
 			return fmt.Errorf("table %s: its public figures are not those of the spec", t.Path)
 		}
 	}
@@ -122,14 +122,14 @@ func measuresPart(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 	if m.Selection.Kind() != t.Selection.Kind() {
 		return false
 	}
-	q.Counted = t.What
+	q.Counted = t.Counted
 	if !reflect.DeepEqual(q, t.Query()) {
 		return false
 	}
-	if t.What.Kind().Traits().Drawn {
+	if t.Counted.Kind().Traits().Drawn {
 		return measuresDrawn(t, r, m)
 	}
-	return m.Cells == t.Cells && reflect.DeepEqual(m.Query.Counted, t.What)
+	return m.Cells == t.Cells && reflect.DeepEqual(m.Query.Counted, t.Counted)
 }
 
 // measuresDrawn reports whether a measurement is of a part's quantiles, drawn with the ends of their intervals, or of
@@ -156,7 +156,7 @@ func checkTable(t plan.Table, wanted plan.Table) error {
 	if len(t.Statistics) != 1 || t.Statistics[0].Name != wanted.Statistics[0].Name {
 		return fmt.Errorf("it does not hold one count")
 	}
-	if !slices.EqualFunc(t.Figures, wanted.Figures, plan.Figure.AsAsked) || t.Show != wanted.Show ||
+	if !slices.EqualFunc(t.Figures, wanted.Figures, plan.Figure.MatchesRequest) || t.Show != wanted.Show ||
 		t.Weighted != wanted.Weighted || t.PerUnit != wanted.PerUnit {
 		return fmt.Errorf("its figures are not as the spec asks for them")
 	}
@@ -173,7 +173,7 @@ func checkTable(t plan.Table, wanted plan.Table) error {
 // checkTotals checks that the measurements are those of the strategies and of the microdata.
 func checkTotals(p *plan.Plan) error {
 	left := len(p.Measurements)
-	if !slices.Contains([]strategy.Summing{strategy.RangedApart, strategy.RangedEverywhere, strategy.CellByCell,
+	if !slices.Contains([]strategy.Summing{strategy.RangedPerLeaf, strategy.RangedEverywhere, strategy.CellByCell,
 		strategy.LevelsSeparate},
 		p.Sums) {
 		return fmt.Errorf("there is no way %q to measure columns of sums", p.Sums)
@@ -210,7 +210,7 @@ func checkOtherNoise(p *plan.Plan) error {
 	for i, o := range p.OtherNoise {
 		known := slices.ContainsFunc(EitherNoise, func(law NoiseLaw) bool {
 			return law.Kind == o.Noise &&
-				law.Asked != p.Release().Budget.Noise
+				law.Requested != p.Release().Budget.Noise
 		})
 		twice := slices.ContainsFunc(p.OtherNoise[:i], func(other strategy.OtherNoise) bool { return other.Noise == o.Noise })
 		if p.Release().Budget.Delta == nil || !known || twice {
@@ -219,7 +219,7 @@ func checkOtherNoise(p *plan.Plan) error {
 		charge, err := budget.ParseRat(o.Charge)
 		if possible := err == nil && charge.Sign() > 0; possible == (o.Why != "") || !(o.Error >= 0) ||
 			math.IsInf(o.Error, 1) ||
-			!slices.Contains([]string{"", strategy.LevelsApart, strategy.LevelsAgree}, o.Levels) {
+			!slices.Contains([]string{"", strategy.LevelsDisagree, strategy.LevelsAgree}, o.Levels) {
 			return fmt.Errorf("what it says of %s noise is no charge and error", o.Noise)
 		}
 	}
@@ -245,10 +245,12 @@ func checkMicrodata(s plan.Synthetic) error {
 		return fmt.Errorf("the microdata of %s are linked to no parent as microdata can be", s.Table)
 	case s.Method != plan.MST && s.Method != plan.AIM:
 		return fmt.Errorf("there is no method %q for the microdata of %s", s.Method, s.Table)
-	case len(s.By) < 2 || s.Ways < 2 || s.Ways > adaptive.UsualWays || s.Ways > len(s.By) || s.Method == plan.MST &&
-		s.Ways != 2 || len(s.By) > adaptive.MaxCandidates || adaptive.CandidateCount(s) > adaptive.MaxCandidates:
+	case len(s.By) < 2 || s.Ways < 2 || s.Ways > adaptive.DefaultRoundColumns || s.Ways > len(s.By) ||
+		s.Method == plan.MST &&
+			s.Ways != 2 || len(s.By) > adaptive.MaxCandidates || adaptive.CandidateCount(s) > adaptive.MaxCandidates:
 		return fmt.Errorf("the microdata of %s have no such candidates", s.Table)
-	case (s.Most == nil) != (s.Method == plan.MST) || s.Most != nil && *s.Most != adaptive.MostOfModel():
+	case (s.LargestModel == nil) != (s.Method == plan.MST) || s.LargestModel != nil &&
+		*s.LargestModel != adaptive.MaxModelSize():
 		return fmt.Errorf("the model of the microdata of %s has another size", s.Table)
 	case s.Select.Kind != budget.ExponentialMechanism || !s.Noise.Kind.Normal() ||
 		s.Block.Kind != budget.AdaptiveBlock:
@@ -277,7 +279,7 @@ func (w *Workload) checkMeasurements(p *plan.Plan, itself map[string]bool) error
 		switch {
 		case !itself[m.ID] && !(kind.AsRows && given.shared && m.Query.PerUnit == (spec.PerUnit{})):
 			return fmt.Errorf("measurement %s is of no table", m.ID)
-		case kind.Several || given.unlisted:
+		case kind.SeveralAnswers || given.unlisted:
 			continue // compared with its part, or its table
 		}
 		shared := i < len(p.TableMeasurements()) && !itself[m.ID]

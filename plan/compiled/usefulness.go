@@ -24,15 +24,15 @@ func BandOf(s plan.Statistic, cell float64) usefulness.Band {
 	return usefulness.Usable
 }
 
-// Shown returns a key for what a table shows: its confidential table and its attributes.
-func Shown(from string, by []string) string {
+// TableKey returns a key for what a table shows: its confidential table and its attributes.
+func TableKey(from string, by []string) string {
 	return fmt.Sprint(from, slices.Sorted(slices.Values(by)))
 }
 
-// EvenCells returns the number that the rows are divided by for an average cell, if they were spread evenly over the
-// possible cells: the number of those cells and, for n categories of a cumulative attribute, a factor of 2/(n+1), as
-// the i-th of them has i/n of the rows.
-func EvenCells(p *plan.Plan, t plan.Table) float64 {
+// CellsForAverage returns the number that the rows are divided by for an average cell, if they were spread evenly over
+// the possible cells: the number of those cells and, for n categories of a cumulative attribute, a factor of 2/(n+1),
+// as the i-th of them has i/n of the rows.
+func CellsForAverage(p *plan.Plan, t plan.Table) float64 {
 	cells := float64(Possible(t))
 	cumulative, _ := p.SummedAlong(t)
 	for _, name := range t.By {
@@ -67,7 +67,7 @@ const (
 // added up if more than [LittleShare] of them are bad.
 func VerdictOn(p *plan.Plan, t plan.Table, cell, bad float64) usefulness.Verdict {
 	s := t.Statistics[0]
-	band, unfit := BandOf(s, cell), UnfitFrom(p)
+	band, unfit := BandOf(s, cell), UnfitAbove(p)
 	switch {
 	case band == usefulness.Weak || band == usefulness.MostlyNoise || unfit > 0 && s.StandardError > unfit*cell:
 		return usefulness.DoNotUse
@@ -83,7 +83,7 @@ func VerdictOn(p *plan.Plan, t plan.Table, cell, bad float64) usefulness.Verdict
 func EvenVerdict(p *plan.Plan, t plan.Table, cell float64) usefulness.Verdict {
 	s, bad := t.Statistics[0], 0.0
 	least := s.Margin
-	if unfit := UnfitFrom(p); unfit > 0 {
+	if unfit := UnfitAbove(p); unfit > 0 {
 		least = max(least, s.StandardError/unfit)
 	}
 	if cell < least+float64(littleTail*s.StandardError) {
@@ -92,9 +92,9 @@ func EvenVerdict(p *plan.Plan, t plan.Table, cell float64) usefulness.Verdict {
 	return VerdictOn(p, t, cell, bad)
 }
 
-// UnfitFrom returns the relative standard error above which a figure is in the last class of `fit`, 0 if the spec has
+// UnfitAbove returns the relative standard error above which a figure is in the last class of `fit`, 0 if the spec has
 // no classes.
-func UnfitFrom(p *plan.Plan) float64 {
+func UnfitAbove(p *plan.Plan) float64 {
 	most := 0.0
 	for _, c := range p.Release().Fit {
 		if c.AtMost != nil {

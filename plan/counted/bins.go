@@ -72,7 +72,7 @@ func (b Bins) Check(t *spec.Table) error {
 	switch {
 	case c == nil || c.Lattice == nil:
 		return fmt.Errorf("the column %q has no range", b.Column)
-	case b.Width < 1 || b.Total < 0 || b.Total > limit.Reach || b.Len(c.Lattice) > limit.Bins:
+	case b.Width < 1 || b.Total < 0 || b.Total > limit.ResidualFactor || b.Len(c.Lattice) > limit.Bins:
 		return fmt.Errorf("the bins of %s are too narrow, or none", b.Column)
 	case b.Total == 0 && (b.Method != "" || b.Kappa != "" || b.Bits != 0):
 		return errors.New("counts of bins have no strategy")
@@ -97,14 +97,14 @@ func (b Bins) Extent(t *spec.Table) Extent {
 
 // moves returns the change of a cell's answers by one row: the L1 norm, the square of the L2 norm, the largest entry,
 // and by how much the inner product of the changes by two rows of one cell is below 0 at most.
-func (b Bins) moves(l *domain.Lattice) (residual.Moves, error) {
+func (b Bins) moves(l *domain.Lattice) (residual.Sensitivity, error) {
 	c, axis, err := b.Strategy(l)
 	if c == nil || err != nil {
-		return residual.Moves{Norm: 1, Squares: 1, Reach: 1}, err
+		return residual.Sensitivity{Norm: 1, Squares: 1, LargestFactor: 1}, err
 	}
-	m := c.Moves(axis.Level)
-	return residual.Moves{Norm: b.Total + m.Norm, Squares: b.Total*b.Total + m.Squares, Reach: max(b.Total, m.Reach),
-		Facing: max(0, m.Facing-b.Total*b.Total)}, nil
+	m := c.Sensitivity(axis.Level)
+	return residual.Sensitivity{Norm: b.Total + m.Norm, Squares: b.Total*b.Total + m.Squares,
+		LargestFactor: max(b.Total, m.LargestFactor), PairOpposition: max(0, m.PairOpposition-b.Total*b.Total)}, nil
 }
 
 // Sensitivity returns the sensitivity of the answers to one unit, of at most all rows, at most each of them in a
@@ -131,11 +131,11 @@ func (b Bins) Sensitivity(u Unit) (*Sensitivity, error) {
 	rows := concentrated(all, each)
 	rows.Mul(rows, w).Mul(rows, w)
 	out := &Sensitivity{L1: big.NewInt(row.Norm), L2Squared: big.NewInt(row.Squares),
-		Reach: new(big.Int).Mul(big.NewInt(row.Reach), w)}
+		LargestFactor: new(big.Int).Mul(big.NewInt(row.LargestFactor), w)}
 	out.L1.Mul(out.L1, big.NewInt(all)).Mul(out.L1, w)
 	if u.Neighbours == spec.Replace {
 		out.L1.Lsh(out.L1, 1)
-		out.L2Squared.Add(out.L2Squared, big.NewInt(row.Facing)).Lsh(out.L2Squared, 1)
+		out.L2Squared.Add(out.L2Squared, big.NewInt(row.PairOpposition)).Lsh(out.L2Squared, 1)
 	}
 	out.L2Squared.Mul(out.L2Squared, rows)
 	return out, nil
@@ -165,6 +165,6 @@ func (b Bins) Prefixes(l *domain.Lattice) ([][]WeightedAnswer, error) {
 
 // WeightedAnswer is an answer of a cell, given by index, with a weight.
 type WeightedAnswer struct {
-	Place  int
+	Index  int
 	Weight float64
 }

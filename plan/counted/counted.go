@@ -42,17 +42,17 @@ type Traits struct {
 	AsRows bool
 	// Drawn reports whether answers are drawn by a mechanism of their own, and get no noise.
 	Drawn bool
-	// Several reports whether a cell has several answers, and PerFigure is how many of them serve one figure.
-	Several   bool
-	PerFigure int64
+	// SeveralAnswers reports whether a cell has several answers, and PerFigure is how many of them serve one figure.
+	SeveralAnswers bool
+	PerFigure      int64
 }
 
 // traits lists the traits of each kind.
 var traits = [Kinds]Traits{
 	KindRows:       {AnyFactor: true, AsRows: true, PerFigure: 1},
 	KindValues:     {AnyFactor: true, PerFigure: 1},
-	KindQuantiles:  {Drawn: true, Several: true, PerFigure: DrawsPerShare},
-	KindBins:       {Several: true, PerFigure: 1},
+	KindQuantiles:  {Drawn: true, SeveralAnswers: true, PerFigure: DrawsPerShare},
+	KindBins:       {SeveralAnswers: true, PerFigure: 1},
 	KindDistinct:   {OwnBound: true, PerFigure: 1},
 	KindDiagnostic: {NoFactor: true, OwnBound: true, PerFigure: 1},
 }

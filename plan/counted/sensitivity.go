@@ -13,13 +13,14 @@ import (
 type Sensitivity struct {
 	L1, L2Squared *big.Int
 	Shifts        []budget.Shift // the shifts that lose the most, if they are known
-	Reach         *big.Int       // the largest factor of a count
+	LargestFactor *big.Int       // the largest factor of a count
 }
 
 // moves returns the sensitivity of a single integer that a unit changes by at most the given amount.
 func moves(by int64) *Sensitivity {
 	k := big.NewInt(by)
-	return &Sensitivity{L1: k, L2Squared: new(big.Int).Mul(k, k), Shifts: []budget.Shift{{by}}, Reach: big.NewInt(1)}
+	return &Sensitivity{L1: k, L2Squared: new(big.Int).Mul(k, k), Shifts: []budget.Shift{{by}},
+		LargestFactor: big.NewInt(1)}
 }
 
 // Unit is what one privacy unit can contribute to a question: rows of a table, as many as the bounds of the table and
@@ -80,7 +81,7 @@ func SumSensitivity(n spec.Neighbours, e Extent, all, each, cells int64) *Sensit
 	squares.Mul(squares, concentrated(all, each)) // L2² of one unit's rows
 	whole := each >= all
 	if n != spec.Replace {
-		d := &Sensitivity{L1: one, L2Squared: squares, Reach: reach}
+		d := &Sensitivity{L1: one, L2Squared: squares, LargestFactor: reach}
 		if whole {
 			d.Shifts = shiftsOf(one)
 		}
@@ -98,7 +99,7 @@ func SumSensitivity(n spec.Neighbours, e Extent, all, each, cells int64) *Sensit
 	sameSquares := new(big.Int).Mul(swing, swing)
 	sameSquares.Mul(sameSquares, concentrated(all, each))
 	if cells == 1 {
-		d := &Sensitivity{L1: same, L2Squared: sameSquares, Reach: reach}
+		d := &Sensitivity{L1: same, L2Squared: sameSquares, LargestFactor: reach}
 		if whole {
 			d.Shifts = shiftsOf(same)
 		}
@@ -106,7 +107,7 @@ func SumSensitivity(n spec.Neighbours, e Extent, all, each, cells int64) *Sensit
 	}
 	apart := new(big.Int).Lsh(one, 1)
 	apartSquares := new(big.Int).Lsh(squares, 1)
-	d := &Sensitivity{L1: apart, L2Squared: apartSquares, Reach: reach}
+	d := &Sensitivity{L1: apart, L2Squared: apartSquares, LargestFactor: reach}
 	if sameSquares.Cmp(apartSquares) > 0 {
 		d.L2Squared = sameSquares
 	}
@@ -147,18 +148,18 @@ func shiftsOf(parts ...*big.Int) []budget.Shift {
 // rows. Theorem: the integers are a Kronecker product, a row is one of its columns, and norms are convex. Two columns
 // have an inner product of at least −Π squares·(apart/squares) for the one axis where that is most. The total is 1 ×
 // 1 and moves by k at most. Argument: docs/proofs/residuals.md.
-func ResidualSensitivity(n spec.Neighbours, maxRows int64, axes []residual.Moves) *Sensitivity {
+func ResidualSensitivity(n spec.Neighbours, maxRows int64, axes []residual.Sensitivity) *Sensitivity {
 	k := big.NewInt(maxRows)
 	l1, l2Squared, reach := big.NewInt(maxRows), new(big.Int).Mul(k, k), big.NewInt(1)
 	for _, m := range axes {
 		l1.Mul(l1, big.NewInt(m.Norm))
 		l2Squared.Mul(l2Squared, big.NewInt(m.Squares))
-		reach.Mul(reach, big.NewInt(m.Reach))
+		reach.Mul(reach, big.NewInt(m.LargestFactor))
 	}
 	if n == spec.Replace { // 2·Π squares·(1 + facing), whole as facing is over one of the squares
 		facing := new(big.Rat) // the most that an axis adds, relatively, where two rows differ in it alone
 		for _, m := range axes {
-			if f := big.NewRat(m.Facing, m.Squares); f.Cmp(facing) > 0 {
+			if f := big.NewRat(m.PairOpposition, m.Squares); f.Cmp(facing) > 0 {
 				facing = f
 			}
 		}
@@ -167,5 +168,5 @@ func ResidualSensitivity(n spec.Neighbours, maxRows int64, axes []residual.Moves
 		apart := new(big.Int).Mul(l2Squared, facing.Num())
 		l2Squared.Add(l2Squared, apart.Quo(apart, facing.Denom()))
 	}
-	return &Sensitivity{L1: l1, L2Squared: l2Squared, Reach: reach}
+	return &Sensitivity{L1: l1, L2Squared: l2Squared, LargestFactor: reach}
 }

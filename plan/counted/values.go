@@ -49,8 +49,8 @@ func (v Values) Weighted() bool { return v.Weight }
 // PerCell returns 1.
 func (Values) PerCell(*spec.Table) int64 { return 1 }
 
-// Ones reports whether each row adds 1, so that rows are counted.
-func (v Values) Ones() bool { return !v.Weight && v.Power == 0 && !v.Beyond }
+// CountsRows reports whether each row adds 1, so that rows are counted.
+func (v Values) CountsRows() bool { return !v.Weight && v.Power == 0 && !v.Beyond }
 
 // Check returns an error unless the table has the weight, and the column with its range, of whose values a power is
 // added up or those beyond the range are counted.

@@ -16,7 +16,7 @@ func Consistency(c plan.Consistency) string {
 		return fmt.Sprintf("Of %s no table: each one's counts are its estimates, rounded.", c.Table)
 	}
 	but := ""
-	if c.Apart != nil {
+	if c.UnnestedColumns != nil {
 		but = ", but for levels that are apart"
 	}
 	text := fmt.Sprintf("Of %s %s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both%s.", c.Table, budget.Plural(int64(len(c.Tables)), "table"), but)
@@ -30,12 +30,12 @@ func Consistency(c plan.Consistency) string {
 // for each reason.
 func LeftText(c plan.Consistency) []string {
 	var reasons, lines []string
-	for _, levels := range c.Apart {
+	for _, levels := range c.UnnestedColumns {
 		lines = append(lines, fmt.Sprintf(
 			"Not all levels of one column lie within each other: %s. Tables that show the ones and the others agree in what they show beside that column, and no more, also where a level lies within one that it is apart from: each level joins the first series that it lies within, coarsest first.", levels))
 	}
 	paths := map[string][]string{}
-	for _, u := range c.Left {
+	for _, u := range c.LeftOut {
 		if paths[u.Why] == nil {
 			reasons = append(reasons, u.Why)
 		}
@@ -73,13 +73,13 @@ func (b *factBook) sayConsistent(all []plan.Consistency) {
 		if c.Way == plan.Tabulated {
 			says = "those of the microdata"
 		}
-		for _, levels := range c.Apart {
+		for _, levels := range c.UnnestedColumns {
 			b.say(OnTable, c.Table, "levels whose counts do not agree", levels)
 		}
 		for _, path := range c.Tables {
 			b.say(OnTable, path, "published counts", says)
 		}
-		for _, u := range c.Left {
+		for _, u := range c.LeftOut {
 			b.say(OnTable, u.Table, "published counts", "the estimates, rounded: "+u.Why)
 		}
 	}

@@ -19,10 +19,10 @@ import (
 // runs; the last is what they leave of the charge, as parameters are rounded towards more noise. Account and each of
 // Also are charged Total.
 type Costs struct {
-	Lines   []CostLine  `json:"lines"`             // the last is the rest of Total
-	Total   budget.Cost `json:"total"`             // the sum of the lines
-	Account string      `json:"account,omitempty"` // the account that the plan names
-	Also    []string    `json:"also,omitempty"`    // further accounts that the plan names
+	Lines           []CostLine  `json:"lines"`             // the last is the rest of Total
+	Total           budget.Cost `json:"total"`             // the sum of the lines
+	Account         string      `json:"account,omitempty"` // the account that the plan names
+	FurtherAccounts []string    `json:"also,omitempty"`    // further accounts that the plan names
 	// Charged is what each account is charged, if that is not Total: for a secret sample of the units, what all units
 	// lose.
 	Charged *budget.Cost `json:"charged,omitempty"`
@@ -35,7 +35,7 @@ const leftOver = "left by rounding towards more noise"
 //
 // Contract: the costs of all lines add up to Total, exactly, and none is negative.
 func CostsOf(p *plan.Plan) (Costs, error) {
-	c := Costs{Total: p.Spent(), Account: p.Guarantee.Account, Also: p.Guarantee.Also}
+	c := Costs{Total: p.Spent(), Account: p.Guarantee.Account, FurtherAccounts: p.Guarantee.FurtherAccounts}
 	if !p.Cost.Equal(c.Total) {
 		c.Charged = &p.Cost
 	}
@@ -212,8 +212,8 @@ func (c Costs) chargedText() string {
 	if c.Account != "" {
 		account = "account " + c.Account
 	}
-	if len(c.Also) > 0 {
-		account = fmt.Sprintf("each of the accounts %s and %s", c.Account, strings.Join(c.Also, ", "))
+	if len(c.FurtherAccounts) > 0 {
+		account = fmt.Sprintf("each of the accounts %s and %s", c.Account, strings.Join(c.FurtherAccounts, ", "))
 	}
 	if c.Charged != nil {
 		return fmt.Sprintf("That is for the units that are drawn. Charged to %s is what all units lose: %s.", account,

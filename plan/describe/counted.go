@@ -18,10 +18,10 @@ func Counted(t plan.Table, protects string) string {
 	return cmp.Or(t.Counts, rowsOf(t))
 }
 
-// In names the unit of a table's figure: its column, units, values, or one of these per another.
-func In(f plan.Figure, t plan.Table, protects string) string {
-	in := statistic.OfFigure(f).In(f, protects)
-	if !statistic.OfFigure(f).Whole() {
+// UnitOf names the unit of a table's figure: its column, units, values, or one of these per another.
+func UnitOf(f plan.Figure, t plan.Table, protects string) string {
+	in := statistic.OfFigure(f).UnitOf(f, protects)
+	if !statistic.OfFigure(f).IsWhole() {
 		in += byWeight(t)
 	}
 	return in

@@ -323,7 +323,7 @@ func TestEveryPartOfAPlanIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed := *plan.For(p.Release())
+		changed := *plan.NewEmpty(p.Release())
 		changed.Source = spec.Source{} // decoded anew: its maps are not the plan's
 		if json.Unmarshal(b, &changed) != nil {
 			return // not every text is a number

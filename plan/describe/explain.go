@@ -78,9 +78,9 @@ func explainGovernance(p *plan.Plan, b *strings.Builder) {
 		lines = append(lines, fmt.Sprintf("Corrects %s: with new noise and a debit of its own; what %[1]s cost stays spent.",
 			p.Corrects))
 	}
-	if g := p.Guarantee; len(g.Also) > 0 {
+	if g := p.Guarantee; len(g.FurtherAccounts) > 0 {
 		lines = append(lines, fmt.Sprintf("Charged in full to each of the accounts %s and %s.", g.Account,
-			strings.Join(g.Also, ", ")))
+			strings.Join(g.FurtherAccounts, ", ")))
 	}
 	lines = append(lines, sampleLines(p)...)
 	for _, t := range p.Release().Tables {
@@ -302,12 +302,12 @@ const separateLevels = "Every level of a column is measured as a column of its o
 
 // hasReason reports whether a strategy was rejected because it is not possible.
 func hasReason(s strategy.Group) bool {
-	return slices.ContainsFunc(s.Instead, func(other strategy.Alternative) bool { return other.Why != "" })
+	return slices.ContainsFunc(s.Alternatives, func(other strategy.Alternative) bool { return other.Why != "" })
 }
 
 // otherNoise reports whether another kind of noise was also considered.
 func otherNoise(s strategy.Group) bool {
-	return slices.ContainsFunc(s.Instead, func(other strategy.Alternative) bool { return other.Noise != s.Noise })
+	return slices.ContainsFunc(s.Alternatives, func(other strategy.Alternative) bool { return other.Noise != s.Noise })
 }
 
 // explainSizes says where the size of an average cell comes from.
@@ -369,22 +369,22 @@ func Strategy(s strategy.Group) string {
 	b := &strings.Builder{}
 	b.WriteString(measuredText(s))
 	fmt.Fprintf(b, " Error %s", budget.DecimalNearest(s.RMSE, 4))
-	for _, other := range s.Instead {
+	for _, other := range s.Alternatives {
 		switch {
 		case other.Why != "":
-		case other.Needs != "":
-			fmt.Fprintf(b, "; %s would need %s for the same targets", insteadOf(s, other), other.Needs)
+		case other.BudgetNeeded != "":
+			fmt.Fprintf(b, "; %s would need %s for the same targets", insteadOf(s, other), other.BudgetNeeded)
 		default:
 			fmt.Fprintf(b, "; %s would have %s", insteadOf(s, other), budget.DecimalNearest(other.RMSE, 4))
 		}
 	}
 	b.WriteString(".")
-	if slices.ContainsFunc(s.Instead, func(other strategy.Alternative) bool {
-		return other.Why == "" && other.Needs == "" && other.Kind != strategy.EqualShares && other.RMSE < s.RMSE
+	if slices.ContainsFunc(s.Alternatives, func(other strategy.Alternative) bool {
+		return other.Why == "" && other.BudgetNeeded == "" && other.Kind != strategy.EqualShares && other.RMSE < s.RMSE
 	}) {
 		b.WriteString(" The choice goes by all tables of the release together, by their weights and by what the budget minimises, and first for tables that agree where they show one column at several levels.")
 	}
-	for _, other := range s.Instead {
+	for _, other := range s.Alternatives {
 		if other.Why != "" {
 			fmt.Fprintf(b, " Not by %s: %s.", other.Kind, other.Why)
 		}
@@ -395,7 +395,7 @@ func Strategy(s strategy.Group) string {
 // insteadOf names an alternative strategy by what differs: the way, the noise, or both.
 func insteadOf(s strategy.Group, other strategy.Alternative) string {
 	noise := other.Noise.Name() + " noise"
-	if other.Needs == "" {
+	if other.BudgetNeeded == "" {
 		noise += " everywhere" // its error is that with one noise for the whole release
 	}
 	way := alternatives[other.Kind]

@@ -27,7 +27,7 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 				some = true
 			}
 			error, margin := qualityTexts(f.Quality)
-			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).What(f), error, margin,
+			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).Describe(f), error, margin,
 				restsOn(f, measured, seen))
 		}
 	}
@@ -55,7 +55,7 @@ func explainQuantiles(p *plan.Plan, b *strings.Builder) {
 				continue
 			}
 			seen[f.Part] = true
-			fmt.Fprintf(b, "  %s: %s\n", strings.TrimPrefix(f.Part, "values/"), WayText(f.Quality, f.Column))
+			fmt.Fprintf(b, "  %s: %s\n", strings.TrimPrefix(f.Part, "values/"), QuantileMethodText(f.Quality, f.Column))
 		}
 	}
 	if len(seen) > 0 {
@@ -63,8 +63,8 @@ func explainQuantiles(p *plan.Plan, b *strings.Builder) {
 	}
 }
 
-// WayText says how a quantile of a column is found, and what the other way would give.
-func WayText(q plan.Quality, column string) string {
+// QuantileMethodText says how a quantile of a column is found, and what the other way would give.
+func QuantileMethodText(q plan.Quality, column string) string {
 	text := "drawn by the exponential mechanism, with the ends of the intervals."
 	if q.Bins > 0 {
 		text = fmt.Sprintf("read from noisy counts of rows by %s bins of %s", budget.Group(q.Bins), column)
@@ -74,7 +74,7 @@ func WayText(q plan.Quality, column string) string {
 			text += ", one for each value."
 		}
 	}
-	o := q.Instead
+	o := q.Alternative
 	switch {
 	case o == nil:
 		return text + " The other way cannot serve here."
@@ -127,11 +127,11 @@ func figureSentence(f plan.Figure) string {
 	error, margin := qualityTexts(f.Quality)
 	switch {
 	case margin == "":
-		return statistic.OfFigure(f).What(f)
+		return statistic.OfFigure(f).Describe(f)
 	case error == "": // of a quantile
-		return fmt.Sprintf("%s; 95%% margin %s", statistic.OfFigure(f).What(f), margin)
+		return fmt.Sprintf("%s; 95%% margin %s", statistic.OfFigure(f).Describe(f), margin)
 	}
-	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).What(f), error, margin)
+	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).Describe(f), error, margin)
 }
 
 // isOfPart reports whether a strategy is for a part of a table's figures.

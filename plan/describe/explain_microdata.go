@@ -17,8 +17,8 @@ import (
 // explainMicrodata writes what the i-th microdata are, what is measured for them and what that costs.
 func explainMicrodata(p *plan.Plan, b *strings.Builder, i int) {
 	s, columns := p.Synthetic[i], p.ColumnsOf(i)
-	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.Own()), rowsText(s))
-	for _, f := range s.Own() {
+	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.OwnColumns()), rowsText(s))
+	for _, f := range s.OwnColumns() {
 		if link := p.Release().Table(s.Table).Column(f.Attribute).Link; link != nil {
 			fmt.Fprintf(b, "  %s is how many rows of %s belong to a row, 0 to %s.\n", f, link.Table,
 				budget.Group(p.Release().Table(link.Table).Unit.MaxRows))
@@ -58,7 +58,7 @@ func explainMicrodata(p *plan.Plan, b *strings.Builder, i int) {
 // explainLink writes how rows relate to rows of another table.
 func explainLink(p *plan.Plan, b *strings.Builder, s plan.Synthetic) {
 	fmt.Fprintf(b, "  Each row belongs to one of %s and is drawn given its columns, here called %s; the last is how many rows of %s it has, at most %s.\n",
-		s.Parent, factorsText(s.GivenBy()), s.Table, budget.Group(p.Release().Table(s.Table).Unit.MaxRows))
+		s.Parent, factorsText(s.GivenColumns()), s.Table, budget.Group(p.Release().Table(s.Table).Unit.MaxRows))
 	fmt.Fprintf(b, "  Rows of %s whose unit has no row in %s that is counted are left out before the rows of a unit are bounded, of all that is counted of %s.\n", s.Table, s.Parent, s.Table)
 }
 
@@ -76,11 +76,11 @@ func otherMethod(s plan.Synthetic) string {
 // explainOfTables writes what microdata that measure nothing are made from.
 func explainOfTables(p *plan.Plan, b *strings.Builder, s plan.Synthetic) {
 	fmt.Fprintf(b, "  Nothing is measured for them, and they cost nothing: the model is made of %s that %s release has anyway (method %s).\n",
-		budget.Plural(int64(len(tabulation.Of(p, s))), "table"), "the", s.Method)
-	if left := tabulation.Unmeasured(p, s); len(left) > 0 {
+		budget.Plural(int64(len(tabulation.Tables(p, s))), "table"), "the", s.Method)
+	if left := tabulation.UnmeasuredColumns(p, s); len(left) > 0 {
 		fmt.Fprintf(b, "  No table tells of %s: their categories are drawn with equal chances, which says nothing of the data.\n", factorsText(left))
 	}
-	if !tabulation.Pairwise(p, s, nil) {
+	if !tabulation.CoversAllPairs(p, s, nil) {
 		fmt.Fprintf(b, "  Not every two columns are in a table together: those that are not depend on each other as far as the model has it by others alone.\n")
 	}
 }
@@ -97,12 +97,13 @@ func explainRounds(s plan.Synthetic, b *strings.Builder) {
 	fmt.Fprintf(b, "  Categories of a column whose noisy counts are below %d standard errors count as one from then on.\n",
 		VisibleDeviations)
 	fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s %s columns that a model of all answers\n",
-		RoundsOf(s), s.Method, budget.Group(of), adaptive.Sets(s))
+		RoundsOf(s), s.Method, budget.Group(of), adaptive.DescribeCandidates(s))
 	fmt.Fprintf(b, "  gets most wrong, and asks its counts. The first one chooses %s, and measures with %s, %s.\n",
 		choiceText(s.Select), noiseText(s.Noise), CostText(s.Noise, 1))
 	fmt.Fprintf(b, "  A round costs what the one before did or, where an answer told little beside its noise, four times as much, with half the noise; the last takes what is left.\n")
-	fmt.Fprintf(b, "  The model has at most %s in all its tables, and %s in one.\n", budget.Plural(s.Most.Cells, "cell"),
-		budget.Group(s.Most.Largest))
+	fmt.Fprintf(b, "  The model has at most %s in all its tables, and %s in one.\n", budget.Plural(s.LargestModel.Cells,
+		"cell"),
+		budget.Group(s.LargestModel.Largest))
 	if s.Parent != "" {
 		fmt.Fprintf(b, "  As rows are drawn given a row of %s, all of its columns that columns of %s which hang together depend on are in one of these tables.\n", s.Parent, s.Table)
 	}
@@ -167,7 +168,7 @@ func candidatesText(p *plan.Plan) string {
 		if !s.Adaptive() {
 			continue
 		}
-		if of := "all " + adaptive.Sets(s) + " columns of the microdata"; !slices.Contains(all, of) {
+		if of := "all " + adaptive.DescribeCandidates(s) + " columns of the microdata"; !slices.Contains(all, of) {
 			all = append(all, of)
 		}
 	}

@@ -146,8 +146,8 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.Corrects != "labour-2026q1-v" || p.Resume != spec.Never || p.Guarantee.Account != "lfs" ||
-		strings.Join(p.Guarantee.Also, " ") != "register" {
-		t.Errorf("the plan has %q, %q, %q, %q", p.Corrects, p.Resume, p.Guarantee.Account, p.Guarantee.Also)
+		strings.Join(p.Guarantee.FurtherAccounts, " ") != "register" {
+		t.Errorf("the plan has %q, %q, %q, %q", p.Corrects, p.Resume, p.Guarantee.Account, p.Guarantee.FurtherAccounts)
 	}
 	lines := []string{
 		"Corrects labour-2026q1-v: with new noise and a debit of its own; what labour-2026q1-v cost stays spent.\n",
@@ -219,7 +219,7 @@ func TestStrategiesInWords(t *testing.T) {
 		{2, []strategy.Alternative{{Kind: strategy.EqualShares, Noise: budget.DiscreteLaplace, RMSE: 5}},
 			"without that column, and what it adds. Error 3; its cells alone would have 5."},
 	} {
-		x.Measurements, x.Instead = c.measurements, c.instead
+		x.Measurements, x.Alternatives = c.measurements, c.instead
 		if got := describe.Strategy(x); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%d measurements: %s", c.measurements, got)
 		}

@@ -48,7 +48,7 @@ func factsOf(p *plan.Plan) []fact {
 		if s.Adaptive() {
 			b.sayMicrodata(s, p.ColumnsOf(i))
 		} else {
-			b.sayTableMicrodata(s, tabulation.Of(p, s))
+			b.sayTableMicrodata(s, tabulation.Tables(p, s))
 		}
 	}
 	for _, t := range p.Release().Tables {
@@ -127,7 +127,7 @@ func (b *factBook) sayGuarantee(p *plan.Plan) {
 	say("rows of a unit that are counted, at most", countedRows(g.MaxRows, g.Rows))
 	say("rows without an id", g.WithoutID)
 	say("account", g.Account)
-	say("further accounts", strings.Join(g.Also, ", "))
+	say("further accounts", strings.Join(g.FurtherAccounts, ", "))
 	if p.Release().Privacy.Total {
 		say("total", "no value of a readable file stops a run")
 	}
@@ -166,7 +166,7 @@ var objectives = map[spec.Objective]string{
 
 // summings describe the ways to measure a column along which counts are added up.
 var summings = map[strategy.Summing]string{
-	strategy.RangedApart:      "measured for these sums in the leaves that ask for them",
+	strategy.RangedPerLeaf:    "measured for these sums in the leaves that ask for them",
 	strategy.RangedEverywhere: "measured for these sums in all leaves",
 	strategy.CellByCell:       "measured as others are, so that sums are of cells",
 	strategy.LevelsSeparate:   "measured as others are, and every level as a column of its own",
@@ -275,7 +275,7 @@ func (b *factBook) sayMicrodataRows(s plan.Synthetic) {
 	}
 	say("columns", factorsText(s.By))
 	if s.Parent != "" {
-		say("drawn given", "the row of the unit in "+s.Parent+": "+factorsText(s.GivenBy()))
+		say("drawn given", "the row of the unit in "+s.Parent+": "+factorsText(s.GivenColumns()))
 	}
 	say("derived columns", factorsText(s.Derived))
 	say("method", s.Method)
@@ -297,8 +297,8 @@ func (b *factBook) sayMicrodata(s plan.Synthetic, columns []plan.Measurement) {
 		rounds = "at most " + rounds
 		first, answer = "choice of the first round", "noise of the first round"
 		say("columns measured together, at most", budget.Group(int64(s.Ways)))
-		say("cells of the model, at most", budget.Group(s.Most.Cells))
-		say("cells of one of its tables, at most", budget.Group(s.Most.Largest))
+		say("cells of the model, at most", budget.Group(s.LargestModel.Cells))
+		say("cells of one of its tables, at most", budget.Group(s.LargestModel.Largest))
 	}
 	say("rounds", rounds)
 	exactly(first, choiceText(s.Select), s.Select.Parameter)

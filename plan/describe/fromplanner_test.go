@@ -218,7 +218,7 @@ func TestConsistencySaysWhatIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c := p.Consistent; len(c) != 1 || c[0].Way != plan.Fitted || !slices.Equal(c[0].Tables, []string{"m"}) ||
-		len(c[0].Left) != 5 {
+		len(c[0].LeftOut) != 5 {
 		t.Fatalf("%+v", c)
 	}
 	var page strings.Builder
@@ -283,12 +283,12 @@ func TestEvidence(t *testing.T) {
 			continue
 		}
 		s := p.Synthetic[0]
-		if got := tabulation.Of(p, s); len(got) != c.tables ||
-			describe.FactorsText(tabulation.Unmeasured(p, s)) != c.unmeasured ||
-			tabulation.Pairwise(p, s, []int64{2, 10, 2}) != c.pairwise {
+		if got := tabulation.Tables(p, s); len(got) != c.tables ||
+			describe.FactorsText(tabulation.UnmeasuredColumns(p, s)) != c.unmeasured ||
+			tabulation.CoversAllPairs(p, s, []int64{2, 10, 2}) != c.pairwise {
 			t.Errorf("%s: %d tables, all but %s, pairwise %t", marginals, len(got),
-				describe.FactorsText(tabulation.Unmeasured(p, s)),
-				tabulation.Pairwise(p, s, []int64{2, 10, 2}))
+				describe.FactorsText(tabulation.UnmeasuredColumns(p, s)),
+				tabulation.CoversAllPairs(p, s, []int64{2, 10, 2}))
 		}
 	}
 }
@@ -338,7 +338,7 @@ synthetic: {t: {budget: rows, method: mst}}
 		len(adaptive.Candidates(s)) != 3 {
 		t.Fatalf("%+v", s)
 	}
-	from, of, err := p.Origin(s, 0)
+	from, of, err := p.DerivedColumn(s, 0)
 	if err != nil || from != 0 || !slices.Equal(of, []int{0, 0, 1, 1, 2, 2, 3, 3}) {
 		t.Errorf("column %d, categories %v, %v", from, of, err)
 	}
@@ -376,8 +376,8 @@ func TestLinkedMicrodata(t *testing.T) {
 				t.Errorf("the parent is %+v", parent)
 			}
 			if child.Table != "persons" || child.Method != c.of || child.Parent != "households" ||
-				describe.FactorsText(child.Own()) != "sex, age" ||
-				describe.FactorsText(child.GivenBy()) != "households.tenure, households.area, households.persons" ||
+				describe.FactorsText(child.OwnColumns()) != "sex, age" ||
+				describe.FactorsText(child.GivenColumns()) != "households.tenure, households.area, households.persons" ||
 				child.Rounds != c.rounds {
 				t.Errorf("the child is %+v", child)
 			}

@@ -216,7 +216,7 @@ func leafParts(p *plan.Plan) []lossPart {
 
 // tableParts returns the tables of a plan and its microdata, in order.
 func tableParts(p *compiled.Compiled) ([]lossPart, error) {
-	behind, err := p.Behind()
+	behind, err := p.MeasurementsByTable()
 	if err != nil {
 		return nil, err
 	}
@@ -510,13 +510,13 @@ func changeMechanism(p *plan.Plan, m plan.Measurement, column string) (budget.Me
 	}
 	changed.L1 = k.Lsh(k, 1)
 	for i, a := range axes {
-		moves := residual.CountMoves()
+		moves := residual.CountSensitivity()
 		if !plain[i] {
-			moves = columns[i].Moves(a.Level)
+			moves = columns[i].Sensitivity(a.Level)
 		}
 		squares := moves.Squares
 		if haveSameValues(t, m.Query.Factors[i].Attribute, column) {
-			squares = moves.Apart
+			squares = moves.PairSquares
 		}
 		changed.L1.Mul(changed.L1, big.NewInt(moves.Norm))
 		changed.L2Squared.Mul(changed.L2Squared, big.NewInt(squares))

@@ -22,7 +22,7 @@ const OtherDigits = 4
 
 // otherNoiseName says which noise it is, and for which tables.
 func otherNoiseName(o strategy.OtherNoise) string {
-	name := compiled.NoiseAsked(o.Noise).Law() + " noise for every table"
+	name := compiled.SpecNoise(o.Noise).Law() + " noise for every table"
 	if o.Partly {
 		name += " that can have it"
 	}
@@ -47,7 +47,7 @@ func otherNoiseEffect(o strategy.OtherNoise, charge *big.Rat) string {
 	}
 	levels := ""
 	switch o.Levels {
-	case strategy.LevelsApart:
+	case strategy.LevelsDisagree:
 		levels = "; but tables that show one column at several levels would not agree"
 	case strategy.LevelsAgree:
 		levels = "; and tables that show one column at several levels would agree"
@@ -63,7 +63,7 @@ func explainNoise(p *plan.Plan, b *strings.Builder) {
 	for i, other := range p.OtherNoise {
 		lines[i] = otherNoiseName(other) + " " + otherNoiseEffect(other, p.Cost.Rho)
 		if other.Why == "" {
-			lines[i] += fmt.Sprintf(" (choose it with noise: %s under budget)", compiled.NoiseAsked(other.Noise))
+			lines[i] += fmt.Sprintf(" (choose it with noise: %s under budget)", compiled.SpecNoise(other.Noise))
 		}
 		lines[i] += "."
 	}

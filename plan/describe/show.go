@@ -72,5 +72,5 @@ func leastFor(rows *spec.Table, f plan.Figure) float64 {
 	if f.Quality.Ranks == 0 && f.Quality.Margin == 0 {
 		return 0
 	}
-	return statistic.OfFigure(f).Telling(f, rows)
+	return statistic.OfFigure(f).RowsNeeded(f, rows)
 }

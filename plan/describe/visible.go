@@ -47,7 +47,7 @@ func togetherFrom(p *plan.Plan, i int) int64 {
 	}
 	noise := s.Noise
 	if s.Method == plan.AIM {
-		noise.Parameter = adaptive.Quietest(noise, new(big.Rat).Sub(s.Block.Parameter, s.Select.Rho()))
+		noise.Parameter = adaptive.LeastNoiseParameter(noise, new(big.Rat).Sub(s.Block.Parameter, s.Select.Rho()))
 	}
 	return int64(math.Ceil(min(float64(smallest[0]*smallest[1])*math.Sqrt(noise.Variance()), 1<<62)))
 }

@@ -73,7 +73,7 @@ func Warnings(r *spec.Release, p *plan.Plan) []string {
 		for _, f := range p.Query(t).Factors {
 			by = append(by, f.String())
 		}
-		key := compiled.Shown(t.From, by)
+		key := compiled.TableKey(t.From, by)
 		if !isOfAllRows(t) || selecting[t.Selects()].chosen {
 			continue // no other table counts the same, or has the same cells
 		}
@@ -477,7 +477,7 @@ func repeatWarnings(r *spec.Release) []string {
 		var pairs []string
 		for i, a := range m.By {
 			for _, b := range m.By[:i] {
-				if derived, origin, found := attributes.Twice(t, []spec.Attribute{b, a}); found {
+				if derived, origin, found := attributes.SameColumnPair(t, []spec.Attribute{b, a}); found {
 					pairs = append(pairs, fmt.Sprintf("%s beside %s", derived, origin))
 				}
 			}
@@ -485,7 +485,7 @@ func repeatWarnings(r *spec.Release) []string {
 		left := int64(0)
 		for _, k := range m.Every {
 			for _, by := range workload.Choose(m.By, k) {
-				if _, _, found := attributes.Twice(t, by); found {
+				if _, _, found := attributes.SameColumnPair(t, by); found {
 					left++
 				}
 			}

@@ -56,7 +56,7 @@ func averageCell(p *plan.Plan, t plan.Table) float64 {
 	if t.Weighted {
 		return 0
 	}
-	return float64(p.Release().Table(t.From).ExpectedRows()) / compiled.EvenCells(p, t)
+	return float64(p.Release().Table(t.From).ExpectedRows()) / compiled.CellsForAverage(p, t)
 }
 
 // weightRead returns the column that the weights of a table's rows are read from, if a measurement adds them up or

@@ -32,12 +32,12 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 			if t.From != confidential.Name {
 				continue
 			}
-			if why := t.WhyLeft(slices.Contains(tables[i].Sums, residual.Prefixes)); why != "" {
-				c.Left = append(c.Left, plan.Unfitted{Table: t.Path, Why: why})
+			if why := t.UnfittedReason(slices.Contains(tables[i].Sums, residual.Prefixes)); why != "" {
+				c.LeftOut = append(c.LeftOut, plan.Unfitted{Table: t.Path, Why: why})
 				continue
 			}
 			if cells += t.Cells; cells > limit.FittedCells {
-				return nil, workload.At(p.Release(), "publish.integers",
+				return nil, workload.LocateFault(p.Release(), "publish.integers",
 					&workload.Fault{Key: "",
 						Message: fmt.Sprintf("the tables of %s have more than %s cells, too many to be made to add up together",
 							confidential.Name, budget.Group(limit.FittedCells)),
@@ -46,7 +46,7 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 			c.Tables = append(c.Tables, t.Path)
 		}
 		if c.Tables == nil {
-			if c.Left != nil {
+			if c.LeftOut != nil {
 				all = append(all, c)
 			}
 			continue
@@ -58,7 +58,7 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 			if err := checkInvariants(p, c, f); err != nil {
 				return nil, err
 			}
-			c.Apart = separateChains(f.Chains)
+			c.UnnestedColumns = separateChains(f.Chains)
 		case canTabulate(p, c):
 			if err := cmp.Or(checkTabulatedInvariants(p, c.Table), checkTabulatedRows(p, c.Table)); err != nil {
 				return nil, err
@@ -70,7 +70,7 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 		all = append(all, c)
 	}
 	if !some {
-		return nil, workload.At(p.Release(), "publish.integers",
+		return nil, workload.LocateFault(p.Release(), "publish.integers",
 			&workload.Fault{Key: "", Message: "no table of this release has counts that could be made to add up",
 				Expected: "a marginal that counts rows and shows all cells, or no `integers`"})
 	}
@@ -114,7 +114,7 @@ func checkTabulatedInvariants(p *plan.Plan, table string) error {
 		if i.Table != table || len(i.By) == 0 && p.RowsOf(table) == i.Total() {
 			continue
 		}
-		return workload.At(p.Release(), "invariants."+i.Name,
+		return workload.LocateFault(p.Release(), "invariants."+i.Name,
 			&workload.Fault{Key: "",
 				Message:  fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, which keep to no public figure but their number of rows", table),
 				Expected: "an invariant of the number of rows alone, with `rows: noisy`; tables that do not cross in a circle; or no `integers` under `publish`"})
@@ -130,7 +130,7 @@ func checkTabulatedRows(p *plan.Plan, table string) error {
 	if _, known := p.Release().TotalOf(table); n == 0 || known {
 		return nil
 	}
-	return workload.At(p.Release(), "synthetic."+table,
+	return workload.LocateFault(p.Release(), "synthetic."+table,
 		&workload.Fault{Key: "rows",
 			Message:  fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, and would all add up to the %s that `rows` asks for", table, budget.Plural(n, "row")),
 			Expected: "`rows: noisy`, for as many as the noisy total says; tables that do not cross in a circle; or no `integers` under `publish`"})

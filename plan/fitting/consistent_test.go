@@ -41,9 +41,9 @@ func TestFittingOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if name == "levels apart" != (p.Consistent[0].Apart != nil) || name == "levels apart" &&
-				p.Consistent[0].Apart[0] != "a.half, apart from a.third" {
-				t.Errorf("levels apart: %q", p.Consistent[0].Apart)
+			if name == "levels apart" != (p.Consistent[0].UnnestedColumns != nil) || name == "levels apart" &&
+				p.Consistent[0].UnnestedColumns[0] != "a.half, apart from a.third" {
+				t.Errorf("levels apart: %q", p.Consistent[0].UnnestedColumns)
 			}
 			if !slices.Equal(steps, c.want) {
 				t.Errorf("%q, expected %q", steps, c.want)

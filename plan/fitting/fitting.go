@@ -25,7 +25,7 @@ type Fitting struct {
 
 // Table is a table that is fitted.
 type Table struct {
-	At     int // index in Plan.Tables
+	Index  int // index in Plan.Tables
 	Margin Margin
 	Order  []int // the chain of each attribute
 	From   int   // the step of which it is a margin
@@ -74,7 +74,7 @@ func schedule(p *plan.Plan, c plan.Consistency) (*Fitting, error) {
 	for i, t := range p.Tables {
 		if paths[t.Path] {
 			by = append(by, attributes.CountedBy(confidential, t.Attributes()))
-			f.Tables = append(f.Tables, Table{At: i, From: -1})
+			f.Tables = append(f.Tables, Table{Index: i, From: -1})
 		}
 	}
 	for _, i := range p.Release().Invariants {
@@ -158,7 +158,7 @@ func (f *fitter) containingStep(m Margin) int {
 // sharingSteps returns the steps that may have a margin of two chains or more in common with this one. For a margin
 // of fewer chains it returns all steps up to single columns, one of which has it.
 func (f *fitter) sharingSteps(m Margin) []int {
-	if m.Ways() < 2 {
+	if m.Dimensions() < 2 {
 		n := len(f.Steps)
 		if f.base > 0 {
 			n = f.base
@@ -182,12 +182,12 @@ func (f *fitter) sharingSteps(m Margin) []int {
 }
 
 // path returns the path of a table.
-func (f *fitter) path(table int) string { return f.plan.Tables[f.Tables[table].At].Path }
+func (f *fitter) path(table int) string { return f.plan.Tables[f.Tables[table].Index].Path }
 
 // refuse returns the error for a table, with its position in the spec.
 func (f *fitter) refuse(table int, message, expected string) error {
-	t := f.plan.Tables[f.Tables[table].At]
-	return workload.At(f.plan.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "by", Message: message,
+	t := f.plan.Tables[f.Tables[table].Index]
+	return workload.LocateFault(f.plan.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "by", Message: message,
 		Expected: expected})
 }
 
@@ -202,11 +202,11 @@ func (f *fitter) outermostTables(of func(t Table) bool) []int {
 	}
 	fewest := len(f.Chains)
 	for _, i := range all {
-		fewest = min(fewest, f.Tables[i].Margin.Ways())
+		fewest = min(fewest, f.Tables[i].Margin.Dimensions())
 	}
 	var many []int // of more chains than those
 	for _, i := range all {
-		if f.Tables[i].Margin.Ways() > fewest {
+		if f.Tables[i].Margin.Dimensions() > fewest {
 			many = append(many, i)
 		}
 	}
@@ -214,7 +214,7 @@ func (f *fitter) outermostTables(of func(t Table) bool) []int {
 		m := f.Tables[i].Margin
 		return slices.ContainsFunc(many, func(j int) bool {
 			o := f.Tables[j].Margin
-			return m.Within(o) && o.Ways() > m.Ways()
+			return m.Within(o) && o.Dimensions() > m.Dimensions()
 		})
 	})
 }
@@ -242,7 +242,7 @@ func (f *fitter) orderTables(tables []int, least int) (order []int, ok bool) {
 func (f *fitter) addImpossible() error {
 	given := len(f.Steps)
 	tables := f.outermostTables(func(t Table) bool {
-		return hasImpossible(f.plan.Tables[t.At]) && f.containingStep(t.Margin) < 0
+		return hasImpossible(f.plan.Tables[t.Index]) && f.containingStep(t.Margin) < 0
 	})
 	order, ok := f.orderTables(tables, 1)
 	if !ok {
@@ -305,9 +305,12 @@ func (f *fitter) addSingles() {
 
 // addCrossing adds the tables of several attributes that are not margins of earlier steps.
 func (f *fitter) addCrossing() error {
-	outermost := f.outermostTables(func(t Table) bool { return t.Margin.Ways() > 2 && f.containingStep(t.Margin) < 0 })
+	outermost := f.outermostTables(func(t Table) bool {
+		return t.Margin.Dimensions() > 2 &&
+			f.containingStep(t.Margin) < 0
+	})
 	many, _ := f.orderTables(outermost, 2)
-	pairs := f.outermostTables(func(t Table) bool { return t.Margin.Ways() == 2 })
+	pairs := f.outermostTables(func(t Table) bool { return t.Margin.Dimensions() == 2 })
 	slices.SortStableFunc(pairs,
 		func(a, b int) int { return cmp.Compare(f.Tables[a].Margin.depth(), f.Tables[b].Margin.depth()) })
 	for _, table := range append(many, pairs...) {
@@ -337,7 +340,7 @@ func (f *fitter) fixedMargins(m Margin) []FixedMargin {
 		}
 	}
 	for _, at := range f.sharingSteps(m) {
-		if shared := m.Meet(f.Steps[at].Margin); shared.Ways() > 1 {
+		if shared := m.Meet(f.Steps[at].Margin); shared.Dimensions() > 1 {
 			all = append(all, shared)
 		}
 	}
@@ -382,8 +385,8 @@ func (f *Fitting) Project(m, within Margin) []int32 {
 	return out
 }
 
-// Places returns, for each cell of a table in its own order of attributes, its index in the margin's order.
-func (f *Fitting) Places(t Table) []int32 {
+// CellIndices returns, for each cell of a table in its own order of attributes, its index in the margin's order.
+func (f *Fitting) CellIndices(t Table) []int32 {
 	strides := make([]int32, len(f.Chains))
 	stride := int32(1)
 	for i := len(t.Margin) - 1; i >= 0; i-- {
@@ -414,13 +417,13 @@ func (f *Fitting) Masks(p *plan.Plan) ([][]bool, error) {
 			continue
 		}
 		t := f.Tables[s.Table]
-		mask, err := impossible.Of(p.Query(p.Tables[t.At]), p.Release())
+		mask, err := impossible.Of(p.Query(p.Tables[t.Index]), p.Release())
 		if err != nil {
 			return nil, err
 		}
 		masks[i] = make([]bool, f.Cells(s.Margin))
 		own := mask.Cells()
-		for cell, at := range f.Places(t) {
+		for cell, at := range f.CellIndices(t) {
 			masks[i][at] = own != nil && own[cell]
 		}
 	}
@@ -446,14 +449,14 @@ func (f *Fitting) Masks(p *plan.Plan) ([][]bool, error) {
 				return nil, err
 			}
 		case len(f.Steps[fixed.From].Fixed) > 1:
-			t := p.Tables[f.Tables[f.Steps[i].Table].At]
-			return nil, workload.At(p.Release(), "marginals."+t.Marginal,
+			t := p.Tables[f.Tables[f.Steps[i].Table].Index]
+			return nil, workload.LocateFault(p.Release(), "marginals."+t.Marginal,
 				&workload.Fault{Key: "by",
 					Message:  fmt.Sprintf("table %s has impossible cells where what invariants and others say of it crosses: whole counts that keep to all of these at once are not looked for", t.Path),
 					Expected: "an invariant by all the attributes that the table shares with them, or no `integers` under `publish`"})
 		case masks[fixed.From] == nil:
-			t := p.Tables[f.Tables[f.Steps[i].Table].At]
-			return nil, workload.At(p.Release(), "marginals."+t.Marginal,
+			t := p.Tables[f.Tables[f.Steps[i].Table].Index]
+			return nil, workload.LocateFault(p.Release(), "marginals."+t.Marginal,
 				&workload.Fault{Key: "by",
 					Message: fmt.Sprintf("`impossible` leaves no cell of table %s that is possible in all tables that share its columns", t.Path), Expected: "other entries under `impossible`, or fewer tables"})
 		default:

@@ -63,7 +63,7 @@ func (f *fitter) decidedMargins(confidential *spec.Table, i spec.Invariant) []Ma
 // decidedLevel returns the finest level of a chain that an attribute decides, 0 for none.
 func decidedLevel(c workload.Chain, confidential *spec.Table, a spec.Attribute) int {
 	for level := len(c.Levels); level > 0; level-- {
-		if _, ok := attributes.Decides(confidential, a, c.Attribute(level)); ok {
+		if _, ok := attributes.CoarserCategories(confidential, a, c.Attribute(level)); ok {
 			return level
 		}
 	}
@@ -81,12 +81,12 @@ func (f *fitter) sumFigures(confidential *spec.Table, i spec.Invariant, m Margin
 		}
 		c := f.Chains[k]
 		at := slices.IndexFunc(by, func(a spec.Attribute) bool { return a.Column == c.Column })
-		of[at], _ = attributes.Decides(confidential, by[at], c.Attribute(m[k]))
+		of[at], _ = attributes.CoarserCategories(confidential, by[at], c.Attribute(m[k]))
 		strides[at] = stride
 		stride *= c.Size(m[k])
 	}
 	out := make([]int64, stride)
-	for cell, at := range attributes.PlacesOf(confidential, by, of, strides) {
+	for cell, at := range attributes.CellIndices(confidential, by, of, strides) {
 		out[at] += i.Counts[cell]
 	}
 	return out
@@ -128,8 +128,8 @@ func (f *Fitting) checkEmptied(p *plan.Plan, step int, dead []bool) error {
 	}
 	for c, n := range rows {
 		if dead[c] && n > 0 {
-			t := p.Tables[f.Tables[f.Steps[step].Table].At]
-			return workload.At(p.Release(), "invariants."+from.Invariant,
+			t := p.Tables[f.Tables[f.Steps[step].Table].Index]
+			return workload.LocateFault(p.Release(), "invariants."+from.Invariant,
 				&workload.Fault{Key: "",
 					Message:  fmt.Sprintf("invariant %s has %s for which `impossible` leaves no cell in table %s and those that share its columns", from.Invariant, budget.Plural(n, "row"), t.Path),
 					Expected: "0 there, or other entries under `impossible`"})
@@ -150,7 +150,7 @@ func checkInvariants(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 		}
 		for _, a := range attributes.CountedBy(confidential, i.By) {
 			for _, of := range f.Tables {
-				t := p.Tables[of.At]
+				t := p.Tables[of.Index]
 				if isDecided(t) {
 					continue
 				}
@@ -164,7 +164,7 @@ func checkInvariants(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 					}
 					chain := f.Chains[of.Order[k]]
 					if kept := chain.Size(min(of.Margin[of.Order[k]], decidedLevel(chain, confidential, a))); kept < groups[pair] {
-						return workload.At(p.Release(), "invariants."+i.Name,
+						return workload.LocateFault(p.Release(), "invariants."+i.Name,
 							&workload.Fault{Key: "",
 								Message:  fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain, a),
 								Expected: fmt.Sprintf("an invariant by one of these levels; no table or other invariant by levels of %s that cross %s; or no `integers` under `publish`", a.Column, a)})

@@ -42,8 +42,8 @@ func (m Margin) Join(other Margin) Margin {
 	return out
 }
 
-// Ways returns how many chains the margin shows.
-func (m Margin) Ways() int {
+// Dimensions returns how many chains the margin shows.
+func (m Margin) Dimensions() int {
 	n := 0
 	for _, level := range m {
 		if level > 0 {
@@ -157,7 +157,7 @@ func earOrder(all []Margin, least int) (order []int, ok bool) {
 func sharedMargin(m Margin, others []Margin, least int) Margin {
 	out := make(Margin, len(m))
 	for _, o := range others {
-		if one := m.Meet(o); one.Ways() >= least {
+		if one := m.Meet(o); one.Dimensions() >= least {
 			out = out.Join(one)
 		}
 	}

@@ -101,7 +101,7 @@ func (l *Rules) boxOf(entry int, q plan.Query) box {
 func insideOf(t *spec.Table, a spec.Attribute, c spec.Condition) []bool {
 	level, _ := t.Column(a.Column).Domain.Level(a.Level)
 	in, out := make([]bool, level.Size()), make([]bool, level.Size())
-	for base, meets := range Meets(t, c) {
+	for base, meets := range CodesMeeting(t, c) {
 		code := level.Category(base)
 		if meets {
 			in[code] = true
@@ -115,9 +115,9 @@ func insideOf(t *spec.Table, a spec.Attribute, c spec.Condition) []bool {
 	return in
 }
 
-// Meets reports, for each base cell of a condition's column, which for a derived column is its origin, whether a row
-// with it meets the condition.
-func Meets(t *spec.Table, c spec.Condition) []bool {
+// CodesMeeting reports, for each base cell of a condition's column, which for a derived column is its origin, whether a
+// row with it meets the condition.
+func CodesMeeting(t *spec.Table, c spec.Condition) []bool {
 	a := attributes.Counted(t, c.Attribute)
 	domain := t.Column(a.Column).Domain
 	level, _ := domain.Level(a.Level)
@@ -198,8 +198,8 @@ func commonBoxes(a, b string) (string, bool) {
 	return string(out), some
 }
 
-// Holds reports whether one cell, given by its row-major index, is impossible.
-func (m *Mask) Holds(cell uint64) bool {
+// IsImpossible reports whether one cell, given by its row-major index, is impossible.
+func (m *Mask) IsImpossible(cell uint64) bool {
 	if len(m.boxes) == 0 {
 		return false
 	}

@@ -18,9 +18,9 @@ const SharedAttributes = 16
 // Bins bounds the bins of a cell.
 const Bins = 1 << 12
 
-// Reach bounds the ratio of the integers of a residual to the counts: with fewer than 2^32 rows they then stay below
-// 2^62.
-const Reach = int64(1) << 30
+// ResidualFactor bounds the ratio of the integers of a residual to the counts: with fewer than 2^32 rows they then stay
+// below 2^62.
+const ResidualFactor = int64(1) << 30
 
 // MicrodataRows bounds the rows of microdata whose number comes from an invariant.
 const MicrodataRows = 1_000_000_000

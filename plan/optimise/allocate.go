@@ -40,9 +40,9 @@ func (b *Blueprint) Allocate(total *big.Rat, needed map[string]*big.Rat) ([]plan
 		}
 		l := &leaves[d.Leaf]
 		if l.Tables > 0 || l.Microdata != "" {
-			return nil, fmt.Errorf("budget leaf %q pays for the microdata of %s and for something else: give them a leaf of their own", l.Path, d.Asked.Table)
+			return nil, fmt.Errorf("budget leaf %q pays for the microdata of %s and for something else: give them a leaf of their own", l.Path, d.Requested.Table)
 		}
-		l.Microdata = d.Asked.Table
+		l.Microdata = d.Requested.Table
 	}
 	for _, l := range leaves {
 		if l.Tables == 0 && l.Microdata == "" {

@@ -54,8 +54,8 @@ func BenchmarkChoose(b *testing.B) {
 			}
 			m := &r.Marginals[0]
 			for _, by := range workload.Choose(m.By, 3) { // a marginal of a release may not ask for so many
-				t := &workload.Table{Place: len(tables), Path: workload.TablePath(m.Name, true, by), Marginal: m, By: by,
-					Counted: by, Sums: workload.SumsOf(m, by), Weight: 1, What: counted.Rows{}, Selection: selection.All{}}
+				t := &workload.Table{Index: len(tables), Path: workload.TablePath(m.Name, true, by), Marginal: m, By: by,
+					CountedBy: by, Sums: workload.SumsOf(m, by), Weight: 1, Counted: counted.Rows{}, Selection: selection.All{}}
 				if t.Cells, err = workload.Cells(r, t); err != nil {
 					b.Fatal(err)
 				}
@@ -63,7 +63,7 @@ func BenchmarkChoose(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				blueprint, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedApart)
+				blueprint, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedPerLeaf)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -23,9 +23,9 @@ import (
 
 // Design is one way to measure a group: what is measured, and how the group's amount is divided among it.
 type Design struct {
-	Kind    strategy.Kind
-	Noise   budget.Kind
-	Planned []Planned
+	Kind         strategy.Kind
+	Noise        budget.Kind
+	Measurements []PlannedMeasurement
 	// parts are the measurements' parts of the amount, in proportion: of ρ for Gaussian noise, of ε for Laplace noise.
 	parts []float64
 	// Error is the objective, for an amount of 1: a ρ, or in a pure budget an ε. It falls as 1/ρ in the amount as a ρ,
@@ -42,8 +42,8 @@ type Design struct {
 	blame        []float64
 }
 
-// Planned is a measurement whose noise is fixed except for its size.
-type Planned struct {
+// PlannedMeasurement is a measurement whose noise is fixed except for its size.
+type PlannedMeasurement struct {
 	Group *Group
 	Table *workload.Table // the table that it is for; nil for a residual that tables share
 	// source is what it measures of the columns of the chains, without a variance. It is empty for a standalone table,
@@ -53,25 +53,25 @@ type Planned struct {
 	Noise  budget.Kind
 	*counted.Sensitivity
 	Share *big.Rat // of the leaf's amount
-	// What is what is counted: what its table asks for, or bins that its table's quantiles are read from.
-	What counted.Counted
+	// Counted is what is counted: what its table asks for, or bins that its table's quantiles are read from.
+	Counted counted.Counted
 	// Selection is which answers are given out. Choosing is the part of the measurement's cost that choices among cells
 	// take.
 	Selection     selection.Selection
 	Choosing      *big.Rat
 	addedVariance float64 // mean variance that unit variance here adds to a cell of Table
-	// Needs is the cost that targets require in place of a share: a ρ for Gaussian noise, an ε for Laplace noise.
-	Needs *big.Rat
+	// TargetCost is the cost that targets require in place of a share: a ρ for Gaussian noise, an ε for Laplace noise.
+	TargetCost *big.Rat
 }
 
 // withoutMechanism returns the measurement as the plan writes it, but without its mechanism.
-func (p Planned) withoutMechanism() plan.Measurement {
+func (p PlannedMeasurement) withoutMechanism() plan.Measurement {
 	g := p.Group
 	m := plan.Measurement{ID: p.id(), Leaf: g.leafPath(), Query: plan.Query{Table: g.Tables[0].Marginal.Table,
-		Factors: make([]plan.Factor, len(p.source.Axes)), Counted: p.What}, Cells: p.Cells, Selection: p.Selection}
+		Factors: make([]plan.Factor, len(p.source.Axes)), Counted: p.Counted}, Cells: p.Cells, Selection: p.Selection}
 	if p.measuresCells() {
 		m.Query, m.Impossible = p.Table.Query(), p.Table.Impossible
-		m.Query.Counted = p.What
+		m.Query.Counted = p.Counted
 		return m
 	}
 	for i, a := range p.source.Axes {
@@ -81,13 +81,14 @@ func (p Planned) withoutMechanism() plan.Measurement {
 }
 
 // measuresCells reports whether the cells of the measurement's table are measured.
-func (p Planned) measuresCells() bool {
-	return p.Table != nil && (p.Table.Apart() || len(p.source.Axes) == len(p.Table.Counted) && p.source.Marginal())
+func (p PlannedMeasurement) measuresCells() bool {
+	return p.Table != nil && (p.Table.IsStandalone() || len(p.source.Axes) == len(p.Table.CountedBy) &&
+		p.source.Marginal())
 }
 
 // id returns the measurement's name in the plan: its table's path, or a name made of the columns that are not
 // measured as counts.
-func (p Planned) id() string {
+func (p PlannedMeasurement) id() string {
 	if p.measuresCells() {
 		return p.Table.Path
 	}
@@ -120,9 +121,9 @@ func (p Planned) id() string {
 // Guarantee: the mechanism costs at most its part: of ε; of ρ for Gaussian noise; and for Laplace noise of ε in a
 // budget of ρ ε²/2 is at most its part. Theorem: pure ε is (ε²/2)-zCDP (Bun & Steinke 2016, proposition 1.4).
 // Argument: docs/proofs/sensitivity.md.
-func (p Planned) Spend(amount budget.Cost) (plan.Measurement, error) {
+func (p PlannedMeasurement) Spend(amount budget.Cost) (plan.Measurement, error) {
 	m := p.withoutMechanism()
-	cost := p.Needs
+	cost := p.TargetCost
 	if cost == nil {
 		own := p.CostWith(p.Noise, amount)
 		cost = cmp.Or(own.Epsilon, own.Rho)
@@ -132,27 +133,28 @@ func (p Planned) Spend(amount budget.Cost) (plan.Measurement, error) {
 
 // spending lists, by selection, the functions that buy a measurement's mechanisms: with the measurement's share of an
 // amount of ρ or ε, or with a cost in the parameter of its noise.
-var spending = [selection.Kinds]func(p Planned, m *plan.Measurement, amount budget.Cost, cost *big.Rat) error{
-	selection.KindAll:   Planned.spendOnAnswers,
-	selection.KindAbove: Planned.spendOnAnswers,
-	selection.KindTop: func(p Planned, m *plan.Measurement, _ budget.Cost, cost *big.Rat) error {
+var spending = [selection.Kinds]func(p PlannedMeasurement, m *plan.Measurement, amount budget.Cost,
+	cost *big.Rat) error{
+	selection.KindAll:   PlannedMeasurement.spendOnAnswers,
+	selection.KindAbove: PlannedMeasurement.spendOnAnswers,
+	selection.KindTop: func(p PlannedMeasurement, m *plan.Measurement, _ budget.Cost, cost *big.Rat) error {
 		return p.spendOnChoices(m, cost)
 	},
-	selection.KindGroups: func(p Planned, m *plan.Measurement, amount budget.Cost, _ *big.Rat) error {
+	selection.KindGroups: func(p PlannedMeasurement, m *plan.Measurement, amount budget.Cost, _ *big.Rat) error {
 		return p.spendOnGroups(m, new(big.Rat).Mul(amount.Rho, p.Share))
 	},
 }
 
 // spendOnAnswers spends all of a measurement's cost on its answers.
-func (p Planned) spendOnAnswers(m *plan.Measurement, _ budget.Cost, cost *big.Rat) error {
-	if p.What.Kind().Traits().Drawn {
+func (p PlannedMeasurement) spendOnAnswers(m *plan.Measurement, _ budget.Cost, cost *big.Rat) error {
+	if p.Counted.Kind().Traits().Drawn {
 		return p.addQuantiles(m, cost)
 	}
 	return p.addNoise(m, cost)
 }
 
 // addNoise gives a measurement the noise that a cost buys.
-func (p Planned) addNoise(m *plan.Measurement, cost *big.Rat) (err error) {
+func (p PlannedMeasurement) addNoise(m *plan.Measurement, cost *big.Rat) (err error) {
 	m.Mechanism, err = noiseFor(p.Noise, p.Sensitivity, cost)
 	return err
 }
@@ -160,7 +162,7 @@ func (p Planned) addNoise(m *plan.Measurement, cost *big.Rat) (err error) {
 // addQuantiles gives a measurement of quantiles the mechanism that a cost buys, and the ends of its intervals.
 //
 // Guarantee: as [budget.QuantilesFor]. Argument: docs/proofs/quantile.md.
-func (p Planned) addQuantiles(m *plan.Measurement, cost *big.Rat) (err error) {
+func (p PlannedMeasurement) addQuantiles(m *plan.Measurement, cost *big.Rat) (err error) {
 	q, u := p.Table.Quantiles(), p.Table.Unit(p.Group.Release)
 	if p.Noise.Pure() {
 		m.Mechanism, err = q.Mechanism(u, budget.Cost{Epsilon: cost})
@@ -175,11 +177,11 @@ func (p Planned) addQuantiles(m *plan.Measurement, cost *big.Rat) (err error) {
 }
 
 // leafCharge returns what a measurement with a target takes of its leaf: ε in a pure budget, else ρ.
-func (p Planned) leafCharge(pure bool) *big.Rat {
+func (p PlannedMeasurement) leafCharge(pure bool) *big.Rat {
 	if pure || !p.Noise.Pure() {
-		return p.Needs
+		return p.TargetCost
 	}
-	half := new(big.Rat).Mul(p.Needs, p.Needs)
+	half := new(big.Rat).Mul(p.TargetCost, p.TargetCost)
 	return half.Quo(half, big.NewRat(2, 1))
 }
 
@@ -193,15 +195,15 @@ const LaplaceBits = 44
 //
 // measured are indices of the group's tables.
 func (g *Group) designDirect(r *spec.Release, measured []int, kind strategy.Kind, noise budget.Kind) (Design, error) {
-	d := Design{Kind: kind, Noise: noise, Planned: make([]Planned, 0, len(measured)),
+	d := Design{Kind: kind, Noise: noise, Measurements: make([]PlannedMeasurement, 0, len(measured)),
 		parts: make([]float64, 0, len(measured))}
 	weights := g.servedWeights(measured)
 	for i, index := range measured {
-		from := len(d.Planned)
+		from := len(d.Measurements)
 		if err := g.planPortions(r, &d, g.Tables[index]); err != nil {
 			return d, err
 		}
-		for _, p := range d.Planned[from:] {
+		for _, p := range d.Measurements[from:] {
 			d.parts = append(d.parts, optimalPart(g.Minimise, noise, float64(weights[i]*p.addedVariance), p))
 		}
 	}
@@ -228,8 +230,8 @@ func sum(x []float64) float64 {
 
 // unitVariances returns the variances of a design's measurements for an amount of 1.
 func (d *Design) unitVariances() []float64 {
-	out := make([]float64, len(d.Planned))
-	for i, p := range d.Planned {
+	out := make([]float64, len(d.Measurements))
+	for i, p := range d.Measurements {
 		out[i] = p.variance(d.parts[i])
 	}
 	return out
@@ -239,9 +241,9 @@ func (d *Design) unitVariances() []float64 {
 // ranges, one residual for each set of these columns, by the cells of all its other columns. Each residual measures
 // what the others leave out.
 func (g *Group) planPortions(r *spec.Release, d *Design, t *workload.Table) error {
-	ranged := g.Chains.Ranged(t)
+	ranged := g.Chains.RangedAxes(t)
 	if len(ranged) == 0 {
-		d.Planned = append(d.Planned, g.ByItself(r, t, d.Noise))
+		d.Measurements = append(d.Measurements, g.StandaloneMeasurement(r, t, d.Noise))
 		return nil
 	}
 	if len(ranged) > mostRanged {
@@ -250,7 +252,8 @@ func (g *Group) planPortions(r *spec.Release, d *Design, t *workload.Table) erro
 	}
 	for which := range 1 << len(ranged) {
 		var residuals residual.Set
-		p := Planned{Group: g, Table: t, What: t.What, Selection: t.Selection, Noise: d.Noise, addedVariance: 1}
+		p := PlannedMeasurement{Group: g, Table: t, Counted: t.Counted, Selection: t.Selection, Noise: d.Noise,
+			addedVariance: 1}
 		for _, a := range g.Chains.Axes(t) {
 			column := g.Chains.Columns[a.Column]
 			index := slices.Index(ranged, a)
@@ -275,13 +278,13 @@ func (g *Group) planPortions(r *spec.Release, d *Design, t *workload.Table) erro
 		} else {
 			p.Sensitivity = g.residualSensitivity(r, residuals)
 		}
-		d.Planned = append(d.Planned, p)
+		d.Measurements = append(d.Measurements, p)
 	}
 	return nil
 }
 
 // addAxis adds an axis to what is measured, as counts or as a residual.
-func (p *Planned) addAxis(a residual.Axis, plain bool) {
+func (p *PlannedMeasurement) addAxis(a residual.Axis, plain bool) {
 	a.Sums = residual.Cells
 	p.source.Axes, p.source.Plain = append(p.source.Axes, a), append(p.source.Plain, plain)
 }
@@ -297,21 +300,21 @@ func (g *Group) equalShares(r *spec.Release, noise budget.Kind) (Design, bool) {
 	}
 	d := Design{Kind: strategy.EqualShares, Noise: noise}
 	for _, t := range g.Tables {
-		p := g.ByItself(r, t, noise)
+		p := g.StandaloneMeasurement(r, t, noise)
 		each := 1 / float64(len(g.Tables))
-		d.Planned, d.parts = append(d.Planned, p), append(d.parts, each)
-		variance := float64(p.variance(each) * g.Chains.Added(t))
+		d.Measurements, d.parts = append(d.Measurements, p), append(d.parts, each)
+		variance := float64(p.variance(each) * g.Chains.MeanCellsAdded(t))
 		g.addErrors(&d, t, variance, variance)
 	}
 	return d, true
 }
 
-// ByItself returns the measurement of a table by itself.
-func (g *Group) ByItself(r *spec.Release, t *workload.Table, noise budget.Kind) Planned {
+// StandaloneMeasurement returns the measurement of a table by itself.
+func (g *Group) StandaloneMeasurement(r *spec.Release, t *workload.Table, noise budget.Kind) PlannedMeasurement {
 	axes := g.Chains.Axes(t)
-	p := Planned{
-		Group: g, Table: t, What: t.What, Selection: t.Selection, Cells: t.Cells, Noise: noise,
-		Sensitivity: g.tableSensitivity(r, t), addedVariance: g.Chains.Added(t),
+	p := PlannedMeasurement{
+		Group: g, Table: t, Counted: t.Counted, Selection: t.Selection, Cells: t.Cells, Noise: noise,
+		Sensitivity: g.tableSensitivity(r, t), addedVariance: g.Chains.MeanCellsAdded(t),
 		source: residual.CountsOf(make(residual.Set, len(axes)), 0),
 	}
 	for i, a := range axes {
@@ -321,7 +324,7 @@ func (g *Group) ByItself(r *spec.Release, t *workload.Table, noise budget.Kind) 
 }
 
 // optimalPart returns a measurement's part, in proportion, if the variance of each of its cells counts with a weight.
-func optimalPart(minimise spec.Objective, noise budget.Kind, weight float64, p Planned) float64 {
+func optimalPart(minimise spec.Objective, noise budget.Kind, weight float64, p PlannedMeasurement) float64 {
 	squared := floatOf(p.L2Squared)
 	if noise.Pure() {
 		l1 := floatOf(p.L1)
@@ -340,7 +343,7 @@ func optimalPart(minimise spec.Objective, noise budget.Kind, weight float64, p P
 }
 
 // variance returns the approximate variance of the noise that an ε or ρ buys.
-func (p Planned) variance(amount float64) float64 {
+func (p PlannedMeasurement) variance(amount float64) float64 {
 	return p.Noise.RoughVariance(floatOf(p.L1), floatOf(p.L2Squared), amount)
 }
 
@@ -379,7 +382,7 @@ func (g *Group) servedWeights(measured []int) []float64 {
 // tables will be combined: by generalised least squares if every column has one level; if one has several, from each
 // table by itself or as the sum with the least variance. measured are the indices of its tables.
 func (g *Group) predictErrors(d *Design, measured []int, variances []float64) error {
-	if g.Apart() || g.Several() {
+	if g.IsStandalone() || g.HasSeparableLevels() {
 		g.predictSums(d, measured, variances)
 		return nil
 	}
@@ -398,7 +401,7 @@ func (g *Group) residualVariances(d *Design, variances []float64) (w *residual.W
 		return nil, nil, err
 	}
 	sources := make([]residual.Source, len(variances))
-	for i, p := range d.Planned {
+	for i, p := range d.Measurements {
 		sources[i] = p.source
 		sources[i].Variance = variances[i]
 	}
@@ -431,7 +434,7 @@ func (g *Group) predictSums(d *Design, measured []int, variances []float64) {
 	}
 	d.Error, d.Spread = 0, 0
 	for k, t := range g.Tables {
-		each := float64(least[k] / float64(t.Possible()) * g.Chains.Added(t))
+		each := float64(least[k] / float64(t.Possible()) * g.Chains.MeanCellsAdded(t))
 		g.addErrors(d, t, each, each)
 	}
 }
@@ -480,7 +483,7 @@ func (g *Group) designResiduals(r *spec.Release) (d Design, why string, err erro
 	if why := noResiduals[g.Tables[0].Selection.Kind()]; why != "" {
 		return d, why, nil
 	}
-	if g.Apart() {
+	if g.IsStandalone() {
 		return d, "some cells are impossible, and what is known of the others is no sum of residuals", nil
 	}
 	w, why := g.plannedWorkload(r, &d)
@@ -489,11 +492,11 @@ func (g *Group) designResiduals(r *spec.Release) (d Design, why string, err erro
 	}
 	var variances []float64 // at a ρ of 1
 	if g.Minimise == spec.LeastLargest {
-		if variances, _, _, err = w.LeastLargest(2); err != nil {
+		if variances, _, _, err = w.MinimiseLargest(2); err != nil {
 			return d, "", err
 		}
 	} else {
-		variances = w.LeastSum(2)
+		variances = w.MinimiseSum(2)
 	}
 	d.parts = make([]float64, len(variances))
 	for i, v := range variances {
@@ -517,17 +520,17 @@ func (g *Group) plannedWorkload(r *spec.Release, d *Design) (w *residual.Workloa
 // planResiduals adds the residuals of a workload to a design, and gives the workload their sensitivities. why is the
 // reason if they cannot be measured.
 func (g *Group) planResiduals(r *spec.Release, d *Design, w *residual.Workload) (why string) {
-	d.Planned = make([]Planned, len(w.Residuals))
+	d.Measurements = make([]PlannedMeasurement, len(w.Residuals))
 	var integers, published int64
 	for i, res := range w.Residuals {
-		p := Planned{Group: g, What: counted.Rows{}, Selection: selection.All{}, source: residual.ResidualOf(res.Axes, 0),
-			Noise: d.Noise, Sensitivity: g.residualSensitivity(r, res.Axes)}
-		if p.Reach.Cmp(big.NewInt(limit.Reach)) > 0 {
-			return fmt.Sprintf("its integers could overflow: %s multiplies counts by %s", p.id(), p.Reach)
+		p := PlannedMeasurement{Group: g, Counted: counted.Rows{}, Selection: selection.All{},
+			source: residual.ResidualOf(res.Axes, 0), Noise: d.Noise, Sensitivity: g.residualSensitivity(r, res.Axes)}
+		if p.LargestFactor.Cmp(big.NewInt(limit.ResidualFactor)) > 0 {
+			return fmt.Sprintf("its integers could overflow: %s multiplies counts by %s", p.id(), p.LargestFactor)
 		}
 		p.Cells = g.Chains.Integers(p.source)
 		w.Residuals[i].Squares = floatOf(p.L2Squared)
-		d.Planned[i] = p
+		d.Measurements[i] = p
 		integers += p.Cells
 	}
 	for _, t := range g.Tables {

@@ -21,21 +21,21 @@ import (
 // square of the number of units with which a group is selected half of the time.
 func (g *Group) designDiscovered(noise budget.Kind) (Design, error) {
 	t := g.Tables[0]
-	d := Design{Kind: strategy.Direct, Noise: noise, parts: []float64{1}, Planned: []Planned{
-		{Group: g, Table: t, What: t.What, Selection: t.Selection, Noise: noise,
+	d := Design{Kind: strategy.Direct, Noise: noise, parts: []float64{1}, Measurements: []PlannedMeasurement{
+		{Group: g, Table: t, Counted: t.Counted, Selection: t.Selection, Noise: noise,
 			Sensitivity: g.tableSensitivity(g.Release, t), addedVariance: 1},
 	}}
-	groups := float64(t.Differ(g.Release))
+	groups := float64(t.MaxDifferingGroups(g.Release))
 	delta, _ := deltaPerGroup(t, g.Release).Float64()
 	half := 0.5                   // of a ρ of 1
 	var variance, typical float64 // units of a group that is selected half of the time
 	if noise.Pure() {
 		half = 0.25 // of an ε of 1, which is a ρ of ½
-		l1 := floatOf(d.Planned[0].L1)
+		l1 := floatOf(d.Measurements[0].L1)
 		variance = float64(l1*l1) / half
 		typical = -budget.Log(2*delta) * math.Sqrt(groups/(2*half))
 	} else {
-		variance = floatOf(d.Planned[0].L2Squared) / (2 * half)
+		variance = floatOf(d.Measurements[0].L2Squared) / (2 * half)
 		typical = budget.NormalQuantile(delta) * math.Sqrt(groups/(2*half))
 	}
 	both := variance + float64(typical*typical)
@@ -51,7 +51,7 @@ func (g *Group) designDiscovered(noise budget.Kind) (Design, error) {
 // each among all groups in which neighbours differ. r has the δ that is left for the noise.
 func deltaPerGroup(t *workload.Table, r *spec.Release) *big.Rat {
 	parts := new(big.Int).Mul(big.NewInt(workload.Selections(r)*(workload.ReservedPart-1)),
-		big.NewInt(t.Differ(r)))
+		big.NewInt(t.MaxDifferingGroups(r)))
 	return new(big.Rat).Quo(r.Budget.Delta, new(big.Rat).SetInt(parts))
 }
 
@@ -60,10 +60,10 @@ func deltaPerGroup(t *workload.Table, r *spec.Release) *big.Rat {
 // Guarantee: the selection and the noise cost at most ρ together, in addition to the δ of the selection: for each of
 // the groups in which neighbours differ ε²/2 or, with noise, one unit of L2² (Bun & Steinke 2016). Neighbours: both
 // relations. Argument: docs/proofs/discover.md.
-func (p Planned) spendOnGroups(m *plan.Measurement, rho *big.Rat) error {
+func (p PlannedMeasurement) spendOnGroups(m *plan.Measurement, rho *big.Rat) error {
 	m.Cells = 0
 	r, t := p.Group.Release, p.Table
-	groups := t.Differ(r)
+	groups := t.MaxDifferingGroups(r)
 	half := new(big.Rat).Quo(rho, big.NewRat(2, 1))
 	each := deltaPerGroup(t, r)
 	d := selection.Groups{Groups: groups, Delta: each.RatString()}
@@ -88,7 +88,7 @@ func (p Planned) spendOnGroups(m *plan.Measurement, rho *big.Rat) error {
 		m.Mechanism, err = noiseFor(p.Noise, p.Sensitivity, half)
 	}
 	if err == nil {
-		_, err = d.Kept()
+		_, err = d.Probabilities()
 	}
 	m.Selection = d
 	return err

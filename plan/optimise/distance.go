@@ -14,10 +14,10 @@ import (
 
 // tableSensitivity returns the sensitivity of a table that is measured by itself.
 func (g *Group) tableSensitivity(r *spec.Release, t *workload.Table) *counted.Sensitivity {
-	if !t.Valued() {
+	if !t.CountsOtherThanRows() {
 		return g.countSensitivity(r, t.Unit(r).Cells)
 	}
-	s, err := t.What.Sensitivity(t.Unit(r))
+	s, err := t.Counted.Sensitivity(t.Unit(r))
 	if err != nil {
 		panic("optimise: only bins of a strategy that there is not have no sensitivity: " + err.Error())
 	}
@@ -43,7 +43,7 @@ func (g *Group) residualSensitivity(r *spec.Release, axes residual.Set) *counted
 	}
 	var kinds [limit.SharedAttributes]int // of the moves of the axes, from 1 on
 	for i, a := range axes {
-		moves := g.Chains.Columns[a.Column].Moves(a.Level)
+		moves := g.Chains.Columns[a.Column].Sensitivity(a.Level)
 		kinds[i] = 1 + slices.Index(g.moveKinds, moves)
 		if kinds[i] == 0 {
 			g.moveKinds = append(g.moveKinds, moves)
@@ -53,7 +53,7 @@ func (g *Group) residualSensitivity(r *spec.Release, axes residual.Set) *counted
 	slices.Sort(kinds[:len(axes)])
 	known, ok := g.knownResiduals[kinds]
 	if !ok {
-		each := make([]residual.Moves, len(axes))
+		each := make([]residual.Sensitivity, len(axes))
 		for i := range each {
 			each[i] = g.moveKinds[kinds[i]-1]
 		}

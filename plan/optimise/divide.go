@@ -25,11 +25,12 @@ type Blueprint struct {
 	Groups  []*Group
 	Chains  map[string]workload.Chains // the columns of each confidential table that has tables
 	Pure    bool
-	// Rough takes the size of a budget of ε and δ from the conversion of ρ alone, for Gaussian noise. It serves what
-	// must be known before the measurements are.
-	Rough bool
-	// About finds the size of a budget of ε and δ by rough compositions. It serves figures that are shown and not spent.
-	About bool
+	// RhoConversionOnly takes the size of a budget of ε and δ from the conversion of ρ alone, for Gaussian noise. It
+	// serves what must be known before the measurements are.
+	RhoConversionOnly bool
+	// RoughCompositions finds the size of a budget of ε and δ by rough compositions. It serves figures that are shown and
+	// not spent.
+	RoughCompositions bool
 	// capFactors are the factors by which the caps of tables are lowered, because the variance of noise on integers is
 	// not exactly the predicted one. levelled are the leaves whose tables all have an equal share, because nothing else
 	// leaves no table worse.
@@ -42,7 +43,7 @@ func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Mic
 	how strategy.Summing) (*Blueprint, error) {
 	b := &Blueprint{Release: r, tables: tables, drafts: drafts, Chains: map[string]workload.Chains{},
 		Pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
-	each, _ := workload.SampleOf(r).Each().Float64()
+	each, _ := workload.SampleOf(r).RowWeight().Float64()
 	for _, confidential := range r.Tables {
 		own := workload.TablesOf(tables, confidential.Name)
 		if own == nil {
@@ -65,7 +66,7 @@ func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Mic
 					Needed: l.Needed}
 				g.Unit = unitOf(tables[0], confidential, each)
 				if err := g.addDesigns(r, tighten); err != nil {
-					return nil, workload.At(r, "marginals."+g.Tables[0].Marginal.Name, err)
+					return nil, workload.LocateFault(r, "marginals."+g.Tables[0].Marginal.Name, err)
 				}
 				b.Groups = append(b.Groups, g)
 			}
@@ -76,25 +77,25 @@ func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Mic
 
 // Division is one way to spend the budget on a blueprint.
 type Division struct {
-	choice  []int    // the index of each group's design
-	Taken   []Design // that design, with its parts of the leaf
-	Planned []Planned
-	Shares  []float64 // of each group in its leaf: of ε in a pure budget, else of ρ
-	Cost    budget.Cost
-	Leaves  []plan.Leaf
-	errors  []float64 // of each leaf, by the objective; 0 if targets decide
-	Error   float64   // of all
-	epsilon float64   // at the budget's δ, if targets decide everything
+	choice        []int    // the index of each group's design
+	ChosenDesigns []Design // that design, with its parts of the leaf
+	Measurements  []PlannedMeasurement
+	Shares        []float64 // of each group in its leaf: of ε in a pure budget, else of ρ
+	Cost          budget.Cost
+	Leaves        []plan.Leaf
+	errors        []float64 // of each leaf, by the objective; 0 if targets decide
+	Error         float64   // of all
+	epsilon       float64   // at the budget's δ, if targets decide everything
 	// isRough reports whether the size of the budget was found roughly, which was enough to see that another division is
 	// better.
 	isRough bool
 }
 
-// Settle chooses the noise of every group: discrete Gaussian noise for all, or discrete Laplace noise for all or,
+// ChooseNoise chooses the noise of every group: discrete Gaussian noise for all, or discrete Laplace noise for all or,
 // group by group, for some, if that lowers the error of all tables under the release's accountant and raises that of
 // no leaf. uniform is the plan with one kind for all, in the order of [Noises]; an element is nil if the budget would
 // be too small for the targets, or if that kind cannot win.
-func (b *Blueprint) Settle() (best *Division, uniform []*Division, err error) {
+func (b *Blueprint) ChooseNoise() (best *Division, uniform []*Division, err error) {
 	uniform = make([]*Division, len(Noises(b.Release.Budget)))
 	var little error
 	for kind := range Noises(b.Release.Budget) {
@@ -192,18 +193,18 @@ func (d *Division) isBetter(other *Division) bool {
 //
 // A division is left with a rough size of the budget if that shows it to be no better than the best so far.
 func (b *Blueprint) divideBudget(choice []int, best *Division) (*Division, error) {
-	d := &Division{choice: choice, isRough: b.About, Shares: make([]float64, len(b.Groups))}
+	d := &Division{choice: choice, isRough: b.RoughCompositions, Shares: make([]float64, len(b.Groups))}
 	var parts []float64 // of all measurements
 	sums := make([]float64, len(b.Release.Budget.Leaves))
 	var amounts []float64
 	var err error
-	if d.Taken, amounts, err = b.chosenDesigns(choice); err != nil {
+	if d.ChosenDesigns, amounts, err = b.chosenDesigns(choice); err != nil {
 		return nil, err
 	}
 	for i, g := range b.Groups {
 		whole := b.isAllLaplace(choice, g.Leaf)
-		design, amount := d.Taken[i], amounts[i]
-		for j, p := range design.Planned {
+		design, amount := d.ChosenDesigns[i], amounts[i]
+		for j, p := range design.Measurements {
 			part := 0.0
 			switch {
 			case g.Needed:
@@ -219,7 +220,7 @@ func (b *Blueprint) divideBudget(choice []int, best *Division) (*Division, error
 			parts = append(parts, part)
 			sums[g.Leaf] += part
 			d.Shares[i] += part
-			d.Planned = append(d.Planned, p)
+			d.Measurements = append(d.Measurements, p)
 		}
 	}
 	for i, g := range b.Groups {
@@ -231,16 +232,16 @@ func (b *Blueprint) divideBudget(choice []int, best *Division) (*Division, error
 		}
 		var own []float64
 		var at []int
-		for i, p := range d.Planned {
+		for i, p := range d.Measurements {
 			if p.Group.Leaf == leaf {
 				own, at = append(own, parts[i]), append(at, i)
 			}
 		}
 		for i, share := range ExactShares(raiseTiny(own)) {
-			d.Planned[at[i]].Share = share
+			d.Measurements[at[i]].Share = share
 		}
 	}
-	if err := checkDistinctIDs(d.Planned); err != nil {
+	if err := checkDistinctIDs(d.Measurements); err != nil {
 		return nil, err
 	}
 	if best != nil {
@@ -251,7 +252,7 @@ func (b *Blueprint) divideBudget(choice []int, best *Division) (*Division, error
 		if d.setErrors(b); !d.mayBeBetter(best) {
 			return d, nil
 		}
-		d.isRough = b.About
+		d.isRough = b.RoughCompositions
 	}
 	if err := b.setSize(d); err != nil {
 		return nil, err
@@ -359,7 +360,7 @@ func (d *Division) setErrors(b *Blueprint) {
 		if g.Needed {
 			continue
 		}
-		design := d.Taken[i]
+		design := d.ChosenDesigns[i]
 		e := atShare(design.Error, design.perRho(), d.Leaves[g.Leaf].Amount, d.Shares[i])
 		if largest {
 			d.errors[g.Leaf] = max(d.errors[g.Leaf], e)
@@ -380,7 +381,7 @@ func (d *Division) setErrors(b *Blueprint) {
 // largest ρ for which the composition of all measurements and blocks is within ε and δ.
 func (b *Blueprint) setSize(d *Division) error {
 	asked := b.Release.Budget
-	needed := b.Needs(d.Planned)
+	needed := b.TargetCosts(d.Measurements)
 	total := asked.Epsilon
 	switch {
 	case asked.Delta != nil:
@@ -404,11 +405,11 @@ func (b *Blueprint) setSize(d *Division) error {
 	return nil
 }
 
-// Needs returns what the leaves of targets take, by leaf path.
-func (b *Blueprint) Needs(all []Planned) map[string]*big.Rat {
+// TargetCosts returns what the leaves of targets take, by leaf path.
+func (b *Blueprint) TargetCosts(all []PlannedMeasurement) map[string]*big.Rat {
 	needed := map[string]*big.Rat{}
 	for _, p := range all {
-		if p.Needs == nil {
+		if p.TargetCost == nil {
 			continue
 		}
 		path := p.Group.leafPath()
@@ -433,7 +434,7 @@ func (b *Blueprint) calibrateRho(d *Division, needed map[string]*big.Rat) (*big.
 	} else if least.Cmp(from) >= 0 { // a millionth more, so that there is something for every share
 		from = least.Add(least, new(big.Rat).Quo(least, big.NewRat(1_000_000, 1)))
 	}
-	if b.Rough {
+	if b.RhoConversionOnly {
 		return from, nil
 	}
 	if b.IsFixed(from, needed) {
@@ -445,7 +446,7 @@ func (b *Blueprint) calibrateRho(d *Division, needed map[string]*big.Rat) (*big.
 			return nil, err
 		}
 		trial := &plan.Plan{Leaves: leaves}
-		err = Spend(trial, b, d.Planned)
+		err = Spend(trial, b, d.Measurements)
 		return trial.Mechanisms(), err
 	}
 	var rho *big.Rat
@@ -481,7 +482,7 @@ func (b *Blueprint) fixedRho(d *Division, needed map[string]*big.Rat, total *big
 		return nil, err
 	}
 	trial := &plan.Plan{Leaves: leaves}
-	if err := Spend(trial, b, d.Planned); err != nil {
+	if err := Spend(trial, b, d.Measurements); err != nil {
 		return nil, err
 	}
 	loss, err := budget.Compose(trial.Mechanisms()...)
@@ -500,7 +501,7 @@ func (b *Blueprint) fixedRho(d *Division, needed map[string]*big.Rat, total *big
 }
 
 // checkDistinctIDs returns an error if two measurements have one name, as their noise is derived from it.
-func checkDistinctIDs(all []Planned) error {
+func checkDistinctIDs(all []PlannedMeasurement) error {
 	seen := make(map[string]bool, len(all))
 	for _, p := range all {
 		id := p.id()

@@ -36,7 +36,7 @@ func TestRoughSizesDecideAsFullOnesDo(t *testing.T) {
 			}
 			full[kind] = d
 		}
-		_, uniform, err := b.Settle()
+		_, uniform, err := b.ChooseNoise()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,8 +70,9 @@ func TestNoiseIsChosenUnderTheAccountant(t *testing.T) {
 		if s.Noise != budget.DiscreteLaplace || math.Abs(s.RMSE-14.14) > .01 {
 			t.Errorf("%v has %s noise and error %v, expected Laplace and 14.14", s.Tables, s.Noise, s.RMSE)
 		}
-		if len(s.Instead) != 1 || s.Instead[0].Noise != budget.DiscreteGaussian || math.Abs(s.Instead[0].RMSE-17.4) > .35 {
-			t.Errorf("%v would have %+v instead, expected a discrete Gaussian with 17.4", s.Tables, s.Instead)
+		if len(s.Alternatives) != 1 || s.Alternatives[0].Noise != budget.DiscreteGaussian ||
+			math.Abs(s.Alternatives[0].RMSE-17.4) > .35 {
+			t.Errorf("%v would have %+v instead, expected a discrete Gaussian with 17.4", s.Tables, s.Alternatives)
 		}
 	}
 	for _, m := range p.Measurements {

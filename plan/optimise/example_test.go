@@ -31,18 +31,18 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	blueprint, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedApart)
+	blueprint, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedPerLeaf)
 	if err != nil {
 		panic(err)
 	}
-	best, uniform, err := blueprint.Settle()
+	best, uniform, err := blueprint.ChooseNoise()
 	if err != nil {
 		panic(err)
 	}
 	for _, g := range blueprint.Strategies(best, uniform) {
 		fmt.Printf("%s: %d measurements for %v, standard error %.2f\n", g.Kind, g.Measurements, g.Tables, g.RMSE)
 	}
-	for _, m := range best.Planned {
+	for _, m := range best.Measurements {
 		fmt.Println(m.Cells, "cells with", m.Noise, "noise get", m.Share.FloatString(3))
 	}
 	// Output:

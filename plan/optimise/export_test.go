@@ -45,8 +45,8 @@ func (x guardSolution) Worst() float64 { return x.worst }
 
 var NewGuardSearch = newGuardSearch
 
-func (x Planned) Id() string { return x.id() }
+func (x PlannedMeasurement) Id() string { return x.id() }
 
-func (x Planned) Measurement() plan.Measurement { return x.withoutMechanism() }
+func (x PlannedMeasurement) Measurement() plan.Measurement { return x.withoutMechanism() }
 
-func (x Planned) Variance(a0 float64) float64 { return x.variance(a0) }
+func (x PlannedMeasurement) Variance(a0 float64) float64 { return x.variance(a0) }

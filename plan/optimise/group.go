@@ -31,7 +31,7 @@ type Group struct {
 	Best      []int
 	Reasons   []strategy.Alternative // designs that are not possible, and why
 	workload  *residual.Workload     // of the tables, made when first needed
-	moveKinds []residual.Moves       // the distinct moves of its residuals' axes
+	moveKinds []residual.Sensitivity // the distinct moves of its residuals' axes
 	// knownResiduals are the sensitivities of residuals, by the sorted kinds of moves of their axes.
 	knownResiduals map[[limit.SharedAttributes]int]*counted.Sensitivity
 	knownCounts    [2]*counted.Sensitivity // of one count, and of more
@@ -72,12 +72,12 @@ func (g *Group) bestWith(r *spec.Release, noise budget.Kind, tighten float64) (b
 	if err != nil || len(g.Designs) == from {
 		return -1, err
 	}
-	for i := from; i < len(g.Designs) && g.Apart() && g.Minimise == spec.Guarded && !g.Needed; i++ {
+	for i := from; i < len(g.Designs) && g.IsStandalone() && g.Minimise == spec.Guarded && !g.Needed; i++ {
 		g.Designs[i].guardStandalone(g)
 	}
 	best = from
 	for i, d := range g.Designs[from:] {
-		if d.Error < g.Designs[best].Error*(1-1e-9) || d.Kind == strategy.Residuals && g.Several() && !g.Needed {
+		if d.Error < g.Designs[best].Error*(1-1e-9) || d.Kind == strategy.Residuals && g.HasSeparableLevels() && !g.Needed {
 			best = from + i
 		}
 	}
@@ -94,7 +94,7 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 		if err != nil {
 			return err
 		}
-		d := Design{Kind: strategy.Direct, Noise: noise, Planned: []Planned{p}, parts: []float64{1}}
+		d := Design{Kind: strategy.Direct, Noise: noise, Measurements: []PlannedMeasurement{p}, parts: []float64{1}}
 		each := float64(p.variance(1) * p.addedVariance)
 		g.addErrors(&d, t, each, each)
 		g.Designs = append(g.Designs, d)
@@ -125,7 +125,7 @@ func (g *Group) designTop(r *spec.Release, noise budget.Kind) error {
 
 // designGroups adds the design of a table of groups that nobody lists, if groups can be selected with the noise.
 func (g *Group) designGroups(r *spec.Release, noise budget.Kind) error {
-	if noise.Pure() && g.Tables[0].Differ(r) > selection.MostResponses {
+	if noise.Pure() && g.Tables[0].MaxDifferingGroups(r) > selection.MostResponses {
 		return nil
 	}
 	d, err := g.designDiscovered(noise)
@@ -135,10 +135,10 @@ func (g *Group) designGroups(r *spec.Release, noise budget.Kind) error {
 
 // designAnswers adds the designs of tables whose cells all get noise.
 func (g *Group) designAnswers(r *spec.Release, noise budget.Kind) error {
-	if g.Minimise == spec.Guarded && !g.Apart() {
+	if g.Minimise == spec.Guarded && !g.IsStandalone() {
 		return g.designGuarded(r, noise)
 	}
-	laplace, ranged := noise.Pure(), g.hasRanges() || g.hasSums() && g.Several()
+	laplace, ranged := noise.Pure(), g.hasRanges() || g.hasSums() && g.HasSeparableLevels()
 	switch {
 	case laplace && ranged && r.Budget.Delta != nil:
 		return nil
@@ -150,7 +150,7 @@ func (g *Group) designAnswers(r *spec.Release, noise budget.Kind) error {
 		g.Designs = append(g.Designs, each)
 	}
 	switch {
-	case laplace && !ranged && !g.Several():
+	case laplace && !ranged && !g.HasSeparableLevels():
 		largest := g.outermostTables()
 		if len(largest) == len(g.Tables) {
 			return nil
@@ -160,7 +160,7 @@ func (g *Group) designAnswers(r *spec.Release, noise budget.Kind) error {
 			return err
 		}
 		g.Designs = append(g.Designs, d)
-	case !laplace && (len(g.Tables) > 1 || g.Several() || ranged):
+	case !laplace && (len(g.Tables) > 1 || g.HasSeparableLevels() || ranged):
 		d, why, err := g.designResiduals(r)
 		if err != nil {
 			return err
@@ -194,20 +194,22 @@ func rangesUnmeasurable(why string) error {
 
 // hasRanges reports whether columns of the group have ranges.
 func (g *Group) hasRanges() bool {
-	return slices.ContainsFunc(g.Tables, func(t *workload.Table) bool { return !t.Apart() && len(g.Chains.Ranged(t)) > 0 })
+	return slices.ContainsFunc(g.Tables, func(t *workload.Table) bool {
+		return !t.IsStandalone() && len(g.Chains.RangedAxes(t)) > 0
+	})
 }
 
 // hasSums reports whether a table of the group accumulates along a column, or needs ranges.
-func (g *Group) hasSums() bool { return slices.ContainsFunc(g.Tables, (*workload.Table).Summed) }
+func (g *Group) hasSums() bool { return slices.ContainsFunc(g.Tables, (*workload.Table).HasSums) }
 
-// Apart reports whether the group is one standalone table, whose measurement is shared with no other.
-func (g *Group) Apart() bool { return g.Tables[0].Apart() }
+// IsStandalone reports whether the group is one standalone table, whose measurement is shared with no other.
+func (g *Group) IsStandalone() bool { return g.Tables[0].IsStandalone() }
 
-// Several reports whether a column of the group is used at several levels that residuals separate. Direct
+// HasSeparableLevels reports whether a column of the group is used at several levels that residuals separate. Direct
 // measurements then contribute only to their own table, so residuals are taken wherever possible.
-func (g *Group) Several() bool {
+func (g *Group) HasSeparableLevels() bool {
 	return slices.ContainsFunc(g.Tables, func(t *workload.Table) bool {
-		return !t.Apart() && slices.ContainsFunc(g.Chains.Axes(t), func(a residual.Axis) bool {
+		return !t.IsStandalone() && slices.ContainsFunc(g.Chains.Axes(t), func(a residual.Axis) bool {
 			column := g.Chains.Columns[a.Column]
 			_, ranged := column.Ranging()
 			return !ranged && column.Levels() > 1

@@ -19,13 +19,13 @@ import (
 // Gaussian noise goes on residuals and, if residuals cannot keep to the caps, also on tables by themselves. Discrete
 // Laplace noise goes on tables.
 func (g *Group) designGuarded(r *spec.Release, noise budget.Kind) error {
-	laplace, ranged := noise.Pure(), g.hasRanges() || g.hasSums() && g.Several()
+	laplace, ranged := noise.Pure(), g.hasRanges() || g.hasSums() && g.HasSeparableLevels()
 	if laplace && ranged && r.Budget.Delta != nil {
 		return nil
 	}
 	var d Design
 	var err error
-	if laplace || len(g.Tables) == 1 && !g.Several() && !ranged {
+	if laplace || len(g.Tables) == 1 && !g.HasSeparableLevels() && !ranged {
 		d, err = g.guardedTables(r, noise)
 	} else {
 		d, err = g.guardedResiduals(r)
@@ -43,7 +43,7 @@ func (g *Group) designGuarded(r *spec.Release, noise budget.Kind) error {
 func (g *Group) guardedTables(r *spec.Release, noise budget.Kind) (Design, error) {
 	standalone := make([]bool, len(g.Tables))
 	for i, t := range g.Tables {
-		standalone[i] = !g.hasRanges() && !g.Chains.Flat(t)
+		standalone[i] = !g.hasRanges() && !g.Chains.IsFlat(t)
 	}
 	best, err := g.guardedOf(r, noise, g.allTables(), standalone)
 	if err != nil || best.guard.power == 1 || slices.Contains(standalone, true) {
@@ -79,17 +79,17 @@ func (g *Group) guardedTables(r *spec.Release, noise budget.Kind) (Design, error
 func (g *Group) guardedOf(r *spec.Release, noise budget.Kind, measured []int, standalone []bool) (Design, error) {
 	d := Design{Kind: strategy.Direct, Noise: noise}
 	for _, i := range measured {
-		t, from := g.Tables[i], len(d.Planned)
+		t, from := g.Tables[i], len(d.Measurements)
 		if err := g.planPortions(r, &d, t); err != nil {
 			return d, err
 		}
 		var all float64
-		for _, p := range d.Planned[from:] {
+		for _, p := range d.Measurements[from:] {
 			weight := float64(float64(t.Possible()) * p.addedVariance)
 			d.guardAmounts = append(d.guardAmounts, optimalPart(spec.LeastSum, noise, weight, p))
 			all += d.guardAmounts[len(d.guardAmounts)-1]
 		}
-		for j := from; j < len(d.Planned); j++ {
+		for j := from; j < len(d.Measurements); j++ {
 			d.guardAmounts[j] /= all * float64(len(measured))
 		}
 	}
@@ -107,7 +107,7 @@ func (g *Group) guardedResiduals(r *spec.Release) (Design, error) {
 		switch {
 		case err != nil:
 			return d, err
-		case why != "" && (g.hasRanges() || g.hasSums() && g.Several()):
+		case why != "" && (g.hasRanges() || g.hasSums() && g.HasSeparableLevels()):
 			return d, rangesUnmeasurable(why)
 		case why != "":
 			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: noiseInRho(r.Budget),
@@ -130,14 +130,14 @@ func (g *Group) guardedResiduals(r *spec.Release) (Design, error) {
 // that hinder the caps most. Tables that cannot be measured by themselves keep their variance. It reports whether
 // anything was left to choose.
 func (g *Group) extendMeasured(d *Design, standalone, lifted []bool, tables *bool) bool {
-	most, open := 0.0, func(i int) bool { return !standalone[i] && !lifted[i] && !g.Chains.Flat(g.Tables[i]) }
+	most, open := 0.0, func(i int) bool { return !standalone[i] && !lifted[i] && !g.Chains.IsFlat(g.Tables[i]) }
 	for i := range g.Tables {
 		if open(i) {
 			most = max(most, d.blame[i])
 		}
 	}
 	for i, t := range g.Tables {
-		if !*tables && g.Chains.Flat(t) && d.blame[i] >= most/4 {
+		if !*tables && g.Chains.IsFlat(t) && d.blame[i] >= most/4 {
 			*tables = true
 			return true
 		}
@@ -148,7 +148,7 @@ func (g *Group) extendMeasured(d *Design, standalone, lifted []bool, tables *boo
 			continue
 		}
 		changed = true
-		if t.Summed() {
+		if t.HasSums() {
 			lifted[i] = true
 		} else {
 			standalone[i] = true
@@ -183,13 +183,13 @@ func (g *Group) sharedAndTables(r *spec.Release, standalone []bool, tables bool)
 		}
 	}
 	for i, t := range g.Tables {
-		if standalone[i] || tables && g.Chains.Flat(t) {
-			d.Planned = append(d.Planned, g.ByItself(r, t, d.Noise))
+		if standalone[i] || tables && g.Chains.IsFlat(t) {
+			d.Measurements = append(d.Measurements, g.StandaloneMeasurement(r, t, d.Noise))
 		}
 	}
-	d.guardAmounts = make([]float64, len(d.Planned))
+	d.guardAmounts = make([]float64, len(d.Measurements))
 	for i := range d.guardAmounts {
-		d.guardAmounts[i] = 1 / float64(len(d.Planned))
+		d.guardAmounts[i] = 1 / float64(len(d.Measurements))
 	}
 	return d, "", nil
 }
@@ -221,8 +221,8 @@ func (g *Group) solveGuarded(d Design, standalone, lifted []bool) (Design, error
 		}
 	}
 	found := d.guard.solve(d.guardAmounts)
-	if keep := d.guard.neededMeasurements(found.amounts); len(keep) < len(d.Planned) {
-		d.Planned, d.guard = elementsAt(d.Planned, keep), d.guard.restrictedTo(keep)
+	if keep := d.guard.neededMeasurements(found.amounts); len(keep) < len(d.Measurements) {
+		d.Measurements, d.guard = elementsAt(d.Measurements, keep), d.guard.restrictedTo(keep)
 		found = d.guard.solve(elementsAt(found.amounts, keep))
 	}
 	d.worst, d.blame = found.worst, found.blame
@@ -246,7 +246,7 @@ func (d *Design) setAmounts(g *Group, amounts []float64) {
 		}
 	}
 	normalise(d.parts)
-	if g.Apart() {
+	if g.IsStandalone() {
 		return
 	}
 	s := newGuardSearch(d.guard, d.guardAmounts)
@@ -272,7 +272,7 @@ func (d *Design) inRho() bool { return d.Noise.Pure() && d.guard.power == 1 }
 // guardedKind returns the kind of strategy that a guarded design is.
 func (d *Design) guardedKind(g *Group) strategy.Kind {
 	residuals, own := 0, make([]bool, len(g.Tables))
-	for _, p := range d.Planned {
+	for _, p := range d.Measurements {
 		if p.Table == nil {
 			residuals++
 			continue
@@ -286,11 +286,11 @@ func (d *Design) guardedKind(g *Group) strategy.Kind {
 		}
 	}
 	switch {
-	case residuals == len(d.Planned):
+	case residuals == len(d.Measurements):
 		return strategy.Residuals
 	case residuals > 0:
 		return strategy.ResidualsAndTables
-	case measured < len(g.Tables) && measured == len(g.outermostTables()) && len(d.Planned) == measured &&
+	case measured < len(g.Tables) && measured == len(g.outermostTables()) && len(d.Measurements) == measured &&
 		!slices.ContainsFunc(g.outermostTables(), func(i int) bool { return !own[i] }):
 		return strategy.Largest
 	case len(g.Tables) > 1 && len(d.parts) == len(g.Tables) &&
@@ -321,8 +321,8 @@ func (g *Group) guardOf(d *Design, standalone []bool) (*guard, error) {
 	for i, t := range g.Tables {
 		m.tables.addRow()
 		m.weights = append(m.weights, float64(t.Weight*float64(t.Possible())))
-		direct := m.variance(g.ByItself(g.Release, t, d.Noise))
-		m.caps = append(m.caps, float64(float64(direct*g.Chains.Added(t))*m.toPower(n)))
+		direct := m.variance(g.StandaloneMeasurement(g.Release, t, d.Noise))
+		m.caps = append(m.caps, float64(float64(direct*g.Chains.MeanCellsAdded(t))*m.toPower(n)))
 		if standalone[i] {
 			own[t] = m.terms
 			m.tables.addEntry(m.terms, 1)
@@ -332,13 +332,13 @@ func (g *Group) guardOf(d *Design, standalone []bool) (*guard, error) {
 		w.Shares(shared, func(residual int, share float64) { m.tables.addEntry(residual, share) })
 		shared++
 	}
-	for _, p := range d.Planned {
+	for _, p := range d.Measurements {
 		m.measurements.addRow()
 		if at, ok := own[p.Table]; ok && p.Table != nil {
 			m.measurements.addEntry(at, 1/m.variance(p))
 			continue
 		}
-		err := w.Bearing(p.source,
+		err := w.VisitContributions(p.source,
 			func(residual int, factor float64) { m.measurements.addEntry(residual, 1/float64(m.variance(p)*factor)) })
 		if err != nil {
 			return nil, err
@@ -349,7 +349,7 @@ func (g *Group) guardOf(d *Design, standalone []bool) (*guard, error) {
 
 // variance returns the variance of a measurement for an amount of 1: of ε with a power of 2, else of ρ, which is ε²/2
 // for Laplace noise.
-func (m *guard) variance(p Planned) float64 {
+func (m *guard) variance(p PlannedMeasurement) float64 {
 	if p.Noise.Pure() && m.power == 1 {
 		return p.variance(math.Sqrt2)
 	}
@@ -423,16 +423,16 @@ func (b *Blueprint) guardLeaf(groups []int, designs []Design, amounts []float64)
 
 // isDivisible reports whether every table of the group can be measured by itself, cell by cell.
 func (g *Group) isDivisible() bool {
-	return !g.Apart() && !g.hasRanges() && !(g.hasSums() && g.Several())
+	return !g.IsStandalone() && !g.hasRanges() && !(g.hasSums() && g.HasSeparableLevels())
 }
 
 // designLevelled measures each table of a group by itself with an equal share.
 func (g *Group) designLevelled(noise budget.Kind) (Design, error) {
 	d, standalone := Design{Kind: strategy.Direct, Noise: noise}, make([]bool, len(g.Tables))
 	for i, t := range g.Tables {
-		d.Planned = append(d.Planned, g.ByItself(g.Release, t, noise))
+		d.Measurements = append(d.Measurements, g.StandaloneMeasurement(g.Release, t, noise))
 		d.guardAmounts = append(d.guardAmounts, 1/float64(len(g.Tables)))
-		standalone[i] = !g.Chains.Flat(t)
+		standalone[i] = !g.Chains.IsFlat(t)
 	}
 	var err error
 	if d.guard, err = g.guardOf(&d, standalone); err == nil {

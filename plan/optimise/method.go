@@ -20,11 +20,11 @@ func (d *Microdata) chooseMethod() error {
 	if d.Leaf == NoLeaf {
 		return d.setTablesMethod()
 	}
-	switch d.Asked.Method {
+	switch d.Requested.Method {
 	case spec.MST:
 		return d.setMethod(plan.MST, 2)
 	case spec.AIM:
-		return d.setMethod(plan.AIM, cmp.Or(d.Asked.Ways, adaptive.UsualWays))
+		return d.setMethod(plan.AIM, cmp.Or(d.Requested.Ways, adaptive.DefaultRoundColumns))
 	}
 	return d.chooseAutomatically()
 }
@@ -41,11 +41,11 @@ func (d *Microdata) setTablesMethod() error {
 	d.Method = plan.Tables
 	s := d.Named()
 	switch {
-	case d.Asked.Method == spec.AutoMethod && !tabulation.Pairwise(d.sketch, s, d.Columns):
+	case d.Requested.Method == spec.AutoMethod && !tabulation.CoversAllPairs(d.sketch, s, d.Columns):
 		return errors.New("no leaf of the budget pays for them, and the tables do not show each two of their columns together: give them a leaf, or a marginal with every: [2]")
-	case d.Asked.Method == spec.AutoMethod:
+	case d.Requested.Method == spec.AutoMethod:
 		d.why = "no leaf pays for microdata, and the tables of the release show each two of their columns together"
-	case len(s.By) == len(tabulation.Unmeasured(d.sketch, s)):
+	case len(s.By) == len(tabulation.UnmeasuredColumns(d.sketch, s)):
 		return errors.New("no table of the release counts rows by any of their columns and shows all its cells, and method tables measures nothing beside: add marginals by these columns, or choose method: aim")
 	}
 	return nil
@@ -54,14 +54,14 @@ func (d *Microdata) setTablesMethod() error {
 // chooseAutomatically chooses what the spec leaves open, by the number of columns and their sizes. Neither the data
 // nor the budget has any influence.
 func (d *Microdata) chooseAutomatically() error {
-	ways := []int{adaptive.UsualWays, 2}
-	if d.Asked.Ways > 0 {
-		ways = []int{d.Asked.Ways}
+	ways := []int{adaptive.DefaultRoundColumns, 2}
+	if d.Requested.Ways > 0 {
+		ways = []int{d.Requested.Ways}
 	}
 	switch n := len(d.by); {
 	case d.parentMethod == plan.MST:
 		d.why, ways = fmt.Sprintf(
-			"the rows of %s are made by it, which knows pairs of their columns: what follows more would follow noise where rows have combinations that the data have not", d.Asked.Parent), nil
+			"the rows of %s are made by it, which knows pairs of their columns: what follows more would follow noise where rows have combinations that the data have not", d.Requested.Parent), nil
 	case n == 2:
 		d.why, ways = "either method measures the one pair of columns, and this one does so once, with all that is left of the budget", nil
 	case n > mostAdapted:
@@ -100,7 +100,7 @@ func (d *Microdata) addReason(why string) {
 func (d *Microdata) fitsModel() bool {
 	all := int64(0)
 	for _, cells := range d.Columns {
-		if all += cells; cells > adaptive.MostOfModel().Largest || all > adaptive.MostOfModel().Cells {
+		if all += cells; cells > adaptive.MaxModelSize().Largest || all > adaptive.MaxModelSize().Cells {
 			return false
 		}
 	}

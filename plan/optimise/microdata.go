@@ -23,7 +23,7 @@ import (
 
 // Microdata are the synthetic rows of one table while they are planned.
 type Microdata struct {
-	Asked        *spec.Synthetic
+	Requested    *spec.Synthetic
 	sketch       *plan.Plan // of the tables alone, without noise
 	parentMethod string     // of their parent; "" without a parent
 	Leaf         int        // [NoLeaf] if they cost nothing
@@ -45,7 +45,7 @@ const NoLeaf = -1
 // ExpandSynthetic returns the microdata that a spec asks for in addition to its tables.
 func ExpandSynthetic(r *spec.Release, tables []*workload.Table) ([]Microdata, error) {
 	var all []Microdata
-	sketch := plan.For(r)
+	sketch := plan.NewEmpty(r)
 	for _, t := range tables {
 		if r.Synthetic != nil {
 			sketch.Tables = append(sketch.Tables, workload.NewTable(r, t))
@@ -66,7 +66,7 @@ func ExpandSynthetic(r *spec.Release, tables []*workload.Table) ([]Microdata, er
 // share a name.
 func draftMicrodata(r *spec.Release, request *spec.Synthetic, sketch *plan.Plan,
 	before []Microdata) (Microdata, error) {
-	d := Microdata{Asked: request, sketch: sketch,
+	d := Microdata{Requested: request, sketch: sketch,
 		Leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == request.Leaf })}
 	free := request.Method == spec.TablesMethod || request.Method == spec.AutoMethod && request.Leaf == "" &&
 		len(r.Marginals) > 0
@@ -94,7 +94,7 @@ func draftMicrodata(r *spec.Release, request *spec.Synthetic, sketch *plan.Plan,
 	}
 	d.unitColumn = r.LinkedBy(request.Table)
 	for _, other := range before { // parents come first
-		if other.Asked.Table == request.Parent {
+		if other.Requested.Table == request.Parent {
 			d.parentMethod = other.Method
 		}
 	}
@@ -134,7 +134,7 @@ func (d *Microdata) countCells() error {
 	}
 	if d.Method == plan.AIM && !d.fitsModel() {
 		return fmt.Errorf("a model by method aim has room for columns of %s categories, and of %s together, and these have more: use coarser levels or fewer columns under `by`, or method: mst",
-			budget.Group(adaptive.MostOfModel().Largest), budget.Group(adaptive.MostOfModel().Cells))
+			budget.Group(adaptive.MaxModelSize().Largest), budget.Group(adaptive.MaxModelSize().Cells))
 	}
 	d.Cells = 0
 	for _, cells := range d.Columns {
@@ -173,7 +173,7 @@ func (d *Microdata) Sizes() (all []int64) {
 }
 
 // Sets returns what the candidates are, in words.
-func (d *Microdata) Sets() string { return adaptive.Sets(d.Named()) }
+func (d *Microdata) Sets() string { return adaptive.DescribeCandidates(d.Named()) }
 
 // adviseFewer returns what a person can do if there is too much to choose from.
 func (d *Microdata) adviseFewer(otherwise string) string {
@@ -229,15 +229,16 @@ func (d *Microdata) checkDistinctNames() error {
 
 // Named returns the microdata as the plan writes them, without mechanisms.
 func (d *Microdata) Named() plan.Synthetic {
-	s := plan.Synthetic{Table: d.Asked.Table, Leaf: d.Asked.Leaf, Method: d.Method, Why: d.why, Ways: d.ways, By: d.by,
-		Parent: d.Asked.Parent, Given: d.given, Derived: d.derived, Rows: d.Asked.Rows, Files: d.Asked.Files}
-	s.Rounds = adaptive.Joins(s)
+	s := plan.Synthetic{Table: d.Requested.Table, Leaf: d.Requested.Leaf, Method: d.Method, Why: d.why, Ways: d.ways,
+		By: d.by, Parent: d.Requested.Parent, Given: d.given, Derived: d.derived,
+		Rows: d.Requested.Rows, Files: d.Requested.Files}
+	s.Rounds = adaptive.JoinCount(s)
 	if d.Method == plan.Tables {
 		s.Rounds = 0
 	}
 	if d.Method == plan.AIM {
-		most := adaptive.MostOfModel()
-		s.Most, s.Rounds = &most, adaptive.RoundsPerColumn*len(d.by)
+		most := adaptive.MaxModelSize()
+		s.LargestModel, s.Rounds = &most, adaptive.RoundsPerColumn*len(d.by)
 	}
 	return s
 }
@@ -325,7 +326,7 @@ func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 func NoiseFor(r *spec.Release, table string, cells int64, cost budget.Cost) (budget.Mechanism, error) {
 	s := counted.Unit{Table: r.Table(table), Neighbours: r.Privacy.Neighbours, Cells: cells}.Counts()
 	if cost.Epsilon != nil {
-		return noiseFor(budget.Usual(true), s, cost.Epsilon)
+		return noiseFor(budget.DefaultLaw(true), s, cost.Epsilon)
 	}
 	return noiseFor(noiseInRho(r.Budget), s, cost.Rho)
 }

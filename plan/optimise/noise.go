@@ -12,7 +12,7 @@ import (
 
 // noiseFor returns the noise of a kind that a cost buys: an ε for noise that is priced in ε, else a ρ.
 func noiseFor(kind budget.Kind, s *counted.Sensitivity, cost *big.Rat) (m budget.Mechanism, err error) {
-	m, err = kind.Buy(s.L1, s.L2Squared, cost)
+	m, err = kind.MechanismFor(s.L1, s.L2Squared, cost)
 	m.Shifts = s.Shifts
 	return m, err
 }
@@ -22,18 +22,18 @@ func noiseInRho(b spec.Budget) budget.Kind {
 	if kind := Noises(b)[0]; !kind.Pure() {
 		return kind
 	}
-	return budget.Usual(false)
+	return budget.DefaultLaw(false)
 }
 
 // Noises returns the kinds of noise that a budget can be spent on. A requested kind is the only one. Otherwise a pure
 // ε has the usual noise that is priced in ε, a ρ has the usual noise that is priced in ρ, and ε and δ have both, of
 // which the whole composition decides the better one.
 func Noises(b spec.Budget) []budget.Kind {
-	if kind, ok := budget.LawAsked(string(b.Noise)); ok {
+	if kind, ok := budget.LawNamed(string(b.Noise)); ok {
 		return []budget.Kind{kind}
 	}
 	if b.Delta != nil {
-		return []budget.Kind{budget.Usual(false), budget.Usual(true)}
+		return []budget.Kind{budget.DefaultLaw(false), budget.DefaultLaw(true)}
 	}
-	return []budget.Kind{budget.Usual(b.Epsilon != nil)}
+	return []budget.Kind{budget.DefaultLaw(b.Epsilon != nil)}
 }

@@ -17,40 +17,42 @@ import (
 // This file holds the choice between the two ways to quantiles: to draw their values, or to read them from a
 // distribution.
 
-// QuantileWay is a way to quantiles, with its accuracy for an amount.
-type QuantileWay struct {
-	What counted.Counted // [counted.Quantiles], or [counted.Bins] to read them from
+// QuantileMethod is a way to quantiles, with its accuracy for an amount.
+type QuantileMethod struct {
+	Counted counted.Counted // [counted.Quantiles], or [counted.Bins] to read them from
 	// rankMargins are, for each share, the margin of its rank in rows; in weight for weighted quantiles.
 	rankMargins []float64
 	Half        float64 // half width of an interval, in the column's unit
 	binWidth    float64 // width of a bin in the column's unit; 0 if a bin is one value
 }
 
-// DrawnWay returns the accuracy of drawn quantiles for a cost. The ends of an interval are drawn for shifted ranks.
-func DrawnWay(t *workload.Table, r *spec.Release, cost budget.Cost) (QuantileWay, error) {
+// DrawnQuantiles returns the accuracy of drawn quantiles for a cost. The ends of an interval are drawn for shifted
+// ranks.
+func DrawnQuantiles(t *workload.Table, r *spec.Release, cost budget.Cost) (QuantileMethod, error) {
 	q, u := t.Quantiles(), t.Unit(r)
 	m, err := q.Mechanism(u, cost)
 	if err != nil {
-		return QuantileWay{}, err
+		return QuantileMethod{}, err
 	}
 	shifted, err := q.Shifted(u.Table, m)
 	if err != nil {
-		return QuantileWay{}, err
+		return QuantileMethod{}, err
 	}
 	rows, over := t.Reference(r)
-	way := QuantileWay{What: q, rankMargins: slices.Repeat([]float64{q.RankMargin(u.Table, m)}, len(q.At))}
+	way := QuantileMethod{Counted: q, rankMargins: slices.Repeat([]float64{q.RankMargin(u.Table, m)}, len(q.At))}
 	way.Half = float64(over * shifted / rows)
 	return way, nil
 }
 
 // planDistribution returns the measurement of a distribution.
-func planDistribution(t *workload.Table, g *Group, noise budget.Kind, d counted.Bins) (Planned, error) {
+func planDistribution(t *workload.Table, g *Group, noise budget.Kind, d counted.Bins) (PlannedMeasurement, error) {
 	r := g.Release
 	confidential := r.Table(t.Marginal.Table)
 	l := confidential.Column(d.Column).Lattice
-	p := Planned{Group: g, Table: t, Noise: noise, What: d, Selection: t.Selection, source: residual.CountsOf(nil, 0)}
+	p := PlannedMeasurement{Group: g, Table: t, Noise: noise, Counted: d, Selection: t.Selection,
+		source: residual.CountsOf(nil, 0)}
 	p.Cells = t.Groups() * d.Len(l)
-	each, err := t.Adds(r, d)
+	each, err := t.VarianceFactors(r, d)
 	if err != nil {
 		return p, err
 	}
@@ -59,22 +61,22 @@ func planDistribution(t *workload.Table, g *Group, noise budget.Kind, d counted.
 	return p, err
 }
 
-// DistributedWay returns the accuracy of quantiles that are read from a distribution, for its cost.
-func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float64, d counted.Bins) (QuantileWay,
-	error) {
+// DistributionQuantiles returns the accuracy of quantiles that are read from a distribution, for its cost.
+func DistributionQuantiles(t *workload.Table, g *Group, noise budget.Kind, amount float64,
+	d counted.Bins) (QuantileMethod, error) {
 	p, err := planDistribution(t, g, noise, d)
 	if err != nil {
-		return QuantileWay{}, err
+		return QuantileMethod{}, err
 	}
-	each, err := t.Adds(g.Release, d)
+	each, err := t.VarianceFactors(g.Release, d)
 	if err != nil {
-		return QuantileWay{}, err
+		return QuantileMethod{}, err
 	}
 	l := g.Release.Table(t.Marginal.Table).Column(d.Column).Lattice
 	step, _ := l.Step.Float64()
 	rows, over := t.Reference(g.Release)
 	largest := rows / workload.GoodRows // weight of a row
-	way := QuantileWay{What: d}
+	way := QuantileMethod{Counted: d}
 	for _, x := range each {
 		multiple := budget.NormalQuantile((1 - counted.Confidence) / 2)
 		margin := float64(largest * multiple * math.Sqrt(float64(x*p.variance(amount))))
@@ -89,7 +91,7 @@ func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float
 
 // BestDistribution returns the distribution with the narrowest intervals for an amount: of ε for Laplace noise, else
 // of ρ. It reports false if there is none.
-func BestDistribution(t *workload.Table, g *Group, noise budget.Kind, amount float64) (best QuantileWay, found bool,
+func BestDistribution(t *workload.Table, g *Group, noise budget.Kind, amount float64) (best QuantileMethod, found bool,
 	err error) {
 	q := t.Quantiles()
 	confidential := g.Release.Table(t.Marginal.Table)
@@ -114,7 +116,7 @@ func BestDistribution(t *workload.Table, g *Group, noise budget.Kind, amount flo
 			tries = append(tries, ranged)
 		}
 		for _, d := range tries {
-			way, err := DistributedWay(t, g, noise, amount, d)
+			way, err := DistributionQuantiles(t, g, noise, amount, d)
 			if err != nil {
 				return best, found, err
 			}
@@ -129,8 +131,8 @@ func BestDistribution(t *workload.Table, g *Group, noise budget.Kind, amount flo
 // fewBins is the number of bins up to which a strategy is no better than counts.
 const fewBins = 16
 
-// Worth returns a cost as a number: an ε for Laplace noise, else a ρ.
-func Worth(cost budget.Cost, noise budget.Kind) float64 {
+// CostValue returns a cost as a number: an ε for Laplace noise, else a ρ.
+func CostValue(cost budget.Cost, noise budget.Kind) float64 {
 	of := cost.Rho
 	if noise.Pure() {
 		of = cost.Epsilon
@@ -141,7 +143,7 @@ func Worth(cost budget.Cost, noise budget.Kind) float64 {
 
 // CostWith returns a measurement's part of a leaf's amount, with a kind of noise: its share of ε or of ρ or, for
 // Laplace noise in a budget of ρ, an ε of which ε²/2 is at most its share.
-func (p Planned) CostWith(noise budget.Kind, amount budget.Cost) budget.Cost {
+func (p PlannedMeasurement) CostWith(noise budget.Kind, amount budget.Cost) budget.Cost {
 	if amount.Epsilon != nil {
 		return budget.Cost{Epsilon: new(big.Rat).Mul(amount.Epsilon, p.Share)}
 	}
@@ -153,10 +155,10 @@ func (p Planned) CostWith(noise budget.Kind, amount budget.Cost) budget.Cost {
 }
 
 // Quality returns the accuracy of the quantile with an index.
-func (w QuantileWay) Quality(r *spec.Release, t *workload.Table, index int) plan.Quality {
+func (w QuantileMethod) Quality(r *spec.Release, t *workload.Table, index int) plan.Quality {
 	rows, over := t.Reference(r)
 	out := plan.Quality{Rows: int64(rows), Ranks: budget.RoundUp(w.rankMargins[index], plan.Significant), Cell: w.binWidth}
-	d, read := w.What.(counted.Bins)
+	d, read := w.Counted.(counted.Bins)
 	if !read {
 		out.Margin = budget.RoundUp(w.Half, plan.Significant)
 		return out

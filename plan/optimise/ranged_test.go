@@ -84,7 +84,7 @@ func TestRangedDesignsAreJudgedByTheirErrors(t *testing.T) {
 			for _, d := range g.Designs {
 				var measured []plan.Measurement
 				var variances []float64
-				for i, p := range d.Planned {
+				for i, p := range d.Measurements {
 					measured, variances = append(measured, p.Measurement()), append(variances, p.Variance(d.Parts()[i]))
 				}
 				var sum float64
@@ -136,7 +136,7 @@ func TestSensitivityOfRanges(t *testing.T) {
 				for _, n := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
 					for _, g := range blueprintOf(t, plantest.CrossedRelease(t, string(n), budget, int(k), c.marginals)).Groups {
 						for _, d := range g.Designs {
-							for _, p := range d.Planned {
+							for _, p := range d.Measurements {
 								assertMoves(t, n, k, p)
 							}
 						}

@@ -12,7 +12,7 @@ import (
 
 // Spend spends the leaves on the measurements for the tables and then, for microdata, on the measurements of their
 // columns and on their rounds.
-func Spend(p *plan.Plan, b *Blueprint, all []Planned) error {
+func Spend(p *plan.Plan, b *Blueprint, all []PlannedMeasurement) error {
 	for _, one := range all {
 		m, err := one.Spend(p.Leaves[one.Group.Leaf].Amount)
 		if err != nil {
@@ -33,7 +33,7 @@ func Spend(p *plan.Plan, b *Blueprint, all []Planned) error {
 		}
 		columns, s, err := d.spendLeaf(b.Release, amount)
 		if err != nil {
-			return fmt.Errorf("microdata of %s: %w", d.Asked.Table, err)
+			return fmt.Errorf("microdata of %s: %w", d.Requested.Table, err)
 		}
 		p.Measurements = append(p.Measurements, columns...)
 		p.Synthetic = append(p.Synthetic, s)

@@ -16,9 +16,9 @@ import (
 func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Group {
 	var all []strategy.Group
 	for i, g := range b.Groups {
-		taken := d.Taken[i]
+		taken := d.ChosenDesigns[i]
 		s := strategy.Group{
-			Leaf: d.Leaves[g.Leaf].Path, Kind: taken.Kind, Noise: taken.Noise, Measurements: len(taken.Planned),
+			Leaf: d.Leaves[g.Leaf].Path, Kind: taken.Kind, Noise: taken.Noise, Measurements: len(taken.Measurements),
 			RMSE: g.rmse(taken, taken.perRho(), d, i),
 		}
 		for j, other := range g.Designs {
@@ -27,13 +27,13 @@ func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Grou
 			case j == d.choice[i], other.Noise != taken.Noise && !slices.Contains(g.Best, j):
 				continue
 			case g.Needed:
-				instead.Needs = budget.DecimalUp(totalCharge(other.Planned, b.Pure), plan.Significant)
-				s.Instead = append(s.Instead, instead)
+				instead.BudgetNeeded = budget.DecimalUp(totalCharge(other.Measurements, b.Pure), plan.Significant)
+				s.Alternatives = append(s.Alternatives, instead)
 				continue
 			case other.Noise != taken.Noise:
 				if of = uniform[slices.Index(g.Best, j)]; of == nil {
 					instead.Why = "with " + other.Noise.Name() + " noise it has no chance under ε and δ"
-					s.Instead = append(s.Instead, instead)
+					s.Alternatives = append(s.Alternatives, instead)
 					continue
 				}
 				instead.Charge = budget.DecimalUp(of.Cost.Rho, of.significantDigits())
@@ -43,13 +43,13 @@ func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Grou
 			} else {
 				instead.RMSE = g.rmse(other, other.perRho(), of, i)
 			}
-			s.Instead = append(s.Instead, instead)
+			s.Alternatives = append(s.Alternatives, instead)
 		}
 		if equal, ok := g.equalShares(b.Release, taken.Noise); ok && taken.Kind != strategy.EqualShares {
-			s.Instead = append(s.Instead, strategy.Alternative{Kind: strategy.EqualShares, Noise: taken.Noise,
+			s.Alternatives = append(s.Alternatives, strategy.Alternative{Kind: strategy.EqualShares, Noise: taken.Noise,
 				RMSE: g.rmse(equal, taken.perRho(), d, i)})
 		}
-		s.Instead = append(s.Instead, g.Reasons...)
+		s.Alternatives = append(s.Alternatives, g.Reasons...)
 		for _, t := range g.Tables {
 			s.Tables = append(s.Tables, t.Path)
 		}

@@ -30,7 +30,7 @@ func blueprintOf(t testing.TB, r *spec.Release) *optimise.Blueprint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedApart)
+	b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedPerLeaf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func blueprintOf(t testing.TB, r *spec.Release) *optimise.Blueprint {
 // divisionOf returns the division of a release's budget.
 func divisionOf(t testing.TB, b *optimise.Blueprint) *optimise.Division {
 	t.Helper()
-	d, _, err := b.Settle()
+	d, _, err := b.ChooseNoise()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +73,11 @@ func TestSharesOfALeaf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedApart)
+		b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedPerLeaf)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, _, err := b.Settle()
+		d, _, err := b.ChooseNoise()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestSharesOfALeaf(t *testing.T) {
 		for i := range sums {
 			sums[i] = new(big.Rat)
 		}
-		for _, p := range d.Planned {
+		for _, p := range d.Measurements {
 			if p.Share.Sign() <= 0 {
 				t.Fatalf("%s has share %v", p.Id(), p.Share)
 			}
@@ -144,7 +144,7 @@ func TestSensitivityOfResiduals(t *testing.T) {
 					if err != nil || why != "" {
 						t.Fatal(why, err)
 					}
-					for _, p := range d.Planned {
+					for _, p := range d.Measurements {
 						assertMoves(t, n, k, p)
 					}
 				}
@@ -154,7 +154,7 @@ func TestSensitivityOfResiduals(t *testing.T) {
 }
 
 // assertMoves compares a claimed sensitivity with all units of up to k rows, each distinct row once.
-func assertMoves(t *testing.T, n spec.Neighbours, k int64, p optimise.Planned) {
+func assertMoves(t *testing.T, n spec.Neighbours, k int64, p optimise.PlannedMeasurement) {
 	t.Helper()
 	matrix := plantest.MatrixOf(p.Measurement().Query.Factors)
 	if int64(len(matrix)) != p.Measurement().Cells {
@@ -299,13 +299,13 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 			for _, d := range g.Designs {
 				var measured []plan.Measurement
 				var variances []float64 // for ρ = 1
-				for i, p := range d.Planned {
+				for i, p := range d.Measurements {
 					measured, variances = append(measured, p.Measurement()), append(variances, p.Variance(d.Parts()[i]))
 				}
 				var sum, weighted float64
 				for _, table := range g.Tables {
 					var of float64
-					if d.Kind == strategy.Direct && g.Several() {
+					if d.Kind == strategy.Direct && g.HasSeparableLevels() {
 						for i, m := range measured {
 							if m.ID == table.Path {
 								of = variances[i] * float64(table.Cells)
@@ -322,7 +322,8 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 					t.Errorf("%s, %s: %s of %d tables has Σ variance %v, weighted %v; said to be %v, %v", c.neighbours, c.marginals,
 						d.Kind, len(g.Tables), sum, weighted, d.Spread, d.Error)
 				}
-				if d.Noise == taken.Noise && d.Error < taken.Error*(1-1e-6) && !(g.Several() && taken.Kind == strategy.Residuals) {
+				if d.Noise == taken.Noise && d.Error < taken.Error*(1-1e-6) &&
+					!(g.HasSeparableLevels() && taken.Kind == strategy.Residuals) {
 					t.Errorf("%s, %s: %s with %v instead of %s with %v", c.neighbours, c.marginals, taken.Kind, taken.Error, d.Kind,
 						d.Error)
 				}
@@ -410,11 +411,11 @@ func TestPureStrategies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedApart)
+		b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedPerLeaf)
 		if err != nil {
 			t.Fatal(err)
 		}
-		division, _, err := b.Settle()
+		division, _, err := b.ChooseNoise()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -439,7 +440,7 @@ func TestPureStrategies(t *testing.T) {
 			}
 			for i, part := range taken.Parts() {
 				if math.Abs(part/shares[i]-1) > 1e-8 {
-					t.Fatalf("%s: %s has part %v, want %v", marginals, taken.Planned[i].Id(), part, shares[i])
+					t.Fatalf("%s: %s has part %v, want %v", marginals, taken.Measurements[i].Id(), part, shares[i])
 				}
 			}
 			lagrange = append(lagrange, taken.Error/math.Pow(division.Shares[i], 3))

@@ -60,7 +60,7 @@ func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 		asked.Margin = float64(asked.Margin * tighten)
 		goals[i] = asked
 	}
-	laplace, ranged := noise.Pure(), g.hasRanges() || g.hasSums() && g.Several()
+	laplace, ranged := noise.Pure(), g.hasRanges() || g.hasSums() && g.HasSeparableLevels()
 	switch {
 	case laplace && ranged && r.Budget.Delta != nil:
 		return nil
@@ -75,7 +75,7 @@ func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 		}
 		g.Designs = append(g.Designs, each)
 	}
-	if !laplace && (len(g.Tables) > 1 || g.Several() || ranged) {
+	if !laplace && (len(g.Tables) > 1 || g.HasSeparableLevels() || ranged) {
 		d, why, err := g.residualsForTargets(r, goals)
 		if err != nil {
 			return err
@@ -102,16 +102,16 @@ func (g *Group) rangedForTargets(r *spec.Release, noise budget.Kind, goals []wor
 		}
 		_, peak := w.Variance(0, of)
 		epsilon := math.Sqrt(peak / goals[i].Variance())
-		for j := range d.Planned {
-			d.Planned[j].Needs = new(big.Rat).SetFloat64(float64(epsilon * d.parts[j]))
-			if d.Planned[j].Needs == nil || d.Planned[j].Needs.Sign() <= 0 {
+		for j := range d.Measurements {
+			d.Measurements[j].TargetCost = new(big.Rat).SetFloat64(float64(epsilon * d.parts[j]))
+			if d.Measurements[j].TargetCost == nil || d.Measurements[j].TargetCost.Sign() <= 0 {
 				return d, targetUnreachable(r, t)
 			}
 		}
-		all.Planned = append(all.Planned, d.Planned...)
+		all.Measurements = append(all.Measurements, d.Measurements...)
 		all.Spread += d.Spread / float64(epsilon*epsilon)
 	}
-	all.Error = totalRho(all.Planned)
+	all.Error = totalRho(all.Measurements)
 	return all, nil
 }
 
@@ -123,19 +123,19 @@ func (g *Group) directForTargets(r *spec.Release, noise budget.Kind, goals []wor
 	}
 	variances := make([]float64, len(goals))
 	for i, asked := range goals {
-		p := &d.Planned[i]
+		p := &d.Measurements[i]
 		parameter := Parameter(asked, noise)
 		if parameter == nil {
 			return d, targetUnreachable(r, g.Tables[i])
 		}
 		m := budget.Mechanism{Kind: noise, Parameter: parameter, L1: p.L1, L2Squared: p.L2Squared}
-		p.Needs = m.Price()
+		p.TargetCost = m.Price()
 		variances[i] = m.Variance()
 	}
 	if err := g.predictErrors(&d, g.allTables(), variances); err != nil {
 		return d, err
 	}
-	d.Error = totalRho(d.Planned)
+	d.Error = totalRho(d.Measurements)
 	return d, nil
 }
 
@@ -149,32 +149,32 @@ func (g *Group) residualsForTargets(r *spec.Release, goals []workload.Goal) (d D
 	for i, asked := range goals {
 		bounds[i] = asked.Variance()
 	}
-	variances, _, err := w.Within(bounds)
+	variances, _, err := w.VariancesWithin(bounds)
 	if err != nil {
 		return d, "", err
 	}
 	for i, v := range variances {
 		steps := math.Floor(float64(v * (1 << gridBits)))
 		if steps < 1 {
-			return d, "a target is finer than the least noise on " + d.Planned[i].id(), nil
+			return d, "a target is finer than the least noise on " + d.Measurements[i].id(), nil
 		}
 		parameter := new(big.Rat).SetFloat64(steps)
 		parameter.Quo(parameter, big.NewRat(1<<(gridBits-1), 1)) // 2σ²
-		d.Planned[i].Needs = parameter.Quo(new(big.Rat).SetInt(d.Planned[i].L2Squared), parameter)
+		d.Measurements[i].TargetCost = parameter.Quo(new(big.Rat).SetInt(d.Measurements[i].L2Squared), parameter)
 	}
 	g.setErrors(&d, w, variances)
-	d.Error = totalRho(d.Planned)
+	d.Error = totalRho(d.Measurements)
 	return d, "", nil
 }
 
 // totalRho returns what measurements for targets need, as a ρ.
-func totalRho(all []Planned) float64 {
+func totalRho(all []PlannedMeasurement) float64 {
 	f, _ := totalCharge(all, false).Float64()
 	return f
 }
 
 // totalCharge returns what measurements for targets need: ε in a pure budget, else ρ.
-func totalCharge(all []Planned, pure bool) *big.Rat {
+func totalCharge(all []PlannedMeasurement, pure bool) *big.Rat {
 	sum := new(big.Rat)
 	for _, p := range all {
 		sum.Add(sum, p.leafCharge(pure))

@@ -36,7 +36,7 @@ func choiceMechanism(noise budget.Kind) budget.Kind {
 func (g *Group) designChosen(r *spec.Release, noise budget.Kind) (Design, error) {
 	t := g.Tables[0]
 	d := Design{Kind: strategy.Direct, Noise: noise, parts: []float64{1}}
-	p := g.ByItself(r, t, noise)
+	p := g.StandaloneMeasurement(r, t, noise)
 	c, err := t.Choices(r)
 	if err != nil {
 		return d, err
@@ -44,7 +44,8 @@ func (g *Group) designChosen(r *spec.Release, noise budget.Kind) (Design, error)
 	k := float64(c.Of)
 	one := budget.Mechanism{Kind: choiceMechanism(noise), Parameter: big.NewRat(1, 1)}
 	const fine = int64(1) << 20 // so that the shortfall, in parts of it, is no small integer
-	shortfall, _ := one.Shortfall(t.Cells, new(big.Int).Mul(c.Moves(), big.NewInt(fine)), (1-counted.Confidence)/k)
+	shortfall, _ := one.Shortfall(t.Cells, new(big.Int).Mul(c.ScoreSensitivity(), big.NewInt(fine)),
+		(1-counted.Confidence)/k)
 	z := budget.NormalQuantile((1 - counted.Confidence) / 2)
 	a := float64(shortfall) / float64(float64(fine)*z) // for a choice of ε = 1
 	b := math.Sqrt(p.variance(1))
@@ -59,7 +60,7 @@ func (g *Group) designChosen(r *spec.Release, noise budget.Kind) (Design, error)
 	}
 	steps := min(max(math.Floor(float64(part*choiceParts)+0.5), 1), choiceParts-1)
 	p.Choosing, p.Selection = big.NewRat(int64(steps), choiceParts), c
-	d.Planned = []Planned{p}
+	d.Measurements = []PlannedMeasurement{p}
 	part = float64(steps / choiceParts)
 	rest := 1 - part
 	if noise.Pure() { // errors fall as the square of an ε
@@ -82,7 +83,7 @@ const choiceParts = 64
 // Guarantee: all choices together cost at most their part: ε of k choices adds up, and so does ρ, of which each has
 // ε²/8. Neighbours: those of the sensitivity. Theorem: as for [selection.Top.Steps]; Cesar & Rogers 2021, lemma 3.2.
 // Argument: docs/proofs/topk.md.
-func (p Planned) spendOnChoices(m *plan.Measurement, cost *big.Rat) error {
+func (p PlannedMeasurement) spendOnChoices(m *plan.Measurement, cost *big.Rat) error {
 	part := new(big.Rat).Mul(cost, p.Choosing)
 	c := p.Selection.(selection.Top)
 	each := new(big.Rat).Quo(part, big.NewRat(c.Of, 1))

@@ -23,7 +23,7 @@ func TestAIMSpendsItsLeaf(t *testing.T) {
 		p := plantest.MicrodataOf(t, n, b, "{id: who, max_rows: 3}", "{budget: microdata, method: aim}")
 		s, leaf := p.Synthetic[0], new(big.Rat).Mul(p.Cost.Rho, big.NewRat(5, 7))
 		if s.Rounds != 24 || s.Method != plan.AIM || s.Ways != 3 || s.Why != "" ||
-			*s.Most != (plan.ModelSize{Cells: 1 << 19, Largest: 1 << 18}) || len(p.ColumnsOf(0)) != 3 {
+			*s.LargestModel != (plan.ModelSize{Cells: 1 << 19, Largest: 1 << 18}) || len(p.ColumnsOf(0)) != 3 {
 			t.Fatalf("%s %s: %+v", b, n, s)
 		}
 		columns := new(big.Rat)
@@ -134,9 +134,9 @@ func TestEditedAIMIsRefused(t *testing.T) {
 		"ways":        func(s *plan.Synthetic) { s.Ways = 2 },
 		"more ways":   func(s *plan.Synthetic) { s.Ways = 50 },
 		"no ways":     func(s *plan.Synthetic) { s.Ways = 0 },
-		"model":       func(s *plan.Synthetic) { s.Most.Cells *= 2 },
-		"largest":     func(s *plan.Synthetic) { s.Most.Largest++ },
-		"no model":    func(s *plan.Synthetic) { s.Most = nil },
+		"model":       func(s *plan.Synthetic) { s.LargestModel.Cells *= 2 },
+		"largest":     func(s *plan.Synthetic) { s.LargestModel.Largest++ },
+		"no model":    func(s *plan.Synthetic) { s.LargestModel = nil },
 		"rounds":      func(s *plan.Synthetic) { s.Rounds-- },
 		"more rounds": func(s *plan.Synthetic) { s.Rounds++ },
 		"no rounds":   func(s *plan.Synthetic) { s.Rounds = 0 },
@@ -154,8 +154,8 @@ func TestEditedAIMIsRefused(t *testing.T) {
 		"another block": func(s *plan.Synthetic) { s.Block.Kind = budget.PermuteAndFlip },
 	} {
 		s := q.Synthetic[0]
-		most := *s.Most
-		s.Most = &most
+		most := *s.LargestModel
+		s.LargestModel = &most
 		forge(&s)
 		forged := *q
 		forged.Synthetic = []plan.Synthetic{s}

@@ -29,7 +29,7 @@ func (d *draftPlan) sayGroups(at int, m plan.Measurement) error {
 
 // sayChances states with what probabilities groups are selected.
 func sayChances(d *selection.GroupsFacts, groups selection.Groups) error {
-	k, err := groups.Kept()
+	k, err := groups.Probabilities()
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func sayChances(d *selection.GroupsFacts, groups selection.Groups) error {
 	first := max(groups.AtLeast, 1)
 	units := []int64{first}
 	for _, chance := range workload.ChancesOf {
-		if n := k.Needs(chance); n > units[len(units)-1] {
+		if n := k.UnitsNeeded(chance); n > units[len(units)-1] {
 			units = append(units, n)
 		}
 	}

@@ -58,7 +58,7 @@ func TestSelectionsEqualTheVectors(t *testing.T) {
 				Columns: []string{"word"}, Groups: 1, Delta: new(big.Rat).SetFloat64(in.Delta).RatString(), AtLeast: least,
 				Select: budget.Mechanism{Kind: budget.RandomizedResponse, Parameter: new(big.Rat).SetFloat64(in.Epsilon)},
 			}
-			k, err := d.Kept()
+			k, err := d.Probabilities()
 			if err != nil {
 				t.Fatalf("%s: %v", v.ID, err)
 			}

@@ -22,13 +22,13 @@ func (d *draftPlan) variants(r *spec.Release) []strategy.Summing {
 
 // summings returns the variants that differ for tables that accumulate, or need ranges.
 func (d *draftPlan) summings(r *spec.Release) []strategy.Summing {
-	if !slices.ContainsFunc(d.tables, (*workload.Table).Summed) {
-		return []strategy.Summing{strategy.RangedApart}
+	if !slices.ContainsFunc(d.tables, (*workload.Table).HasSums) {
+		return []strategy.Summing{strategy.RangedPerLeaf}
 	}
 	if !mixesRanges(r, d.tables) {
-		return []strategy.Summing{strategy.RangedApart, strategy.CellByCell}
+		return []strategy.Summing{strategy.RangedPerLeaf, strategy.CellByCell}
 	}
-	return []strategy.Summing{strategy.RangedApart, strategy.RangedEverywhere, strategy.CellByCell}
+	return []strategy.Summing{strategy.RangedPerLeaf, strategy.RangedEverywhere, strategy.CellByCell}
 }
 
 // mixesRanges reports whether a column that one leaf needs ranges of is used in another leaf that does not.
@@ -42,10 +42,10 @@ func mixesRanges(r *spec.Release, tables []*workload.Table) bool {
 			in[column][leaf] = true
 		}
 		for _, t := range tables {
-			if t.Marginal.Table != confidential.Name || t.Apart() {
+			if t.Marginal.Table != confidential.Name || t.IsStandalone() {
 				continue
 			}
-			for i, a := range t.Counted {
+			for i, a := range t.CountedBy {
 				note(used, a.Column, t.Leaf)
 				if t.Sums[i] != residual.Cells {
 					note(ranged, a.Column, t.Leaf)

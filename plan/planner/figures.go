@@ -21,7 +21,7 @@ func assessFigures(p *plan.Plan, t *plan.Table, measured map[string]plan.Measure
 		if statistic.OfFigure(*f).Ranked() {
 			continue // [draftPlan.setQuality]
 		}
-		rows, rest := compiled.RestsOn(p, *t, *f, measured)
+		rows, rest := compiled.ErrorSources(p, *t, *f, measured)
 		variance := float64(rest.Counts * workload.Square(t.Statistics[0].StandardError))
 		for _, part := range rest.Parts {
 			variance += float64(part.Squared * measured[part.ID].Mechanism.Variance())

@@ -48,7 +48,7 @@ func TestLossOfColumnsThatAreRead(t *testing.T) {
 			t.Errorf("%s has no loss of its own", column)
 		}
 	}
-	behind := plantest.Must(p.Behind())(t)
+	behind := plantest.Must(p.MeasurementsByTable())(t)
 	if len(behind[0]) != 4 || len(behind[1]) != 1 {
 		t.Errorf("%d and %d measurements bear on the tables", len(behind[0]), len(behind[1]))
 	}

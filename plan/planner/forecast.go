@@ -13,7 +13,7 @@ import (
 // in memory while it is measured. say returns an error if the budget is too small for the selection.
 var forecasts = [selection.Kinds]struct {
 	say  func(d *draftPlan, at int, m plan.Measurement) error
-	held func(m optimise.Planned) int64
+	held func(m optimise.PlannedMeasurement) int64
 }{
 	selection.KindAll:    {sayNothing, heldCells},
 	selection.KindAbove:  {(*draftPlan).saySparse, heldFilled},
@@ -23,10 +23,10 @@ var forecasts = [selection.Kinds]struct {
 
 func sayNothing(*draftPlan, int, plan.Measurement) error { return nil }
 
-func heldCells(m optimise.Planned) int64 { return m.Cells }
+func heldCells(m optimise.PlannedMeasurement) int64 { return m.Cells }
 
 // heldFilled counts the cells that have rows, twice, as their positions are kept too.
-func heldFilled(m optimise.Planned) int64 { return 2 * m.Table.Filled }
+func heldFilled(m optimise.PlannedMeasurement) int64 { return 2 * m.Table.Filled }
 
 // forecastCells says of every table which cells it is expected to have.
 func (d *draftPlan) forecastCells() error {
@@ -35,7 +35,7 @@ func (d *draftPlan) forecastCells() error {
 	measured := p.Measured()
 	for i, t := range d.tables {
 		if err := forecasts[t.Selection.Kind()].say(d, i, measured[t.Path]); err != nil {
-			return workload.At(p.Release(), "marginals."+t.Marginal.Name, err)
+			return workload.LocateFault(p.Release(), "marginals."+t.Marginal.Name, err)
 		}
 	}
 	return nil

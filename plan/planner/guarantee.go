@@ -28,7 +28,7 @@ const decisive = 1e-3
 func guaranteeOf(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarantee, error) {
 	g := plan.Guarantee{
 		Protects: r.Privacy.Protects, Neighbours: string(r.Privacy.Neighbours),
-		Account: r.Privacy.Account, Also: r.Privacy.Also,
+		Account: r.Privacy.Account, FurtherAccounts: r.Privacy.FurtherAccounts,
 	}
 	setUnit(&g, r)
 	g.Invariants = describe.Invariants(p.Invariants)

@@ -26,12 +26,12 @@ func (d *draftPlan) worseTables() (map[*workload.Table]float64, error) {
 	}
 	known, worse := map[*counted.Sensitivity]float64{}, map[*workload.Table]float64{}
 	for i, g := range b.Groups {
-		if g.Needed || g.Apart() {
+		if g.Needed || g.IsStandalone() {
 			continue
 		}
 		clear(known)
 		for _, t := range g.Tables {
-			p := g.ByItself(b.Release, t, d.division.Taken[i].Noise)
+			p := g.StandaloneMeasurement(b.Release, t, d.division.ChosenDesigns[i].Noise)
 			equal, ok := known[p.Sensitivity]
 			if !ok {
 				p.Share = big.NewRat(1, all[g.Leaf])
@@ -42,12 +42,12 @@ func (d *draftPlan) worseTables() (map[*workload.Table]float64, error) {
 				equal = m.Mechanism.Variance()
 				known[p.Sensitivity] = equal
 			}
-			s := d.plan.Tables[t.Place].Statistics[0]
+			s := d.plan.Tables[t.Index].Statistics[0]
 			is := max(s.OfRanges, s.StandardError)
 			if s.OfRanges > 0 {
 				is = s.OfRanges
 			}
-			if ratio := is / (math.Sqrt(float64(equal*g.Chains.Added(t))) * g.Unit); ratio > optimise.Unguarded {
+			if ratio := is / (math.Sqrt(float64(equal*g.Chains.MeanCellsAdded(t))) * g.Unit); ratio > optimise.Unguarded {
 				worse[t] = ratio
 			}
 		}

@@ -170,7 +170,7 @@ func TestTablesWithImpossibleCellsStandAlone(t *testing.T) {
 				p.Tables[2].Statistics[0].StandardError != sd {
 				t.Errorf("%s: error %v, noise %v, table %+v", budget, alone.RMSE, sd, p.Tables[2].Statistics[0])
 			}
-			for i, behind := range plantest.Must(p.Behind())(t) {
+			for i, behind := range plantest.Must(p.MeasurementsByTable())(t) {
 				for _, other := range behind {
 					if (other.ID == "both") != (i == 2) {
 						t.Errorf("%s: %s rests on %s", budget, p.Tables[i].Path, other.ID)
@@ -245,7 +245,7 @@ func TestDerivedColumnsAreCountedByTheirOrigins(t *testing.T) {
 		"every/age.odd_x_kind"}; !slices.Equal(paths, want) {
 		t.Errorf("tables %v, expected %v", paths, want)
 	}
-	if q, shown := p.Query(p.Tables[0]), p.Shown(p.Tables[0]); q.Factors[0].String() != "age.pair" ||
+	if q, shown := p.Query(p.Tables[0]), p.PublishedQuery(p.Tables[0]); q.Factors[0].String() != "age.pair" ||
 		shown.Factors[0].String() != "pair" {
 		t.Errorf("counted by %v, shown by %v", q, shown)
 	}

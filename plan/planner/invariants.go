@@ -22,7 +22,7 @@ import (
 func markInvariants(p *plan.Plan, tables []*workload.Table) {
 	for i := range p.Tables {
 		t := &p.Tables[i]
-		if t.Invariant = compiled.HeldBy(p, *t, tables[i]); t.Invariant == "" {
+		if t.Invariant = compiled.DecidingInvariant(p, *t, tables[i]); t.Invariant == "" {
 			continue
 		}
 		s := &t.Statistics[0]
@@ -40,7 +40,7 @@ func refusePublicShares(p *plan.Plan) error {
 		if at < 0 || isNoisy(t) {
 			continue
 		}
-		return workload.At(p.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "stats",
+		return workload.LocateFault(p.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "stats",
 			Message: fmt.Sprintf("the counts of table %s are public figures, of invariant %s, and so is %s: nothing has to be measured for it",
 				t.Path, t.Invariant, t.Figures[at].Name),
 			Expected: "statistics without shares: divide the public figures"})
@@ -61,7 +61,7 @@ func checkInvariants(p *plan.Plan) error {
 		}
 		for cell, impossible := range mask.Cells() {
 			if impossible && i.Counts[cell] > 0 {
-				return workload.At(p.Release(), "invariants."+i.Name,
+				return workload.LocateFault(p.Release(), "invariants."+i.Name,
 					&workload.Fault{Key: "", Message: fmt.Sprintf("invariant %s has %s where `impossible` says that no row can be: %s",
 						i.Name, budget.Plural(i.Counts[cell], "row"), cellText(confidential, i.By, cell)),
 						Expected: "0 there, or another entry under `impossible`"})

@@ -46,7 +46,7 @@ func TestGivenColumnsAreNeverChosenAlone(t *testing.T) {
 	}
 	f := adaptive.ForestOf(child)
 	f.Join([]int{0, 3})
-	if f.Apart([]int{0, 2}) || f.Apart([]int{0, 4}) || !f.Apart([]int{0, 1}) || !f.Apart([]int{1, 2}) {
+	if f.WouldJoin([]int{0, 2}) || f.WouldJoin([]int{0, 4}) || !f.WouldJoin([]int{0, 1}) || !f.WouldJoin([]int{1, 2}) {
 		t.Errorf("a column that hangs on one given column may hang on another: %v", f)
 	}
 }

@@ -39,12 +39,12 @@ func Load(ctx context.Context, path string, o spec.Options, earlier func(templat
 // refill makes the plan of a release that nobody else holds from an earlier plan. It returns nil if the two differ in
 // more than the values of parameters.
 func refill(earlier *compiled.Compiled, r *spec.Release) *compiled.Compiled {
-	p, err := earlier.Again()
+	p, err := earlier.Copy()
 	if err != nil || template.Key(r) != template.Key(p.Release()) ||
 		len(p.Warnings) < len(p.Release().Warnings) {
 		return nil
 	}
-	q := p.With(r)
+	q := p.WithRelease(r)
 	q.Invariants = compiled.Invariants(q) // which say from which file they are
 	q.Guarantee.Invariants = describe.Invariants(q.Invariants)
 	q.Warnings = append(describe.WarningsOf(r), p.Warnings[len(p.Release().Warnings):]...)

@@ -23,7 +23,7 @@ import (
 
 // New plans a release. It returns an error if the release uses a part of the language that is not built, if its
 // tables clash or are too large to count, or if its budget is too small for exact noise of a finite scale. The error
-// is [*TooLittle] if the budget is too small for its targets.
+// is [*BudgetTooSmall] if the budget is too small for its targets.
 //
 // New plans a copy of the release, made from its text, so nobody else holds it while it is planned. A release that
 // does not agree with its text has a plan, but one that cannot be verified.
@@ -145,14 +145,14 @@ type draftPlan struct {
 	blueprint *optimise.Blueprint
 	division  *optimise.Division
 	uniform   []*optimise.Division // with one kind of noise for all groups
-	rough     bool                 // see [optimise.Blueprint.Rough]
-	about     bool                 // see [optimise.Blueprint.About]
+	rough     bool                 // see [optimise.Blueprint.RhoConversionOnly]
+	about     bool                 // see [optimise.Blueprint.RoughCompositions]
 	over      int                  // guarded tables that remain worse than by themselves
 	estimates []compiled.Estimate  // of the plan
 }
 
 // compiled returns the plan, which nobody writes to from then on, with what was worked out from it.
-func (d *draftPlan) compiled() *compiled.Compiled { return compiled.Made(d.plan, d.estimates) }
+func (d *draftPlan) compiled() *compiled.Compiled { return compiled.WithEstimates(d.plan, d.estimates) }
 
 const (
 	// tighter is the largest factor by which margins are tightened if a leaf's targets are missed because of the lattice
@@ -240,7 +240,8 @@ func (d *draftPlan) bestVariant(r *spec.Release, tighten float64) (best *draftPl
 // other ways have to be tried.
 func (d *draftPlan) needsSeparateLevels() bool {
 	for i, g := range d.blueprint.Groups {
-		if !g.Needed && g.Several() && len(g.Tables) > 1 && d.division.Taken[i].Kind != strategy.Residuals {
+		if !g.Needed && g.HasSeparableLevels() && len(g.Tables) > 1 &&
+			d.division.ChosenDesigns[i].Kind != strategy.Residuals {
 			return true
 		}
 	}
@@ -273,7 +274,7 @@ func (d *draftPlan) planVariant(r *spec.Release, tighten float64, how strategy.S
 	if out.blueprint, err = optimise.NewBlueprint(r, d.tables, d.parts, d.drafts, tighten, how); err != nil {
 		return nil, err
 	}
-	out.blueprint.Rough, out.blueprint.About = d.rough, d.about
+	out.blueprint.RhoConversionOnly, out.blueprint.RoughCompositions = d.rough, d.about
 	for attempt := 0; ; attempt++ {
 		if err := out.resolve(r, how); err != nil {
 			return nil, err
@@ -291,15 +292,15 @@ func (d *draftPlan) planVariant(r *spec.Release, tighten float64, how strategy.S
 
 // resolve divides the budget among the measurements, and predicts the accuracy of the tables.
 func (d *draftPlan) resolve(r *spec.Release, how strategy.Summing) error {
-	p := plan.For(r)
+	p := plan.NewEmpty(r)
 	p.Sums, p.Sample = how, workload.SampleOf(r)
 	d.plan = p
 	var err error
-	if d.division, d.uniform, err = d.blueprint.Settle(); err != nil {
+	if d.division, d.uniform, err = d.blueprint.ChooseNoise(); err != nil {
 		return err
 	}
 	p.Cost, p.Leaves = d.division.Cost, d.division.Leaves
-	if err := optimise.Spend(p, d.blueprint, d.division.Planned); err != nil {
+	if err := optimise.Spend(p, d.blueprint, d.division.Measurements); err != nil {
 		return err
 	}
 	p.Size = d.size()
@@ -365,7 +366,7 @@ func (d *draftPlan) size() plan.Size {
 			published += t.Cells
 		}
 	}
-	for _, m := range d.division.Planned {
+	for _, m := range d.division.Measurements {
 		counted += forecasts[m.Selection.Kind()].held(m)
 	}
 	for _, s := range d.drafts {

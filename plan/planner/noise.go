@@ -58,11 +58,11 @@ func otherDrafts(r, inner *spec.Release, wanted func(law compiled.NoiseLaw) bool
 	}
 	var out []otherDraft
 	for _, law := range compiled.EitherNoise {
-		if law.Asked == inner.Budget.Noise || !wanted(law) {
+		if law.Requested == inner.Budget.Noise || !wanted(law) {
 			continue
 		}
 		rough := law.Kind.Pure() // whose composition takes long
-		d, err := (&draftPlan{about: rough}).planMeasurements(r, withNoise(inner, law.Asked), func(string, *draftPlan) {})
+		d, err := (&draftPlan{about: rough}).planMeasurements(r, withNoise(inner, law.Requested), func(string, *draftPlan) {})
 		out = append(out, otherDraft{law, d, err})
 	}
 	return out
@@ -98,8 +98,8 @@ func (d *draftPlan) differsFrom(kind budget.Kind) bool {
 
 // noiseKinds returns the kinds of noise of the groups.
 func (d *draftPlan) noiseKinds() []budget.Kind {
-	out := make([]budget.Kind, len(d.division.Taken))
-	for i, taken := range d.division.Taken {
+	out := make([]budget.Kind, len(d.division.ChosenDesigns))
+	for i, taken := range d.division.ChosenDesigns {
 		out[i] = taken.Noise
 	}
 	return out
@@ -113,7 +113,7 @@ func (d *draftPlan) unrequestedNoise() int {
 	}
 	tables := 0
 	for i, g := range d.blueprint.Groups {
-		if d.division.Taken[i].Noise != all[0] {
+		if d.division.ChosenDesigns[i].Noise != all[0] {
 			tables += len(g.Tables)
 		}
 	}
@@ -127,7 +127,7 @@ func (d *draftPlan) compareNoise(other *draftPlan, kind budget.Kind) strategy.Ot
 	if apart := other.plan.Sums == strategy.LevelsSeparate; apart != (d.plan.Sums == strategy.LevelsSeparate) {
 		out.Levels = strategy.LevelsAgree
 		if apart {
-			out.Levels = strategy.LevelsApart
+			out.Levels = strategy.LevelsDisagree
 		}
 	}
 	if now := d.sharedObjective(); now > 0 {

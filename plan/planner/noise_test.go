@@ -126,7 +126,7 @@ func TestOtherNoiseIsWhatItsPlanHas(t *testing.T) {
 		}
 		for law, p := range plans {
 			for _, other := range p.OtherNoise {
-				with := plans[compiled.NoiseAsked(other.Noise)]
+				with := plans[compiled.SpecNoise(other.Noise)]
 				charge, _ := with.Cost.Rho.Float64()
 				stated, err := strconv.ParseFloat(other.Charge, 64)
 				if err != nil || stated < charge*(1-near) || stated > charge*(1+1e-3+near) {
@@ -147,17 +147,17 @@ func TestOtherNoiseIsWhatItsPlanHas(t *testing.T) {
 				}
 				said[string(law)]++
 			}
-			own := func(o strategy.OtherNoise) bool { return compiled.NoiseAsked(o.Noise) == law }
+			own := func(o strategy.OtherNoise) bool { return compiled.SpecNoise(o.Noise) == law }
 			if slices.ContainsFunc(p.OtherNoise, own) {
 				t.Errorf("%s, %s, noise %q: the plan speaks of its own law as another", c.name, neighbours, law)
 			}
 		}
 		// The plan without a law says of each that gives another plan what it would give.
 		for _, law := range compiled.EitherNoise {
-			differs := !slices.Equal(kindsOf(plans[""]), kindsOf(plans[law.Asked]))
+			differs := !slices.Equal(kindsOf(plans[""]), kindsOf(plans[law.Requested]))
 			says := slices.ContainsFunc(plans[""].OtherNoise, func(o strategy.OtherNoise) bool { return o.Noise == law.Kind })
 			if says != differs {
-				t.Errorf("%s, %s: %s noise changes the plan: %v, and the plan speaks of it: %v", c.name, neighbours, law.Asked,
+				t.Errorf("%s, %s: %s noise changes the plan: %v, and the plan speaks of it: %v", c.name, neighbours, law.Requested,
 					differs, says)
 			}
 		}
@@ -202,29 +202,29 @@ func TestNoiseIsAsAsked(t *testing.T) {
 		"ranges of many": {"x": 303.0 / 3}, "sums and levels": {"x": 13.0 / 2}}
 	for _, c := range noisyReleases {
 		for _, law := range compiled.EitherNoise {
-			p, err := noisyPlan(t, "add-remove", ", noise: "+string(law.Asked)+c.budget, c.marginals)
+			p, err := noisyPlan(t, "add-remove", ", noise: "+string(law.Requested)+c.budget, c.marginals)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := kept[c.name]
-			if law.Asked == spec.GaussianNoise {
+			if law.Requested == spec.GaussianNoise {
 				want = ""
 			}
 			for _, s := range p.Strategies {
 				if s.Noise != law.Kind && !strings.HasPrefix(want, describe.Listed(s.Tables)+" (") {
-					t.Errorf("%s, noise %s: %v has %s noise", c.name, law.Asked, s.Tables, s.Noise)
+					t.Errorf("%s, noise %s: %v has %s noise", c.name, law.Requested, s.Tables, s.Noise)
 				}
 			}
 			for _, m := range p.TableMeasurements() {
 				if k := m.Mechanism.Kind; want == "" && (k == budget.DiscreteGaussian || k == budget.DiscreteLaplace) &&
 					k != law.Kind {
-					t.Errorf("%s, noise %s: %s has %s noise", c.name, law.Asked, m.ID, k)
+					t.Errorf("%s, noise %s: %s has %s noise", c.name, law.Requested, m.ID, k)
 				}
 			}
 			const says = "Gaussian noise all the same, as under ε and δ Laplace noise is not possible for them: "
 			page := plantest.PageOf(t, p)
 			if want == "" && strings.Contains(page, says) || want != "" && !strings.Contains(page, says+want+".\n") {
-				t.Errorf("%s, noise %s: the page does not say %q:\n%s", c.name, law.Asked, want, page)
+				t.Errorf("%s, noise %s: the page does not say %q:\n%s", c.name, law.Requested, want, page)
 			}
 			if strings.Contains(c.budget, "minimise") || c.name == "chosen cells" || strings.HasPrefix(c.name, "groups") {
 				continue
@@ -232,7 +232,7 @@ func TestNoiseIsAsAsked(t *testing.T) {
 			worst, path := plantest.WorstRatio(t, p,
 				func(table plan.Table) float64 { return max(1, shown[c.name][table.Marginal]) })
 			if worst > 1.001 && c.name != "sums and means" && c.name != "quantiles" { // whose parts have a share of the leaf too
-				t.Errorf("%s, noise %s: %s has %v times the error of an equal share", c.name, law.Asked, path, worst)
+				t.Errorf("%s, noise %s: %s has %v times the error of an equal share", c.name, law.Requested, path, worst)
 			}
 		}
 	}
@@ -320,7 +320,7 @@ func TestOtherNoiseMayNotBePossible(t *testing.T) {
 		if read, err := compiled.Read(p.Bytes()); err != nil || plantest.Verify(read.Plan()) != nil {
 			t.Errorf("%s: the plan cannot be read: %v", c.marginals, err)
 		}
-		var little *planner.TooLittle
+		var little *planner.BudgetTooSmall
 		if _, err := noisyPlan(t, "add-remove", ", noise: gaussian"+c.split, c.marginals); !errors.As(err, &little) {
 			t.Errorf("%s: with Gaussian noise the error is %v", c.marginals, err)
 		}

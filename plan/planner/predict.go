@@ -41,20 +41,20 @@ func predictErrors(p *plan.Plan, estimates []compiled.Estimate,
 	measured := p.Measured()
 	for i := range p.Tables {
 		if m, ok := measured[p.Tables[i].Path]; ok {
-			predictSingle(&p.Tables[i], m, p.EachOf(p.Tables[i]))
+			predictSingle(&p.Tables[i], m, p.IntegerWeight(p.Tables[i]))
 		}
 	}
 	for _, e := range estimates {
 		for marginal, at := range e.Tables {
-			s, each := &p.Tables[at].Statistics[0], p.Sample.Each()
+			s, each := &p.Tables[at].Statistics[0], p.Sample.RowWeight()
 			var err error
 			if s.OfRanges, err = rangesError(&e, marginal, each); err != nil {
 				return err
 			}
-			if single := e.Alone(marginal); single >= 0 {
+			if single := e.SoleSource(marginal); single >= 0 {
 				continue
 			}
-			mean, most := math.Sqrt(e.Shown(marginal)), math.Sqrt(e.Largest(marginal, e.Variances))
+			mean, most := math.Sqrt(e.MeanVariance(marginal)), math.Sqrt(e.Largest(marginal, e.Variances))
 			predictCombined(s, mean, most)
 			interval(&e, marginal, mean, most, s)
 			scaleErrors(s, each)
@@ -102,7 +102,7 @@ func predictCombined(s *plan.Statistic, mean, most float64) {
 // rangesError returns the root mean square standard error of all sums of neighbours that a table is asked for, 0 for
 // none. Each of its integers stands for the given amount.
 func rangesError(e *compiled.Estimate, marginal int, each *big.Rat) (float64, error) {
-	requested := e.Asked[marginal]
+	requested := e.RequestedAxes[marginal]
 	if !slices.ContainsFunc(requested, func(a residual.Axis) bool { return a.Sums == residual.Ranges }) {
 		return 0, nil
 	}

@@ -19,13 +19,13 @@ import (
 
 // This file makes the error forecasts of a plan.
 
-// NewProspects plans a release and forecasts what other budgets would buy. It returns an error as New does.
-func NewProspects(r *spec.Release) (*compiled.Prospects, error) {
+// NewForecast plans a release and forecasts what other budgets would buy. It returns an error as New does.
+func NewForecast(r *spec.Release) (*compiled.Forecast, error) {
 	d, err := passes(r, nil)
 	if err != nil {
 		return nil, err
 	}
-	p := &compiled.Prospects{Plan: d.compiled(), Key: budgetKey(r.Budget), Pure: d.blueprint.Pure, Split: r.Budget.Split,
+	p := &compiled.Forecast{Plan: d.compiled(), Key: budgetKey(r.Budget), Pure: d.blueprint.Pure, Split: r.Budget.Split,
 		Roots: make([]float64, len(d.plan.Leaves))}
 	for _, l := range d.plan.Leaves {
 		amount := l.Amount.Rho
@@ -43,7 +43,7 @@ func NewProspects(r *spec.Release) (*compiled.Prospects, error) {
 }
 
 // leafPrecision returns what the variances of a leaf are inversely proportional to.
-func leafPrecision(p *compiled.Prospects, leaf int) float64 {
+func leafPrecision(p *compiled.Forecast, leaf int) float64 {
 	if p.Pure {
 		return workload.Square(p.Amounts[leaf])
 	}
@@ -51,12 +51,12 @@ func leafPrecision(p *compiled.Prospects, leaf int) float64 {
 }
 
 // leafAt returns the index of a leaf.
-func leafAt(p *compiled.Prospects, path string) int {
+func leafAt(p *compiled.Forecast, path string) int {
 	return slices.IndexFunc(p.Plan.Leaves, func(l plan.Leaf) bool { return l.Path == path })
 }
 
 // setRoots works out what measurements without Gaussian noise add up to.
-func setRoots(p *compiled.Prospects) {
+func setRoots(p *compiled.Forecast) {
 	p.Laplace = !p.Plan.Adapts()
 	for _, m := range p.Plan.Measurements {
 		for _, step := range plan.Mechanisms([]plan.Measurement{m}) {
@@ -84,17 +84,17 @@ func continuousVariance(m budget.Mechanism) float64 {
 }
 
 // forecastTables works out the errors of all tables.
-func forecastTables(p *compiled.Prospects, drafts []*workload.Table) error {
+func forecastTables(p *compiled.Forecast, drafts []*workload.Table) error {
 	estimates, err := p.Plan.Estimates()
 	if err != nil {
 		return err
 	}
 	measured := p.Plan.Measured()
-	p.Tables = make([]compiled.Prospect, len(p.Plan.Tables))
+	p.Tables = make([]compiled.TableForecast, len(p.Plan.Tables))
 	for i, t := range p.Plan.Tables {
 		if m, ok := measured[t.Statistics[0].Measurement]; ok {
-			unit, _ := p.Plan.EachOf(t).Float64()
-			p.Tables[i] = compiled.Prospect{Own: []compiled.Rate{rateOf(p, m)}, Unit: unit, Alone: m.Mechanism.Kind}
+			unit, _ := p.Plan.IntegerWeight(t).Float64()
+			p.Tables[i] = compiled.TableForecast{Own: []compiled.Rate{rateOf(p, m)}, Unit: unit, Alone: m.Mechanism.Kind}
 		}
 	}
 	for _, e := range estimates {
@@ -104,7 +104,7 @@ func forecastTables(p *compiled.Prospects, drafts []*workload.Table) error {
 		judgeProspect(&p.Tables[i], t, drafts[i], isGaussian(p, p.Tables[i], measured))
 		if describe.Label(t.Usefulness) != "" {
 			p.Tables[i].Cell, p.Tables[i].Unfit, p.Tables[i].Single = t.Usefulness.AverageCell,
-				compiled.UnfitFrom(p.Plan.Plan()),
+				compiled.UnfitAbove(p.Plan.Plan()),
 				!compiled.Summable(p.Plan.Plan(), t)
 		}
 		for _, f := range t.Figures {
@@ -117,15 +117,15 @@ func forecastTables(p *compiled.Prospects, drafts []*workload.Table) error {
 }
 
 // rateOf returns the variance of a measurement times the precision of its leaf.
-func rateOf(p *compiled.Prospects, m plan.Measurement) compiled.Rate {
+func rateOf(p *compiled.Forecast, m plan.Measurement) compiled.Rate {
 	leaf := leafAt(p, m.Leaf)
 	return compiled.Rate{Of: leaf, Factor: continuousVariance(m.Mechanism) * leafPrecision(p, leaf)}
 }
 
 // forecastEstimated works out the errors of the estimated tables.
-func forecastEstimated(p *compiled.Prospects, e compiled.Estimate) {
+func forecastEstimated(p *compiled.Forecast, e compiled.Estimate) {
 	at := map[int]int{} // residuals among those shared
-	each, unit := floatOfRat(p.Plan.Sample.Each()), make([]float64, len(e.Residuals))
+	each, unit := floatOfRat(p.Plan.Sample.RowWeight()), make([]float64, len(e.Residuals))
 	// one residual at a time
 	of := compiled.Estimate{Workload: e.Workload, Combination: &residual.Combination{Variances: unit}, Axes: e.Axes}
 	for marginal, table := range e.Tables {
@@ -133,10 +133,10 @@ func forecastEstimated(p *compiled.Prospects, e compiled.Estimate) {
 			continue
 		}
 		own := make([]float64, len(p.Plan.Leaves))
-		t := compiled.Prospect{Unit: each}
-		for _, r := range e.Of(marginal) {
+		t := compiled.TableForecast{Unit: each}
+		for _, r := range e.ResidualsOf(marginal) {
 			unit[r] = 1
-			k := of.Shown(marginal)
+			k := of.MeanVariance(marginal)
 			unit[r] = 0
 			if k == 0 {
 				continue
@@ -162,7 +162,7 @@ func forecastEstimated(p *compiled.Prospects, e compiled.Estimate) {
 }
 
 // precisionOf returns the precision of a residual's estimate, relative to that of each leaf that measures it.
-func precisionOf(p *compiled.Prospects, e compiled.Estimate, r int) []compiled.Rate {
+func precisionOf(p *compiled.Forecast, e compiled.Estimate, r int) []compiled.Rate {
 	sums := make([]float64, len(p.Plan.Leaves))
 	for _, part := range e.Parts[r] {
 		m := e.Sources[part.Source]
@@ -180,7 +180,7 @@ func precisionOf(p *compiled.Prospects, e compiled.Estimate, r int) []compiled.R
 }
 
 // isGaussian reports whether all noise of the leaves that contribute to a table is Gaussian.
-func isGaussian(p *compiled.Prospects, t compiled.Prospect, measured map[string]plan.Measurement) bool {
+func isGaussian(p *compiled.Forecast, t compiled.TableForecast, measured map[string]plan.Measurement) bool {
 	rests := make([]bool, len(p.Plan.Leaves))
 	for _, own := range t.Own {
 		rests[own.Of] = true
@@ -200,7 +200,7 @@ func isGaussian(p *compiled.Prospects, t compiled.Prospect, measured map[string]
 
 // judgeProspect sets the multiples of its standard error by which a table is judged. A sum of Gaussian noise is
 // normal. The law of other noise is kept as it is planned, except for a single measurement, whose law is known.
-func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Table, gaussian bool) {
+func judgeProspect(t *compiled.TableForecast, planned plan.Table, draft *workload.Table, gaussian bool) {
 	s := planned.Statistics[0]
 	largest := max(s.StandardError, s.Uneven)
 	law := func(tail, held float64) float64 {
@@ -224,9 +224,9 @@ func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Tab
 
 // forecastFigure returns the error forecast of a figure. It reports false if the error depends on more than a number
 // of rows.
-func forecastFigure(p *compiled.Prospects, t plan.Table, f plan.Figure,
-	measured map[string]plan.Measurement) (compiled.FigureProspect, bool) {
-	out := compiled.FigureProspect{Name: f.Name, Margin: budget.NormalQuantile((1 - counted.Confidence) / 2)}
+func forecastFigure(p *compiled.Forecast, t plan.Table, f plan.Figure,
+	measured map[string]plan.Measurement) (compiled.FigureForecast, bool) {
+	out := compiled.FigureForecast{Name: f.Name, Margin: budget.NormalQuantile((1 - counted.Confidence) / 2)}
 	if statistic.OfFigure(f).Ranked() {
 		leaf := leafAt(p, measured[f.Part].Leaf)
 		out.Margin, out.Wide = 1, true
@@ -236,7 +236,7 @@ func forecastFigure(p *compiled.Prospects, t plan.Table, f plan.Figure,
 		out.Own = []compiled.Rate{{Of: leaf, Factor: workload.Square(f.Quality.Margin-out.Fixed) * leafPrecision(p, leaf)}}
 		return out, true
 	}
-	rows, rest := compiled.RestsOn(p.Plan.Plan(), t, f, measured)
+	rows, rest := compiled.ErrorSources(p.Plan.Plan(), t, f, measured)
 	per := workload.Square(max(float64(rows), 1))
 	out.Count = rest.Counts / per
 	for _, part := range rest.Parts {
@@ -256,7 +256,7 @@ const (
 
 // setTotals works out what is divided with other amounts, with the measurements of a draft. It leaves out amounts
 // with which nothing can be planned.
-func setTotals(p *compiled.Prospects, r *spec.Release, d *draftPlan) error {
+func setTotals(p *compiled.Forecast, r *spec.Release, d *draftPlan) error {
 	budgeted := r.Budget.Epsilon
 	if budgeted == nil {
 		budgeted = r.Budget.Rho
@@ -328,7 +328,7 @@ func totalOf(r *spec.Release, amount *big.Rat) (compiled.Total, error) {
 func (d *draftPlan) composeTotal(r *spec.Release, inner spec.Budget, times float64,
 	planned compiled.Total) (t compiled.Total, err error) {
 	b := d.blueprint
-	needed := b.Needs(d.division.Planned)
+	needed := b.TargetCosts(d.division.Measurements)
 	epsilon := new(big.Rat).SetFloat64(planned.Epsilon * times)
 	if t.Least, err = rhoAt(epsilon, inner.Delta); err != nil {
 		return t, err
@@ -341,7 +341,7 @@ func (d *draftPlan) composeTotal(r *spec.Release, inner spec.Budget, times float
 	if trial.Leaves, err = b.Allocate(rho, needed); err != nil {
 		return t, err
 	}
-	if err = optimise.Spend(trial, b, d.division.Planned); err != nil {
+	if err = optimise.Spend(trial, b, d.division.Measurements); err != nil {
 		return t, err
 	}
 	loss, err := budget.Compose(trial.Mechanisms()...)

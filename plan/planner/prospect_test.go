@@ -41,10 +41,10 @@ const crossing = `  one: {by: [sex, age.ten], budget: a}
   all: {every: [1, 2], by: [sex, age.ten, area], budget: a}
 `
 
-// prospects are those of a release with a budget.
-func prospects(t *testing.T, budget, marginals string) *compiled.Prospects {
+// forecast forecasts the errors of a release with a budget.
+func forecast(t *testing.T, budget, marginals string) *compiled.Forecast {
 	t.Helper()
-	p, err := planner.NewProspects(prospectRelease(t, budget, marginals))
+	p, err := planner.NewForecast(prospectRelease(t, budget, marginals))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func prospectRelease(t *testing.T, budget, marginals string) *spec.Release {
 }
 
 // total reads a total off, as the page does: on a straight line between logarithms.
-func total(p *compiled.Prospects, asked float64) compiled.Total {
+func total(p *compiled.Forecast, asked float64) compiled.Total {
 	at := len(p.Totals) - 2
 	for i := range at {
 		if asked <= p.Totals[i+1].Asked {
@@ -77,7 +77,7 @@ func total(p *compiled.Prospects, asked float64) compiled.Total {
 }
 
 // deviation is the standard error of a table where the leaves have these x.
-func deviation(p *compiled.Prospects, t compiled.Prospect, x []float64) float64 {
+func deviation(p *compiled.Forecast, t compiled.TableForecast, x []float64) float64 {
 	var variance float64
 	for _, own := range t.Own {
 		variance += own.Factor / x[own.Of]
@@ -97,7 +97,7 @@ func deviation(p *compiled.Prospects, t compiled.Prospect, x []float64) float64 
 }
 
 // xs are what variances are inverse to when another budget is divided as the release would.
-func xs(p *compiled.Prospects, t *testing.T, r *spec.Release, asked float64) []float64 {
+func xs(p *compiled.Forecast, t *testing.T, r *spec.Release, asked float64) []float64 {
 	t.Helper()
 	needed := map[string]*big.Rat{}
 	for i, l := range p.Plan.Leaves {
@@ -180,7 +180,7 @@ func TestProspectsAreWhatIsPlanned(t *testing.T) {
 				return strings.NewReplacer("AMOUNT", c.key+": "+amount, "A%", fmt.Sprintf("%d%%", a), "B%",
 					fmt.Sprintf("%d%%", 100-a)).Replace(c.budget)
 			}
-			p := prospects(t, budgetOf(c.amount, 40), c.marginals)
+			p := forecast(t, budgetOf(c.amount, 40), c.marginals)
 			planned, _ := new(big.Rat).SetString(c.amount)
 			random := rand.New(rand.NewPCG(7, 11))
 			held := 0
@@ -243,7 +243,7 @@ func figureOf(t plan.Table, name string) *plan.Figure {
 }
 
 // holdFigure holds what is said of a figure.
-func holdFigure(t *testing.T, f plan.Figure, said compiled.FigureProspect, count float64, x []float64,
+func holdFigure(t *testing.T, f plan.Figure, said compiled.FigureForecast, count float64, x []float64,
 	tolerated float64) {
 	t.Helper()
 	variance := said.Count * count * count
@@ -268,7 +268,7 @@ func TestProspectsBeginAtThePlan(t *testing.T) {
 			"  one: {by: [sex, age.ten], budget: a}\n  two: {by: [area, sex], budget: b}\n"},
 		{"{epsilon: 1}", strings.NewReplacer(", budget: a", "", ", budget: b", "").Replace(crossing)},
 	} {
-		p := prospects(t, c.budget, c.marginals)
+		p := forecast(t, c.budget, c.marginals)
 		x := make([]float64, len(p.Amounts))
 		for i := range x {
 			x[i] = planner.X(p, i)

@@ -50,11 +50,11 @@ func TestQuantilesOfFewValuesAreReadFromCounts(t *testing.T) {
 	ranks := 1.959964 * math.Sqrt(21./4*2) / epsilon
 	nearly(t, "the median's rank", median.Ranks, ranks)
 	nearly(t, "half its width", median.Margin, 2*ranks/1000) // 1000 rows over 2 of 20
-	if median.Bins != 21 || median.Cell != 0 || median.Instead == nil {
+	if median.Bins != 21 || median.Cell != 0 || median.Alternative == nil {
 		t.Fatalf("%+v", median)
 	}
-	nearly(t, "the drawn median's rank", median.Instead.Ranks, 39*math.Log(20*19)/epsilon)
-	nearly(t, "half its width", median.Instead.Margin, 2*39*math.Log(20*39)/epsilon/1000)
+	nearly(t, "the drawn median's rank", median.Alternative.Ranks, 39*math.Log(20*19)/epsilon)
+	nearly(t, "half its width", median.Alternative.Margin, 2*39*math.Log(20*39)/epsilon/1000)
 	var page strings.Builder
 	if err := describe.Explain(compiled.Of(p), &page); err != nil ||
 		!strings.Contains(page.String(),
@@ -91,8 +91,9 @@ func TestTheBetterWayToQuantilesIsTaken(t *testing.T) {
 		}
 		for _, f := range p.Tables[0].Figures {
 			q := f.Quality
-			if q.Instead == nil || (q.Bins > 0) != c.read || (q.Instead.Bins > 0) == c.read || q.Margin >= q.Instead.Margin {
-				t.Errorf("%+v, %s: %+v instead of %+v", c, f.Name, q, q.Instead)
+			if q.Alternative == nil || (q.Bins > 0) != c.read || (q.Alternative.Bins > 0) == c.read ||
+				q.Margin >= q.Alternative.Margin {
+				t.Errorf("%+v, %s: %+v instead of %+v", c, f.Name, q, q.Alternative)
 			}
 		}
 		if other := plantest.Must(planner.New(p.Release()))(t); other.Hash() != p.Hash() {
@@ -107,7 +108,7 @@ func TestQuantilesOfOneColumnShareADistribution(t *testing.T) {
 	parts, places := map[string]bool{}, []int{}
 	for _, f := range p.Tables[0].Figures {
 		parts[f.Part] = true
-		places = append(places, f.Place)
+		places = append(places, f.Index)
 	}
 	if len(p.Measurements) != 2 || len(parts) != 1 || fmt.Sprint(places) != "[1 0 1 2]" {
 		t.Errorf("%d measurements, parts %v, places %v", len(p.Measurements), parts, places)
@@ -122,7 +123,7 @@ func TestQuantilesInStrataAreDrawn(t *testing.T) {
 		t.Errorf("%+v", m.Query)
 	}
 	for _, f := range p.Tables[0].Figures {
-		if f.Kind == spec.Quantiles && (f.Quality.Instead != nil || !(f.Quality.Ranks > 0)) {
+		if f.Kind == spec.Quantiles && (f.Quality.Alternative != nil || !(f.Quality.Ranks > 0)) {
 			t.Errorf("%+v", f.Quality)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // chargeAllUnits turns a plan for the sample into the plan of the release: an account in ε is charged what all units
 // lose, an account in ρ what the drawn units lose.
 func chargeAllUnits(p *plan.Plan, r *spec.Release) {
-	*p = *p.With(r)
+	*p = *p.WithRelease(r)
 	if !p.Sample.Partial() {
 		return
 	}

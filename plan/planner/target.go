@@ -83,9 +83,9 @@ func missedInNeeded(p *plan.Plan) float64 {
 	return ratio
 }
 
-// TooLittle is the error for a budget with which targets are missed. Least is the smallest budget that meets them
+// BudgetTooSmall is the error for a budget with which targets are missed. Least is the smallest budget that meets them
 // all, in terms of Key; "" if none was found. Nothing has been planned.
-type TooLittle struct {
+type BudgetTooSmall struct {
 	Key     string       // epsilon or rho
 	Asked   string       // the spec's budget
 	Least   string       // rounded up
@@ -95,14 +95,14 @@ type TooLittle struct {
 }
 
 // Error describes the problem with its position in the spec.
-func (e *TooLittle) Error() string { return e.problem.Error() }
+func (e *BudgetTooSmall) Error() string { return e.problem.Error() }
 
 // Unwrap returns the problem in the spec.
-func (e *TooLittle) Unwrap() error { return e.problem }
+func (e *BudgetTooSmall) Unwrap() error { return e.problem }
 
 // refuse returns the error for missed targets, with the budget that would meet them.
 func refuse(r *spec.Release, missed []plan.Table, why error) error {
-	e := &TooLittle{Key: budgetKey(r.Budget), Missed: missed}
+	e := &BudgetTooSmall{Key: budgetKey(r.Budget), Missed: missed}
 	problem := document.Problem{Message: "the budget is less than the targets of its leaves need"}
 	if len(missed) > 0 {
 		var each []string

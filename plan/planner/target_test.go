@@ -22,12 +22,12 @@ func TestNeededLeavesShare(t *testing.T) {
 	const marginals = "{x: {every: [1, 2, 3], by: [a, b, c, d], budget: n, target: {margin: 100}}, rest: {by: [j], budget: s}}"
 	p := plantest.TenPlan(t, "{rho: 1, split: {n: needed, s: 1}}", marginals)
 	s := p.Strategies[0]
-	if s.Kind != strategy.Residuals || len(s.Instead) != 1 || s.Instead[0].Needs == "" {
-		t.Errorf("measured by %s, instead of %+v", s.Kind, s.Instead)
+	if s.Kind != strategy.Residuals || len(s.Alternatives) != 1 || s.Alternatives[0].BudgetNeeded == "" {
+		t.Errorf("measured by %s, instead of %+v", s.Kind, s.Alternatives)
 	}
-	direct, err := budget.ParseRat(s.Instead[0].Needs)
+	direct, err := budget.ParseRat(s.Alternatives[0].BudgetNeeded)
 	if err != nil || direct.Cmp(p.Leaves[0].Amount.Rho) <= 0 {
-		t.Errorf("needs ρ %v, each table by itself %s", p.Leaves[0].Amount, s.Instead[0].Needs)
+		t.Errorf("needs ρ %v, each table by itself %s", p.Leaves[0].Amount, s.Alternatives[0].BudgetNeeded)
 	}
 	widest := 0.0
 	for _, table := range p.Tables[:14] {
@@ -73,7 +73,7 @@ func TestTooLittleIsRefused(t *testing.T) {
 	} {
 		r := plantest.TenRelease(t, "{"+c.amount+"}", c.marginals)
 		_, err := planner.New(r)
-		var refused *planner.TooLittle
+		var refused *planner.BudgetTooSmall
 		var problems *document.Errors
 		if !errors.As(err, &refused) || !errors.As(err, &problems) {
 			t.Errorf("%s: error %v", c.amount, err)

@@ -145,7 +145,7 @@ func TestEveryPartOfAPlanIsInItsTemplateOrNot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed := *plan.For(p.Release())
+		changed := *plan.NewEmpty(p.Release())
 		changed.Source = spec.Source{} // decoded anew: its maps are not the plan's
 		if err := json.Unmarshal(b, &changed); err != nil {
 			return // not every text is a number

@@ -18,14 +18,14 @@ import (
 func (d *draftPlan) sayTop(at int, m plan.Measurement) error {
 	c, t := m.Selection.(selection.Top), &d.plan.Tables[at]
 	miss := (1 - counted.Confidence) / float64(c.Of)
-	margin, exceeded := c.Select.Shortfall(t.Cells, c.Moves(), miss)
+	margin, exceeded := c.Select.Shortfall(t.Cells, c.ScoreSensitivity(), miss)
 	if margin == math.MaxInt64 {
 		return &workload.Fault{Key: "top",
 			Message:  fmt.Sprintf("a choice among the cells of table %s gets too little to tell them apart at all", t.Path),
 			Expected: "fewer cells to choose, or more of the budget"}
 	}
-	each, _ := d.plan.EachOf(*t).Float64()
-	for _, one := range d.division.Planned {
+	each, _ := d.plan.IntegerWeight(*t).Float64()
+	for _, one := range d.division.Measurements {
 		if one.Choosing != nil && one.Table.Path == t.Path {
 			t.Top.Choosing = one.Choosing.RatString()
 		}

@@ -87,14 +87,14 @@ func traceTables(d *draftPlan, b *strings.Builder) {
 				budget.DecimalNearest(goal.Confidence, 6))
 		}
 		return fmt.Sprintf("%s\tof %s\t%s%s\tweight %s", t.Path, t.Marginal.Table, budget.Plural(t.Cells, "cell"), more,
-			budget.DecimalNearest(t.Asked(), 4))
+			budget.DecimalNearest(t.VarianceWeight(), 4))
 	})
 	for _, s := range d.drafts {
 		counts := budget.Plural(s.Cells, "cell") + " of columns and " + s.Sets() + " columns"
 		if s.Leaf == optimise.NoLeaf {
 			counts = "of the tables"
 		}
-		fmt.Fprintf(b, "   microdata of %s: %s\n", s.Asked.Table, s.Method+", "+counts)
+		fmt.Fprintf(b, "   microdata of %s: %s\n", s.Requested.Table, s.Method+", "+counts)
 	}
 }
 
@@ -110,7 +110,7 @@ func traceDesigns(d *draftPlan, b *strings.Builder) {
 				best = "best with this noise"
 			}
 			lines = append(lines, fmt.Sprintf("     %s\t%s\t%s\t%s\t%s", one.Kind, one.Noise.Name(),
-				budget.Plural(int64(len(one.Planned)), "measurement"), designText(g, one), best))
+				budget.Plural(int64(len(one.Measurements)), "measurement"), designText(g, one), best))
 		}
 		inColumns(b, lines)
 		for _, other := range g.Reasons {
@@ -168,7 +168,7 @@ func groupText(g *optimise.Group) string {
 // traceDivision writes the chosen noise, the size of the budget, and the parts of leaves and groups.
 func traceDivision(d *draftPlan, b *strings.Builder) {
 	for i, g := range d.blueprint.Groups {
-		taken := d.division.Taken[i]
+		taken := d.division.ChosenDesigns[i]
 		part := budget.Percent(d.division.Shares[i]) + " of its leaf"
 		if g.Needed {
 			part = "what its targets need"
@@ -220,7 +220,7 @@ func traceMeasurements(d *draftPlan, b *strings.Builder) {
 		if s.Adaptive() {
 			fmt.Fprintf(b, "   %s: %s, %s\n", s.Name(), describe.RoundsOf(s), describe.CostText(s.Block, 1))
 		} else {
-			fmt.Fprintf(b, "   %s: nothing, of %s\n", s.Name(), budget.Plural(int64(len(tabulation.Of(d.plan, s))), "table"))
+			fmt.Fprintf(b, "   %s: nothing, of %s\n", s.Name(), budget.Plural(int64(len(tabulation.Tables(d.plan, s))), "table"))
 		}
 	}
 	fmt.Fprintf(b, "   %s of memory\n", describe.BytesText(d.plan.Size.Bytes))

@@ -34,8 +34,8 @@ func bandAim(b usefulness.Band) float64 {
 func assessTables(p *plan.Plan) {
 	known := map[string]plan.Table{} // tables by what they show
 	for _, t := range p.Tables {
-		if _, ok := known[compiled.Shown(t.From, t.By)]; !ok && isOfNoisyRows(t) {
-			known[compiled.Shown(t.From, t.By)] = t
+		if _, ok := known[compiled.TableKey(t.From, t.By)]; !ok && isOfNoisyRows(t) {
+			known[compiled.TableKey(t.From, t.By)] = t
 		}
 	}
 	leaves := describe.LeavesOfTables(p)
@@ -46,7 +46,7 @@ func assessTables(p *plan.Plan) {
 			// part of its error or no part.
 			continue
 		}
-		s, cells := t.Statistics[0], compiled.EvenCells(p, *t)
+		s, cells := t.Statistics[0], compiled.CellsForAverage(p, *t)
 		u := &usefulness.Usefulness{Rows: p.Release().Table(t.From).ExpectedRows(),
 			EnoughRows: int64(math.Ceil(s.StandardError * cells))}
 		if u.Rows > 0 {
@@ -84,8 +84,8 @@ func helpfulChanges(p *plan.Plan, t plan.Table, u usefulness.Usefulness,
 	known map[string]plan.Table) []usefulness.Help {
 	relative := t.Statistics[0].StandardError / u.AverageCell
 	after := func(by []string, fewer float64) float64 {
-		if other, ok := known[compiled.Shown(t.From, by)]; ok {
-			return other.Statistics[0].StandardError * compiled.EvenCells(p, other) / float64(u.Rows)
+		if other, ok := known[compiled.TableKey(t.From, by)]; ok {
+			return other.Statistics[0].StandardError * compiled.CellsForAverage(p, other) / float64(u.Rows)
 		}
 		return relative / fewer
 	}

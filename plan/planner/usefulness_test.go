@@ -144,7 +144,7 @@ func TestAverageCellsOfTablesThatCountUp(t *testing.T) {
 	for i := 1.0; i <= 10; i++ {
 		sum += i / 10
 	}
-	p := plan.For(r)
+	p := plan.NewEmpty(r)
 	x := plan.Table{Marginal: "x", From: "t", By: []string{"age.band", "sex"}, Cells: 20}
 	for level, want := range map[string]float64{"band": 20. / 11, "half": 4. / 3} {
 		got := planner.EvenSize(p, x, "age.band", spec.Attribute{Column: "age", Level: level})
@@ -152,11 +152,11 @@ func TestAverageCellsOfTablesThatCountUp(t *testing.T) {
 			t.Errorf("sums up to each %s divide the rows by %v, want %v", level, got, want)
 		}
 	}
-	got := compiled.EvenCells(p, plan.Table{Marginal: "x", From: "t", By: []string{"age.band", "sex"}, Cells: 20})
+	got := compiled.CellsForAverage(p, plan.Table{Marginal: "x", From: "t", By: []string{"age.band", "sex"}, Cells: 20})
 	if math.Abs(1/got-sum/10/2) > 1e-12 {
 		t.Errorf("an average cell is 1/%v of all rows, want %v", got, sum/10/2)
 	}
-	if got := compiled.EvenCells(p, plan.Table{Marginal: "y", From: "t", By: []string{"age.band", "sex"}, Cells: 20,
+	if got := compiled.CellsForAverage(p, plan.Table{Marginal: "y", From: "t", By: []string{"age.band", "sex"}, Cells: 20,
 		Impossible: 5}); got != 15 {
 		t.Errorf("5 of 20 cells are impossible: %v share the rows", got)
 	}

@@ -43,9 +43,9 @@ func Read(text []byte) (*compiled.Compiled, error) {
 // Verify returns a copy of a plan that nobody else holds, read from the plan's bytes. It returns an error unless
 // these are what planning their spec leads to, and if the release of the given plan is not what its spec says. It
 // keeps the contract of [Read]. Whatever the planner made, the parts of the copy fit together
-// ([compiled.Compiled.Again]): each measurement has noise, and as many answers as its question.
+// ([compiled.Compiled.Copy]): each measurement has noise, and as many answers as its question.
 func Verify(c *compiled.Compiled) (*compiled.Compiled, error) {
-	own, err := c.Again()
+	own, err := c.Copy()
 	switch {
 	case err != nil:
 		return nil, err

@@ -21,7 +21,7 @@ import (
 type OtherBudget struct {
 	Key, Amount string
 	Plan        *plan.Plan
-	TooLittle   *TooLittle
+	TooLittle   *BudgetTooSmall
 }
 
 // WhatIf plans a release with each of several amounts of its budget: key is epsilon, delta or rho. It returns an

@@ -32,8 +32,8 @@ type Figures struct {
 	Squares int64
 	// Norm is the largest L1 norm of a column of R. Exact.
 	Norm int64
-	// Reach is the largest entry: R·counts is at most Reach times Σ|counts|.
-	Reach int64
+	// LargestEntry is the largest entry: R·counts is at most Reach times Σ|counts|.
+	LargestEntry int64
 	// Tilt is t, of sum 1.
 	Tilt []float64
 	// Total is ‖W·t‖², what noise of variance 1 on the total adds to the sum of variances of the workload, and Residual
@@ -68,7 +68,7 @@ func (o *Optimum) Column(bits int) (*Column, error) {
 		}
 		for i, k := range roundColumn(entries, unit) {
 			c.rows[i][j-i] = k
-			c.Reach = max(c.Reach, int64(k), -int64(k))
+			c.LargestEntry = max(c.LargestEntry, int64(k), -int64(k))
 		}
 	}
 	return c, c.setFigures()
@@ -221,7 +221,7 @@ func (f *Figures) checkFit(counts []int64) error {
 			return ErrOverflow
 		}
 	}
-	if high, low := bits.Mul64(sum, uint64(f.Reach)); high != 0 || low >= 1<<63 {
+	if high, low := bits.Mul64(sum, uint64(f.LargestEntry)); high != 0 || low >= 1<<63 {
 		return ErrOverflow
 	}
 	return nil

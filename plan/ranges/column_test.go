@@ -137,9 +137,9 @@ func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
 			}
 			worst, least = max(worst, squares), min(least, squares)
 		}
-		if worst != f.Squares || reach != f.Reach {
+		if worst != f.Squares || reach != f.LargestEntry {
 			t.Errorf("%s of %d: a row moves the integers by up to %d squared and %d, said to be %d and %d", name, w.Size(),
-				worst, reach, f.Squares, f.Reach)
+				worst, reach, f.Squares, f.LargestEntry)
 		}
 		if face, far := r.Pairs(); norm != f.Norm || face != facing || far != apart {
 			t.Errorf("%s of %d: a row moves the integers by up to %d, two face by %d and lie %d apart, said to be %d, %d and %d",
@@ -252,8 +252,9 @@ func TestOverflowIsAnError(t *testing.T) {
 			first, last int64
 			fits        bool
 		}{
-			{math.MaxInt64 / f.Reach, 0, true}, {0, -math.MaxInt64 / f.Reach, true},
-			{math.MaxInt64/f.Reach + 1, 0, false}, {math.MaxInt64 / f.Reach, -1, false}, {math.MinInt64, math.MinInt64, false},
+			{math.MaxInt64 / f.LargestEntry, 0, true}, {0, -math.MaxInt64 / f.LargestEntry, true},
+			{math.MaxInt64/f.LargestEntry + 1, 0, false}, {math.MaxInt64 / f.LargestEntry, -1, false},
+			{math.MinInt64, math.MinInt64, false},
 		} {
 			counts[0], counts[len(counts)-1] = c.first, c.last
 			if _, err := r.Measure(counts); c.fits != (err == nil) || err != nil && !errors.Is(err, ErrOverflow) {

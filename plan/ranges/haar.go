@@ -56,7 +56,7 @@ func (w *Workload) newHaar(bits int, size, scaled func(float64) float64) (*Haar,
 		scale[d] = int64(math.Max(c, 1))
 		h.Squares += scale[d] * scale[d]
 		h.Norm += scale[d]
-		h.Reach = max(h.Reach, scale[d])
+		h.LargestEntry = max(h.LargestEntry, scale[d])
 		h.Residual += v / float64(scale[d]*scale[d])
 	}
 	return h, nil

@@ -23,7 +23,7 @@ func BenchmarkReconstruct(b *testing.B) {
 				}
 				noisy[i] = make([]float64, n)
 			}
-			variances := w.LeastSum(1)
+			variances := w.MinimiseSum(1)
 			b.Run("exact", func(b *testing.B) {
 				for b.Loop() {
 					for _, r := range w.Residuals {
@@ -49,7 +49,7 @@ func BenchmarkReconstruct(b *testing.B) {
 				for b.Loop() {
 					for m, marginal := range w.Marginals {
 						cells := make([]float64, int(w.cells[m]))
-						for _, i := range w.Of(m) {
+						for _, i := range w.ResidualsOf(m) {
 							Spread(columns, marginal.Axes, w.Residuals[i].Axes, residuals[i], cells)
 						}
 					}

@@ -33,22 +33,22 @@ type level struct {
 	parent []int   // of each category, its category in the level before
 	group  []int   // g of the group of each category
 	scale  []int64 // c_p of the group of each category
-	moves  Moves
+	moves  Sensitivity
 }
 
-// Moves bounds how much rows change the integers of a level's residual.
-type Moves struct {
-	Norm    int64 // largest L1 norm of the change by one row
-	Squares int64 // largest squared L2 norm of the change by one row
-	Facing  int64 // largest −⟨a, b⟩ of the changes by two rows, if positive
-	Apart   int64 // largest squared L2 distance of the changes by two rows
-	Reach   int64 // largest entry, which multiplies a count
+// Sensitivity bounds how much rows change the integers of a level's residual.
+type Sensitivity struct {
+	Norm           int64 // largest L1 norm of the change by one row
+	Squares        int64 // largest squared L2 norm of the change by one row
+	PairOpposition int64 // largest −⟨a, b⟩ of the changes by two rows, if positive
+	PairSquares    int64 // largest squared L2 distance of the changes by two rows
+	LargestFactor  int64 // largest entry, which multiplies a count
 }
 
 // NewColumn returns the column with these levels, coarsest first: parents[k][j] is the category, in the level before,
 // that contains category j; the categories of the first level are all in category 0.
 func NewColumn(parents ...[]int) *Column {
-	c := &Column{levels: []level{{size: 1, moves: Moves{Norm: 1, Squares: 1, Reach: 1}}}}
+	c := &Column{levels: []level{{size: 1, moves: Sensitivity{Norm: 1, Squares: 1, LargestFactor: 1}}}}
 	for _, parent := range parents {
 		c.levels = append(c.levels, newLevel(parent, c.levels[len(c.levels)-1].size))
 	}
@@ -69,10 +69,10 @@ func newLevel(parent []int, parents int) level {
 		c := int64(math.Round(float64(most) / float64(g)))
 		l.scale[j] = c
 		l.moves.Norm = max(l.moves.Norm, c*2*int64(g-1))
-		l.moves.Reach = max(l.moves.Reach, c*int64(max(g-1, 1)))
+		l.moves.LargestFactor = max(l.moves.LargestFactor, c*int64(max(g-1, 1)))
 		if g > 1 {
-			l.moves.Facing = max(l.moves.Facing, c*c*int64(g))
-			l.moves.Apart = max(l.moves.Apart, 2*c*c*int64(g)*int64(g))
+			l.moves.PairOpposition = max(l.moves.PairOpposition, c*c*int64(g))
+			l.moves.PairSquares = max(l.moves.PairSquares, 2*c*c*int64(g)*int64(g))
 		}
 	}
 	l.compareGroups(children)
@@ -90,7 +90,7 @@ func (l *level) compareGroups(children []int) {
 	slices.Reverse(of)
 	l.moves.Squares = of[0]
 	if len(of) > 1 {
-		l.moves.Apart = max(l.moves.Apart, of[0]+of[1])
+		l.moves.PairSquares = max(l.moves.PairSquares, of[0]+of[1])
 	}
 }
 
@@ -149,18 +149,20 @@ func (l level) noiseOn(j int) float64 {
 	return (1 - 1/g) / (scale * scale)
 }
 
-// Moves returns how much rows can change the integers of a level's residual.
-func (c *Column) Moves(level int) Moves {
+// Sensitivity returns how much rows can change the integers of a level's residual.
+func (c *Column) Sensitivity(level int) Sensitivity {
 	if c.ranged != nil && level > 0 {
 		return c.ranged.changes()
 	}
 	return c.levels[level].moves
 }
 
-// CountMoves returns how much rows change counts: the unit matrix.
-func CountMoves() Moves { return Moves{Norm: 1, Squares: 1, Apart: 2, Reach: 1} }
+// CountSensitivity returns how much rows change counts: the unit matrix.
+func CountSensitivity() Sensitivity {
+	return Sensitivity{Norm: 1, Squares: 1, PairSquares: 2, LargestFactor: 1}
+}
 
-// squaredNorm returns Moves(level).Squares, without working out the rest.
+// squaredNorm returns Sensitivity(level).Squares, without working out the rest.
 func (c *Column) squaredNorm(level int) int64 {
 	if c.ranged != nil && level > 0 {
 		return c.ranged.figures.Squares

@@ -92,7 +92,7 @@ func (w *Workload) sumPrecisions(sources []Source, visit func(residual, source i
 	error) {
 	precisions := make([]float64, len(w.Residuals))
 	for i, s := range sources {
-		err := w.Bearing(s, func(residual int, factor float64) {
+		err := w.VisitContributions(s, func(residual int, factor float64) {
 			precision := 1 / float64(s.Variance*factor)
 			precisions[residual] += precision
 			visit(residual, i, precision)
@@ -109,10 +109,10 @@ func (w *Workload) sumPrecisions(sources []Source, visit func(residual, source i
 	return precisions, nil
 }
 
-// Bearing visits the residuals of the workload to which a source contributes, each with the variance on the integers
-// of the residual that corresponds to noise of variance 1 on those of the source. It returns an error as
+// VisitContributions visits the residuals of the workload to which a source contributes, each with the variance on the
+// integers of the residual that corresponds to noise of variance 1 on those of the source. It returns an error as
 // [Workload.Combine] does for counts whose noise has another shape.
-func (w *Workload) Bearing(s Source, visit func(residual int, factor float64)) error {
+func (w *Workload) VisitContributions(s Source, visit func(residual int, factor float64)) error {
 	if err := w.checkShape(s); err != nil {
 		return err
 	}
@@ -155,8 +155,8 @@ func (w *Workload) visitResiduals(s Source, visit func(residual int, factor floa
 	walk(0, 0, 1)
 }
 
-// Bears reports whether a source contains a residual of the workload.
-func (w *Workload) Bears(s Source) bool {
+// HasResidualOf reports whether a source contains a residual of the workload.
+func (w *Workload) HasResidualOf(s Source) bool {
 	found := false
 	w.visitResiduals(s, func(int, float64) { found = true })
 	return found
@@ -175,8 +175,8 @@ func (w *Workload) Find(axes Set) int {
 	return w.sorted[at]
 }
 
-// Of returns the indices of the residuals of a marginal.
-func (w *Workload) Of(marginal int) []int {
+// ResidualsOf returns the indices of the residuals of a marginal.
+func (w *Workload) ResidualsOf(marginal int) []int {
 	out := make([]int, len(w.uses[marginal]))
 	for i, u := range w.uses[marginal] {
 		out[i] = u.residual

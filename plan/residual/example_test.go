@@ -15,7 +15,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	best := w.LeastSum(1)
+	best := w.MinimiseSum(1)
 	for i := range w.Marginals {
 		mean, _ := w.Variance(i, best)
 		fmt.Printf("%v cells of variance %.3f\n", w.Cells(i), mean)

@@ -93,7 +93,7 @@ func TestLeastSumIsThePublishedOptimum(t *testing.T) {
 		{"10^50", tens(50), []int{0, 1, 2, 3}, 107.2581}, {"10^100", tens(100), []int{0, 1, 2, 3}, 303.2161},
 	} {
 		w := ways(t, c.sizes, c.orders...)
-		variances := w.LeastSum(1)
+		variances := w.MinimiseSum(1)
 		if got := w.rmse(variances); math.Abs(got-c.want) > 0.00005 {
 			t.Errorf("%s: %.5f, published %.4f", c.name, got, c.want)
 		}
@@ -123,7 +123,7 @@ func TestLeastLargestIsCertified(t *testing.T) {
 		{"10^50", tens(50), []int{0, 1, 2, 3}, 11597, 1},
 	} {
 		w := ways(t, c.sizes, c.orders...)
-		variances, largest, bound, err := w.LeastLargest(1)
+		variances, largest, bound, err := w.MinimiseLargest(1)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -167,7 +167,7 @@ func TestPrefixColumnsAreNoWorseThanKnown(t *testing.T) {
 	} {
 		columns := prefixesOn(t, c.sizes, c.least)
 		marginals := waysOf(columns, c.orders...)
-		columns, err := Tilted(columns, marginals)
+		columns, err := WithKappas(columns, marginals)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestPrefixColumnsAreNoWorseThanKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		variances := w.LeastSum(1)
+		variances := w.MinimiseSum(1)
 		got := w.rmse(variances)
 		t.Logf("%s: %.4f", c.name, got)
 		if got > c.want*(1+5e-4) || got < c.want*.99 {
@@ -216,7 +216,7 @@ func holdTilts(t *testing.T, name string, chosen *Workload, got float64) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if other := w.rmse(w.LeastSum(1)); other < got*(1-1e-8) {
+			if other := w.rmse(w.MinimiseSum(1)); other < got*(1-1e-8) {
 				t.Errorf("%s: %.6f with κ = %v, but %.6f with %v in column %d", name, got, r.Kappa, other, kappa, i)
 			}
 		}
@@ -227,7 +227,7 @@ func BenchmarkTilted(b *testing.B) {
 	for b.Loop() {
 		optima = optimumCache{}
 		columns := prefixesOn(b, adult14, 85)
-		if _, err := Tilted(columns, waysOf(columns, 0, 1, 2, 3)); err != nil {
+		if _, err := WithKappas(columns, waysOf(columns, 0, 1, 2, 3)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -240,7 +240,7 @@ func BenchmarkLeastSum(b *testing.B) {
 	}{{"adult14", adult14}, {"10^100", tens(100)}} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				ways(b, c.sizes, 0, 1, 2, 3).LeastSum(1)
+				ways(b, c.sizes, 0, 1, 2, 3).MinimiseSum(1)
 			}
 		})
 	}

@@ -45,10 +45,10 @@ const (
 	fewBits = 6
 )
 
-// Beside returns the same strategy with integers of a size for tables with that many ranged columns, and that many
+// SizedFor returns the same strategy with integers of a size for tables with that many ranged columns, and that many
 // cells of the other columns: small enough that products stay within 2³⁰, if that costs little, and that those of the
 // ranged columns alone do in any case.
-func (r Ranging) Beside(columns int, cells int64) Ranging {
+func (r Ranging) SizedFor(columns int, cells int64) Ranging {
 	size := max((mostBits-bits.Len64(uint64(cells-1)))/columns, min(fewBits, mostBits/columns))
 	if size < r.bits() {
 		r.Bits = size
@@ -75,7 +75,7 @@ type ranged struct {
 	figures ranges.Figures
 
 	once  sync.Once
-	moves Moves
+	moves Sensitivity
 }
 
 // integers is what the strategies of package ranges have in common.
@@ -210,10 +210,10 @@ func (m *optimumCache) optimum(r Ranging, w *ranges.Workload) (*ranged, error) {
 }
 
 // changes returns how much rows change the integers.
-func (r *ranged) changes() Moves {
+func (r *ranged) changes() Sensitivity {
 	r.once.Do(func() {
-		r.moves = Moves{Norm: r.figures.Norm, Squares: r.figures.Squares, Reach: r.figures.Reach}
-		r.moves.Facing, r.moves.Apart = r.Pairs()
+		r.moves = Sensitivity{Norm: r.figures.Norm, Squares: r.figures.Squares, LargestFactor: r.figures.LargestEntry}
+		r.moves.PairOpposition, r.moves.PairSquares = r.Pairs()
 	})
 	return r.moves
 }

@@ -56,7 +56,7 @@ func (t table) sources(r *rand.Rand) []Source {
 		s.Variance = 1 + 9*r.Float64()
 		for i, a := range s.Axes { // in proportion to the integers, so that the dense problem is well conditioned
 			if !s.Plain[i] {
-				s.Variance *= float64(t.Columns[a.Column].Moves(a.Level).Squares)
+				s.Variance *= float64(t.Columns[a.Column].Sensitivity(a.Level).Squares)
 			}
 		}
 		out = append(out, s)
@@ -146,7 +146,7 @@ func (t table) estimate(c *Combination, sources []Source, axes Set, noisy [][]fl
 func (t table) bearsOn(residual, marginal Set) bool {
 	for _, r := range residual {
 		if !slices.ContainsFunc(marginal, func(a Axis) bool {
-			return a.Column == r.Column && slices.Contains(t.Columns[a.Column].Below(a.Level), r.Level)
+			return a.Column == r.Column && slices.Contains(t.Columns[a.Column].ContributingLevels(a.Level), r.Level)
 		}) {
 			return false
 		}
@@ -297,10 +297,10 @@ func (t table) meanOfRanges(axes Set, variances []float64) float64 {
 func TestMovesAreThoseOfTheWorstRows(t *testing.T) {
 	for i, w := range together(t, rand.New(rand.NewPCG(15, 16))) {
 		for k, c := range w.Columns {
-			for _, level := range c.Below(c.Levels())[1:] {
+			for _, level := range c.ContributingLevels(c.Levels())[1:] {
 				n := c.Size(level)
 				rows := make([][]int64, n)
-				var want Moves
+				var want Sensitivity
 				for j := range rows {
 					counts := make([]int64, n)
 					counts[j] = 1
@@ -313,7 +313,7 @@ func TestMovesAreThoseOfTheWorstRows(t *testing.T) {
 					for _, v := range rows[j] {
 						norm += max(v, -v)
 						squares += v * v
-						want.Reach = max(want.Reach, v, -v)
+						want.LargestFactor = max(want.LargestFactor, v, -v)
 					}
 					want.Norm, want.Squares = max(want.Norm, norm), max(want.Squares, squares)
 					for _, other := range rows[:j] {
@@ -322,10 +322,10 @@ func TestMovesAreThoseOfTheWorstRows(t *testing.T) {
 							inner += v * other[i]
 							apart += (v - other[i]) * (v - other[i])
 						}
-						want.Facing, want.Apart = max(want.Facing, -inner), max(want.Apart, apart)
+						want.PairOpposition, want.PairSquares = max(want.PairOpposition, -inner), max(want.PairSquares, apart)
 					}
 				}
-				if got := c.Moves(level); got != want {
+				if got := c.Sensitivity(level); got != want {
 					t.Errorf("table %d, column %d, level %d: %+v, by enumeration %+v", i, k, level, got, want)
 				}
 			}
@@ -337,7 +337,7 @@ func TestMovesAreThoseOfTheWorstRows(t *testing.T) {
 // costs little, and no variance grows by more than 2 % by it.
 func TestManyRangedColumnsHaveSmallerIntegers(t *testing.T) {
 	r := Ranging{Prefixes, Optimal, 4, 0}
-	figure := func(c *Column) float64 { return c.Mean(Axis{0, 1, Prefixes}, 1) * float64(c.Moves(1).Squares) }
+	figure := func(c *Column) float64 { return c.Mean(Axis{0, 1, Prefixes}, 1) * float64(c.Sensitivity(1).Squares) }
 	best := figure(rangedOf(t, r, make([]int, 40)))
 	for _, c := range []struct {
 		columns int
@@ -349,9 +349,9 @@ func TestManyRangedColumnsHaveSmallerIntegers(t *testing.T) {
 		{1, 1<<20 + 1, 9, true},
 		{2, 1 << 18, 6, true}, {2, 1 << 19, 6, false}, {4, 64, 6, true}, {1, 1 << 40, 6, false},
 	} {
-		small := r.Beside(c.columns, c.cells)
+		small := r.SizedFor(c.columns, c.cells)
 		column := rangedOf(t, small, make([]int, 40))
-		own := math.Pow(float64(column.Moves(1).Reach), float64(c.columns))
+		own := math.Pow(float64(column.Sensitivity(1).LargestFactor), float64(c.columns))
 		loss := figure(column)/best - 1
 		if fits := own*float64(c.cells) <= 1<<30; small.Bits != c.bits || fits != c.fits || own > 1<<30 || loss > .02 {
 			t.Errorf("%d columns beside %d cells: %d bits, products to %v and %v, a loss of %v", c.columns, c.cells, small.Bits,

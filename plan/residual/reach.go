@@ -12,8 +12,8 @@ type reach struct {
 	mean float64
 }
 
-// axisReaches returns the reaches of an axis, for the residuals of its column that contribute to it ([Column.Below]).
-// They are worked out once.
+// axisReaches returns the reaches of an axis, for the residuals of its column that contribute to it
+// ([Column.ContributingLevels]). They are worked out once.
 func (c *Column) axisReaches(a Axis) []reach {
 	a.Column = 0 // as it may stand anywhere
 	c.mu.Lock()
@@ -57,16 +57,16 @@ func (c *Column) newReaches(a Axis) []reach {
 // total, adds to the variance of the sums that a marginal needs along an axis. A residual that does not contribute to
 // the axis adds nothing.
 func (c *Column) Mean(a Axis, level int) float64 {
-	at := slices.Index(c.Below(a.Level), level)
+	at := slices.Index(c.ContributingLevels(a.Level), level)
 	if at < 0 {
 		return 0
 	}
 	return c.axisReaches(a)[at].mean
 }
 
-// Below returns the levels whose residuals contribute to an axis of a level, 0 for the total: of a ranged column that
-// and its one residual.
-func (c *Column) Below(level int) []int {
+// ContributingLevels returns the levels whose residuals contribute to an axis of a level, 0 for the total: of a ranged
+// column that and its one residual.
+func (c *Column) ContributingLevels(level int) []int {
 	if c.ranged != nil {
 		return []int{0, c.Levels()}
 	}

@@ -32,7 +32,7 @@ func TestSmallMarginalsAreThePublishedOptimum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := w.rmse(w.LeastSum(1)); math.Abs(got-c.want) > 0.00005 {
+		if got := w.rmse(w.MinimiseSum(1)); math.Abs(got-c.want) > 0.00005 {
 			t.Errorf("%s, %d marginals: %.5f, published %.4f", c.name, len(marginals), got, c.want)
 		}
 	}
@@ -54,7 +54,7 @@ func TestLeastSumHasLargeVariances(t *testing.T) {
 		{"Adult 3", adult14, []int{3}, 6905, 1}, {"Adult ≤3", adult14, []int{0, 1, 2, 3}, 22488, 1},
 	} {
 		w := ways(t, c.sizes, c.orders...)
-		variances, most := w.LeastSum(1), 0.0
+		variances, most := w.MinimiseSum(1), 0.0
 		for i := range w.Marginals {
 			_, peak := w.Variance(i, variances)
 			most = max(most, peak)

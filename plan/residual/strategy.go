@@ -7,14 +7,14 @@ import (
 
 // This file holds the allocation: how much noise each residual gets.
 
-// LeastSum returns the variances of the residuals' noise that minimise the weighted sum of the variances of all
+// MinimiseSum returns the variances of the residuals' noise that minimise the weighted sum of the variances of all
 // cells, at this cost: with v_τ what noise of variance 1 on residual τ adds to that sum and p_τ its squared
 // sensitivity,
 //
 //	σ_τ² = √(p_τ/v_τ)·S/cost,   S = Σ √(p_τ·v_τ),
 //
 // and the least sum S²/cost (Xiao, He, Zhang & Kifer 2023, theorem 6; by Cauchy and Schwarz).
-func (w *Workload) LeastSum(cost float64) []float64 {
+func (w *Workload) MinimiseSum(cost float64) []float64 {
 	weights := make([]float64, len(w.Marginals))
 	for i, m := range w.Marginals {
 		weights[i] = float64(m.Importance * w.cells[i])
@@ -48,13 +48,13 @@ const (
 	maxRounds = 20000
 )
 
-// LeastLargest returns the variances that minimise the largest, over all marginals, of the variance of a cell times
+// MinimiseLargest returns the variances that minimise the largest, over all marginals, of the variance of a cell times
 // the marginal's weight, at this cost, with that largest figure and a lower bound on it for all strategies of
 // residuals.
 //
 // Any weights λ of the marginals, of sum 1, give a bound: the least weighted mean. Where a marginal's variance is
 // above it, its weight is raised: the multiplicative form of the dual ascent. It ends when both are within 1e-4.
-func (w *Workload) LeastLargest(cost float64) (variances []float64, largest, bound float64, err error) {
+func (w *Workload) MinimiseLargest(cost float64) (variances []float64, largest, bound float64, err error) {
 	bounds := make([]float64, len(w.Marginals))
 	for i, m := range w.Marginals {
 		bounds[i] = 1 / m.Importance
@@ -62,10 +62,10 @@ func (w *Workload) LeastLargest(cost float64) (variances []float64, largest, bou
 	return w.minimiseLargest(cost, bounds)
 }
 
-// Within returns the variances of least cost for which no cell of marginal i has a variance above bounds[i]; +Inf
-// sets no bound. Its cost is within 1e-4 of the least possible. Residuals that no bounded marginal has are not
+// VariancesWithin returns the variances of least cost for which no cell of marginal i has a variance above bounds[i];
+// +Inf sets no bound. Its cost is within 1e-4 of the least possible. Residuals that no bounded marginal has are not
 // measured: their variance is +Inf.
-func (w *Workload) Within(bounds []float64) (variances []float64, cost float64, err error) {
+func (w *Workload) VariancesWithin(bounds []float64) (variances []float64, cost float64, err error) {
 	variances, largest, _, err := w.minimiseLargest(1, bounds)
 	if err != nil {
 		return nil, 0, err

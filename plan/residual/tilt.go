@@ -9,10 +9,10 @@ import (
 // This file holds the tilt: how much the strategy of a ranged column leaves to the total, for the benefit of the
 // other columns.
 
-// Tilted returns the columns with the κ of each optimal ranged one, among [ranges.Kappas], that minimises the
-// weighted sum of the variances of all that the marginals show, as [Workload.LeastSum] does: column by column with
+// WithKappas returns the columns with the κ of each optimal ranged one, among [ranges.Kappas], that minimises the
+// weighted sum of the variances of all that the marginals show, as [Workload.MinimiseSum] does: column by column with
 // the others unchanged, until none changes. Other columns stay unchanged. It returns an error as [NewWorkload] does.
-func Tilted(columns []*Column, marginals []Marginal) ([]*Column, error) {
+func WithKappas(columns []*Column, marginals []Marginal) ([]*Column, error) {
 	t := tilting{tried: make([][]*Column, len(columns)), weights: make([]float64, len(marginals))}
 	found := false
 	for i, c := range columns {

@@ -179,7 +179,7 @@ func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 	const draws = 4000
 	r := rand.New(rand.NewPCG(5, 6))
 	w := newTable(t, r, []*Column{crooked(), flat(3)}, Set{{0, 3, 0}, {1, 1, 0}}, Set{{0, 1, 0}})
-	variances := w.LeastSum(1)
+	variances := w.MinimiseSum(1)
 	for m, marginal := range w.Marginals {
 		cells := cellsOf(w.Columns, marginal.Axes)
 		squares := make([]float64, cells)

@@ -84,7 +84,7 @@ func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 		}
 		n := 1.0
 		for _, a := range m.Axes {
-			n *= float64(len(columns[a.Column].Below(a.Level)))
+			n *= float64(len(columns[a.Column].ContributingLevels(a.Level)))
 		}
 		if total += n; total > maxUses {
 			return nil, fmt.Errorf("the marginals have more than %d residuals: ask for fewer marginals, or of fewer attributes",
@@ -125,10 +125,10 @@ func (f *finder) sharesOf(a Axis) []share {
 	all, ok := f.shares[a]
 	if !ok {
 		c := f.Columns[a.Column]
-		levels := c.Below(a.Level)
+		levels := c.ContributingLevels(a.Level)
 		for k, r := range c.axisReaches(a) {
 			one := share{levels[k], r.mean, slices.Max(r.each)}
-			if levels[k] > 0 && c.Moves(levels[k]).Squares == 0 { // every group has one category
+			if levels[k] > 0 && c.Sensitivity(levels[k]).Squares == 0 { // every group has one category
 				one.mean, one.peak = 0, 0
 			}
 			all = append(all, one)
@@ -293,7 +293,7 @@ func (w *Workload) cellVariances(axes Set, variances []float64, reaches [][]reac
 			}
 			return
 		}
-		for k, level := range w.Columns[axes[i].Column].Below(axes[i].Level) {
+		for k, level := range w.Columns[axes[i].Column].ContributingLevels(axes[i].Level) {
 			levels[i], factors[i] = level, reaches[i][k].each[:counted[i]]
 			walk(i + 1)
 		}

@@ -38,7 +38,7 @@ func (Groups) Kind() Kind { return KindGroups }
 
 // Check returns an error unless a planner makes such a selection.
 func (d Groups) Check() error {
-	_, err := d.Kept()
+	_, err := d.Probabilities()
 	return err
 }
 
@@ -56,15 +56,15 @@ func (d Groups) StepsOf(times int64) []budget.Mechanism {
 // Steps returns the mechanisms of the selection as it is run.
 func (d Groups) Steps() []budget.Mechanism { return d.StepsOf(1) }
 
-// Kept are the probabilities with which groups of some numbers of units are selected.
-type Kept struct {
+// Probabilities are the probabilities with which groups of some numbers of units are selected.
+type Probabilities struct {
 	of            Groups
 	probabilities []float64 // of 0, 1, 2, … units beyond what is asked for at least; the last is that of all more
 }
 
-// Kept works out the probabilities of a selection. It returns an error for one that a planner does not make.
-func (d Groups) Kept() (*Kept, error) {
-	k := &Kept{of: d}
+// Probabilities works out the probabilities of a selection. It returns an error for one that a planner does not make.
+func (d Groups) Probabilities() (*Probabilities, error) {
+	k := &Probabilities{of: d}
 	if err := d.Select.Validate(); err != nil {
 		return nil, err
 	}
@@ -85,13 +85,13 @@ func (d Groups) Kept() (*Kept, error) {
 
 // Optimal returns the probabilities of 0, 1, 2, … units, of which the last is that of all more, each a float that is
 // meant exactly; nil if noise is added and compared with the threshold.
-func (k *Kept) Optimal() []float64 { return k.probabilities }
+func (k *Probabilities) Optimal() []float64 { return k.probabilities }
 
 // Counted returns how many units of a group count for its selection: those beyond its required minimum.
 func (d Groups) Counted(units int64) int64 { return max(0, units-max(d.AtLeast-1, 0)) }
 
 // Chance returns the probability with which a group of that many units is selected.
-func (k *Kept) Chance(units int64) float64 {
+func (k *Probabilities) Chance(units int64) float64 {
 	n := k.of.Counted(units)
 	switch {
 	case n == 0:
@@ -102,8 +102,8 @@ func (k *Kept) Chance(units int64) float64 {
 	return k.of.Select.Above(k.of.Threshold - n - 1)
 }
 
-// Needs returns the least number of units of a group that is selected with this probability.
-func (k *Kept) Needs(chance float64) int64 {
+// UnitsNeeded returns the least number of units of a group that is selected with this probability.
+func (k *Probabilities) UnitsNeeded(chance float64) int64 {
 	n := int64(1)
 	for k.Chance(n) < chance {
 		n *= 2
@@ -138,8 +138,8 @@ type GroupsFacts struct {
 	Chances []Chance `json:"chances,omitempty"`
 }
 
-// AsAsked reports whether the groups agree with others in what is known before there is a budget.
-func (d GroupsFacts) AsAsked(asked GroupsFacts) bool {
+// MatchesRequest reports whether the groups agree with others in what is known before there is a budget.
+func (d GroupsFacts) MatchesRequest(asked GroupsFacts) bool {
 	return slices.Equal(d.Columns, asked.Columns) && slices.Equal(d.MaxLength, asked.MaxLength) &&
 		d.Groups == asked.Groups && d.AtLeast == asked.AtLeast
 }

@@ -34,8 +34,8 @@ func (c Top) Check() error {
 	return nil
 }
 
-// Moves returns the largest difference between one unit's changes of two cells.
-func (c Top) Moves() *big.Int {
+// ScoreSensitivity returns the largest difference between one unit's changes of two cells.
+func (c Top) ScoreSensitivity() *big.Int {
 	moves := big.NewInt(c.Sensitivity)
 	if !c.Monotone {
 		moves.Lsh(moves, 1)

@@ -26,5 +26,5 @@ func (distinct) Limits(f plan.Figure, rows *spec.Table) (least, most float64) {
 	return 0, float64(rows.Column(f.Column).Domain.Size())
 }
 
-func (distinct) What(f plan.Figure) string     { return "values of " + f.Column + " that occur" }
-func (distinct) In(plan.Figure, string) string { return "values" }
+func (distinct) Describe(f plan.Figure) string     { return "values of " + f.Column + " that occur" }
+func (distinct) UnitOf(plan.Figure, string) string { return "values" }

@@ -26,7 +26,7 @@ marginals: {pay: {by: [sex], stats: [count, {mean: pay}]}}
 		panic(err)
 	}
 	m := &r.Marginals[0]
-	table, pay := statistic.Table{Release: r, Path: m.Name, Marginal: m, By: m.By, Counted: m.By}, m.Stats[1]
+	table, pay := statistic.Table{Release: r, Path: m.Name, Marginal: m, By: m.By, CountedBy: m.By}, m.Stats[1]
 	mean := statistic.Of(pay.Kind)
 	parts, err := mean.Parts(table, pay)
 	if err != nil {

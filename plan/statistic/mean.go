@@ -17,14 +17,14 @@ func (mean) Figures(t Table, s spec.Stat) []plan.Figure { return sum{}.Figures(t
 
 func (mean) Signed() bool { return true }
 
-func (mean) RestsOn(f plan.Figure, from Measured) Rest {
+func (mean) ErrorSources(f plan.Figure, from Measured) ErrorSources {
 	unit, _, half := scaleOf(from, f.Sums)
-	return Rest{PerRows: true, Counts: squareOf(half), Parts: []Share{{f.Sums, squareOf(unit)}}}
+	return ErrorSources{PerRows: true, Counts: squareOf(half), Parts: []Share{{f.Sums, squareOf(unit)}}}
 }
 
-func (mean) Telling(f plan.Figure, rows *spec.Table) float64 {
+func (mean) RowsNeeded(f plan.Figure, rows *spec.Table) float64 {
 	low, high := rangeOf(f, rows)
 	return 2 * f.Quality.Margin * float64(f.Quality.Rows) / (leftOpen * (high - low))
 }
 
-func (mean) Mapped() bool { return true }
+func (mean) HasMap() bool { return true }

@@ -11,13 +11,13 @@ import (
 
 // Table is what a statistic needs to know of the table that shows it.
 type Table struct {
-	Release  *spec.Release
-	Path     string
-	Marginal *spec.Marginal
-	By       []spec.Attribute // as it is published
-	Counted  []spec.Attribute // its attributes as rows are counted by them
-	PerUnit  spec.PerUnit     // bounds of a unit's rows in its count
-	Units    bool             // its count is of units
+	Release   *spec.Release
+	Path      string
+	Marginal  *spec.Marginal
+	By        []spec.Attribute // as it is published
+	CountedBy []spec.Attribute // its attributes as rows are counted by them
+	PerUnit   spec.PerUnit     // bounds of a unit's rows in its count
+	Units     bool             // its count is of units
 }
 
 // rows returns the confidential table.
@@ -25,10 +25,10 @@ func (t Table) rows() *spec.Table { return t.Release.Table(t.Marginal.Table) }
 
 // Part is a measurement of the rows of a table by its attributes and some more.
 type Part struct {
-	Name    string           // below the table's
-	More    []spec.Attribute // in addition to those of the table
-	Counted counted.Counted
-	Once    bool // a unit counts once in a cell
+	Name            string           // below the table's
+	MoreAttributes  []spec.Attribute // in addition to those of the table
+	Counted         counted.Counted
+	CountsUnitsOnce bool // a unit counts once in a cell
 }
 
 // ID returns the ID of the measurement that is a part of a table.

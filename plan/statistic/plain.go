@@ -13,16 +13,16 @@ type plain struct{}
 func (plain) Parts(Table, spec.Stat) ([]Part, error)                { return nil, nil }
 func (plain) Additive() bool                                        { return false }
 func (plain) Limits(plan.Figure, *spec.Table) (least, most float64) { return 0, unlimited }
-func (plain) Whole() bool                                           { return false }
+func (plain) IsWhole() bool                                         { return false }
 func (plain) Clamped() bool                                         { return false }
 func (plain) Signed() bool                                          { return false }
 func (plain) Ranked() bool                                          { return false }
 func (plain) OfCount(plan.Figure) bool                              { return false }
 func (plain) OfTotal() bool                                         { return false }
-func (plain) RestsOn(plan.Figure, Measured) Rest                    { return Rest{} }
-func (plain) Telling(plan.Figure, *spec.Table) float64              { return 0 }
-func (plain) Mapped() bool                                          { return false }
-func (plain) In(f plan.Figure, _ string) string                     { return f.Column }
+func (plain) ErrorSources(plan.Figure, Measured) ErrorSources       { return ErrorSources{} }
+func (plain) RowsNeeded(plan.Figure, *spec.Table) float64           { return 0 }
+func (plain) HasMap() bool                                          { return false }
+func (plain) UnitOf(f plan.Figure, _ string) string                 { return f.Column }
 
 // figure returns a figure of a statistic, without its parts.
 func figure(s spec.Stat) plan.Figure {

@@ -31,7 +31,7 @@ func (quantiles) Figures(t Table, s spec.Stat) []plan.Figure {
 	for _, share := range s.At {
 		f := figure(s)
 		f.Name, f.At, f.Part = s.QuantileName(share), share.RatString(), ID(t.Path, name, nil)
-		f.Place, _ = slices.BinarySearchFunc(at, share, (*big.Rat).Cmp)
+		f.Index, _ = slices.BinarySearchFunc(at, share, (*big.Rat).Cmp)
 		all = append(all, f)
 	}
 	return all
@@ -61,11 +61,13 @@ func (quantiles) Clamped() bool { return true }
 func (quantiles) Signed() bool  { return true }
 func (quantiles) Ranked() bool  { return true }
 
-func (quantiles) RestsOn(plan.Figure, Measured) Rest { return Rest{PerRows: true} }
+func (quantiles) ErrorSources(plan.Figure, Measured) ErrorSources { return ErrorSources{PerRows: true} }
 
-func (quantiles) Telling(f plan.Figure, _ *spec.Table) float64 { return 2 * f.Quality.Ranks / leftOpen }
+func (quantiles) RowsNeeded(f plan.Figure, _ *spec.Table) float64 {
+	return 2 * f.Quality.Ranks / leftOpen
+}
 
-func (quantiles) What(f plan.Figure) string {
+func (quantiles) Describe(f plan.Figure) string {
 	share, ok := new(big.Rat).SetString(f.At)
 	switch {
 	case f.At == "1/2":

@@ -32,7 +32,7 @@ func (ratio) Parts(t Table, s spec.Stat) ([]Part, error) {
 	}
 	var all []Part
 	if len(by) > 0 {
-		all = append(all, Part{Name: "count", More: by, Counted: RowsOf(t.rows())})
+		all = append(all, Part{Name: "count", MoreAttributes: by, Counted: RowsOf(t.rows())})
 	}
 	for _, term := range []spec.Term{s.Of, s.Over} {
 		if term.Kind != spec.Count {
@@ -76,10 +76,10 @@ func termOf(t Table, term spec.Term, by []spec.Attribute) plan.Term {
 // one unit.
 func termSums(t Table, column string, more []spec.Attribute) Part {
 	l := t.rows().Column(column).Lattice
-	if l.By == "" || !slices.Contains(slices.Concat(t.Counted, more), spec.Attribute{Column: l.By}) {
+	if l.By == "" || !slices.Contains(slices.Concat(t.CountedBy, more), spec.Attribute{Column: l.By}) {
 		return sumsOf(t, column, 1, more)
 	}
-	return Part{Name: column + "_whole_sums", More: more, Counted: powerOf(t, column, 1, nil)}
+	return Part{Name: column + "_whole_sums", MoreAttributes: more, Counted: powerOf(t, column, 1, nil)}
 }
 
 // whereColumns returns the attributes by which the terms of a ratio select rows.
@@ -99,8 +99,8 @@ func (ratio) Clamped() bool              { return true }
 func (ratio) Signed() bool               { return true }
 func (ratio) OfCount(f plan.Figure) bool { return f.Of.Counts == "" }
 
-func (ratio) RestsOn(f plan.Figure, from Measured) Rest {
-	rest := Rest{PerRows: true}
+func (ratio) ErrorSources(f plan.Figure, from Measured) ErrorSources {
+	rest := ErrorSources{PerRows: true}
 	if f.Of.Kind != spec.Count || f.Over.Kind != spec.Count {
 		return rest
 	}
@@ -127,11 +127,11 @@ func cellsOf(t plan.Term, rows *spec.Table) float64 {
 	return n
 }
 
-func (ratio) Telling(f plan.Figure, _ *spec.Table) float64 {
+func (ratio) RowsNeeded(f plan.Figure, _ *spec.Table) float64 {
 	return float64(2*f.Quality.Margin*float64(f.Quality.Rows)) / leftOpen // a share
 }
 
-func (ratio) What(f plan.Figure) string { return termText(*f.Of) + " over " + termText(*f.Over) }
+func (ratio) Describe(f plan.Figure) string { return termText(*f.Of) + " over " + termText(*f.Over) }
 
 // termText describes a term.
 func termText(t plan.Term) string {
@@ -151,7 +151,7 @@ func termText(t plan.Term) string {
 	return what
 }
 
-func (ratio) In(f plan.Figure, _ string) string {
+func (ratio) UnitOf(f plan.Figure, _ string) string {
 	in := func(t *plan.Term) string {
 		if t.Kind == spec.Count {
 			return "rows"

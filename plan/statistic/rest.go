@@ -15,9 +15,9 @@ type Measured struct {
 	ByID map[string]plan.Measurement
 }
 
-// Rest is what the error of a figure depends on. It is empty for a figure whose error depends on more than a number
-// of rows.
-type Rest struct {
+// ErrorSources is what the error of a figure depends on. It is empty for a figure whose error depends on more than a
+// number of rows.
+type ErrorSources struct {
 	// PerRows reports whether the error is stated for a cell of a number of rows, with factors for the figure times
 	// these rows; otherwise it is the same for every cell.
 	PerRows bool

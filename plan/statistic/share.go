@@ -40,23 +40,23 @@ func (share) Figures(t Table, s spec.Stat) []plan.Figure {
 func (share) OfCount(plan.Figure) bool { return true }
 func (share) OfTotal() bool            { return true }
 
-// RestsOn says the error of a share of 1/k, of a cell among k with as many rows, each with independent noise: A/B for a
-// cell A of a total B has the variance of (A − B/k)/B, which is 1 − 1/k times that of a cell, over the square of k times
-// its rows.
-func (share) RestsOn(f plan.Figure, from Measured) Rest {
+// ErrorSources says the error of a share of 1/k, of a cell among k with as many rows, each with independent noise: A/B
+// for a cell A of a total B has the variance of (A − B/k)/B, which is 1 − 1/k times that of a cell, over the square of
+// k times its rows.
+func (share) ErrorSources(f plan.Figure, from Measured) ErrorSources {
 	k := cellsOf(*f.Over, from.Rows)
-	return Rest{PerRows: true, Counts: (1 - 1/k) / squareOf(k)}
+	return ErrorSources{PerRows: true, Counts: (1 - 1/k) / squareOf(k)}
 }
 
-func (share) What(f plan.Figure) string {
+func (share) Describe(f plan.Figure) string {
 	if f.Within == nil {
 		return "share of all rows"
 	}
 	return "share of the rows with the same " + budget.InWords(f.Within)
 }
 
-func (share) In(plan.Figure, string) string { return "fractions from 0 to 1" }
-func (share) Mapped() bool                  { return true }
+func (share) UnitOf(plan.Figure, string) string { return "fractions from 0 to 1" }
+func (share) HasMap() bool                      { return true }
 
 // Totals says which total the share of each cell of a table is of, by the table's attributes and how many categories
 // each has: cells with the same number share a total, of which there are so many.
@@ -64,7 +64,7 @@ func Totals(f plan.Figure, by []string, sizes []int) (of []int, totals int) {
 	of, totals = []int{0}, 1
 	for i, size := range sizes {
 		own := size // how many totals its categories are in
-		if TakesAny(f, by[i]) {
+		if TakesAllCategories(f, by[i]) {
 			own = 1
 		}
 		next := make([]int, 0, len(of)*size)
@@ -78,7 +78,7 @@ func Totals(f plan.Figure, by []string, sizes []int) (of []int, totals int) {
 	return of, totals
 }
 
-// TakesAny reports whether the total of a share takes all categories of an attribute.
-func TakesAny(f plan.Figure, attribute string) bool {
+// TakesAllCategories reports whether the total of a share takes all categories of an attribute.
+func TakesAllCategories(f plan.Figure, attribute string) bool {
 	return !slices.Contains(f.Within, attribute)
 }

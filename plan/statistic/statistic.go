@@ -22,8 +22,8 @@ type Statistic interface {
 	// Limits returns the least and the most that an additive figure of a table of these rows can be by what the spec
 	// declares: 0, the number of values of its column, or infinity.
 	Limits(f plan.Figure, rows *spec.Table) (least, most float64)
-	// Whole reports whether its figures are whole numbers of what is counted once, whatever a row weighs.
-	Whole() bool
+	// IsWhole reports whether its figures are whole numbers of what is counted once, whatever a row weighs.
+	IsWhole() bool
 	// Clamped reports whether its values are rounded, and clamped to the range of their column.
 	Clamped() bool
 	// Signed reports whether its figures can be negative if the values of their column can.
@@ -35,17 +35,17 @@ type Statistic interface {
 	OfCount(f plan.Figure) bool
 	// OfTotal reports whether its figures rest on the counts of other cells too, those of a total.
 	OfTotal() bool
-	// RestsOn returns what the error of a figure depends on.
-	RestsOn(f plan.Figure, from Measured) Rest
-	// Telling returns about how many rows, by weight, a cell needs for a figure to be informative, if it is not Ranked
+	// ErrorSources returns what the error of a figure depends on.
+	ErrorSources(f plan.Figure, from Measured) ErrorSources
+	// RowsNeeded returns about how many rows, by weight, a cell needs for a figure to be informative, if it is not Ranked
 	// and has a margin; 0 if that does not depend on rows.
-	Telling(f plan.Figure, rows *spec.Table) float64
-	// What describes a figure.
-	What(f plan.Figure) string
-	// In names the unit of a figure. protects is the noun for what the release protects.
-	In(f plan.Figure, protects string) string
-	// Mapped reports whether its figures are drawn on a map.
-	Mapped() bool
+	RowsNeeded(f plan.Figure, rows *spec.Table) float64
+	// Describe describes a figure.
+	Describe(f plan.Figure) string
+	// UnitOf names the unit of a figure. protects is the noun for what the release protects.
+	UnitOf(f plan.Figure, protects string) string
+	// HasMap reports whether its figures are drawn on a map.
+	HasMap() bool
 }
 
 // statistics lists them by kind.

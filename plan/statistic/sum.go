@@ -39,12 +39,12 @@ func (sum) Limits(f plan.Figure, rows *spec.Table) (least, most float64) {
 
 func (sum) Signed() bool { return true }
 
-func (sum) RestsOn(f plan.Figure, from Measured) Rest {
+func (sum) ErrorSources(f plan.Figure, from Measured) ErrorSources {
 	unit, middle, _ := scaleOf(from, f.Sums)
-	return Rest{Counts: squareOf(middle), Parts: []Share{{f.Sums, squareOf(unit)}}}
+	return ErrorSources{Counts: squareOf(middle), Parts: []Share{{f.Sums, squareOf(unit)}}}
 }
 
-func (sum) Telling(f plan.Figure, rows *spec.Table) float64 {
+func (sum) RowsNeeded(f plan.Figure, rows *spec.Table) float64 {
 	low, high := rangeOf(f, rows)
 	if middle := math.Abs(low+high) / 2; middle > 0 {
 		return f.Quality.Margin / middle

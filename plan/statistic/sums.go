@@ -16,15 +16,15 @@ import (
 // count.
 type summed struct{ plain }
 
-func (summed) Clamped() bool             { return true }
-func (summed) OfCount(plan.Figure) bool  { return true }
-func (summed) What(f plan.Figure) string { return f.Kind.String() + " of " + f.Column }
+func (summed) Clamped() bool                 { return true }
+func (summed) OfCount(plan.Figure) bool      { return true }
+func (summed) Describe(f plan.Figure) string { return f.Kind.String() + " of " + f.Column }
 
 // sumsOf returns the sum of a power of a column's values about the middle of their range, in half ranges: the error
 // of a sum is compared with the error of a count as if each row were at an end of the range.
 func sumsOf(t Table, column string, power int, more []spec.Attribute) Part {
-	by := slices.Concat(t.Counted, attributes.CountedBy(t.rows(), more))
-	return Part{Name: sumsName(column, power), More: more, Counted: powerOf(t, column, power, by)}
+	by := slices.Concat(t.CountedBy, attributes.CountedBy(t.rows(), more))
+	return Part{Name: sumsName(column, power), MoreAttributes: more, Counted: powerOf(t, column, power, by)}
 }
 
 // powerOf returns the value of a power of a column, for a query by some attributes.

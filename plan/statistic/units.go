@@ -18,7 +18,7 @@ func (units) Parts(t Table, _ spec.Stat) ([]Part, error) {
 	if t.Units {
 		return nil, nil
 	}
-	return []Part{{Name: spec.Units.String(), Counted: counted.Rows{}, Once: true}}, nil
+	return []Part{{Name: spec.Units.String(), Counted: counted.Rows{}, CountsUnitsOnce: true}}, nil
 }
 
 func (units) Figures(t Table, s spec.Stat) []plan.Figure {
@@ -30,9 +30,9 @@ func (units) Figures(t Table, s spec.Stat) []plan.Figure {
 	return []plan.Figure{f}
 }
 
-func (units) Telling(f plan.Figure, _ *spec.Table) float64 { return f.Quality.Margin }
-func (units) What(plan.Figure) string                      { return "units that have a row in the cell" }
-func (units) In(_ plan.Figure, protects string) string     { return UnitsText(protects) }
+func (units) RowsNeeded(f plan.Figure, _ *spec.Table) float64 { return f.Quality.Margin }
+func (units) Describe(plan.Figure) string                     { return "units that have a row in the cell" }
+func (units) UnitOf(_ plan.Figure, protects string) string    { return UnitsText(protects) }
 
 // UnitsText names units in a count where a unit with several rows counts once.
 func UnitsText(protects string) string { return fmt.Sprintf("units, each %s once in a cell", protects) }
@@ -41,6 +41,8 @@ func UnitsText(protects string) string { return fmt.Sprintf("units, each %s once
 type ownCount struct{ plain }
 
 func (ownCount) Additive() bool { return true }
-func (ownCount) Whole() bool    { return true }
+func (ownCount) IsWhole() bool  { return true }
 
-func (ownCount) RestsOn(f plan.Figure, _ Measured) Rest { return Rest{Parts: []Share{{f.Part, 1}}} }
+func (ownCount) ErrorSources(f plan.Figure, _ Measured) ErrorSources {
+	return ErrorSources{Parts: []Share{{f.Part, 1}}}
+}

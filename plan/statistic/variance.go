@@ -21,6 +21,6 @@ func (variance) Figures(t Table, s spec.Stat) []plan.Figure {
 	return []plan.Figure{f}
 }
 
-func (variance) RestsOn(plan.Figure, Measured) Rest { return Rest{PerRows: true} }
+func (variance) ErrorSources(plan.Figure, Measured) ErrorSources { return ErrorSources{PerRows: true} }
 
-func (variance) In(f plan.Figure, _ string) string { return f.Column + " squared" }
+func (variance) UnitOf(f plan.Figure, _ string) string { return f.Column + " squared" }

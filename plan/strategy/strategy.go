@@ -36,18 +36,18 @@ type Group struct {
 	// RMSE is the root mean square of the standard errors of all cells of these tables, as planned from this group's
 	// measurements only, with every table estimated from all of them that contribute to it.
 	RMSE float64 `json:"rmse"`
-	// Instead are the strategies that were not chosen, with the errors they would have had.
-	Instead []Alternative `json:"instead,omitempty"`
+	// Alternatives are the strategies that were not chosen, with the errors they would have had.
+	Alternatives []Alternative `json:"instead,omitempty"`
 }
 
 // Alternative is a strategy that was not chosen: because of its error, or in a leaf of targets its cost, or because
 // it is not possible. The error of another kind of noise is for the whole release with that kind, under the budget's
 // ε and δ; the error of another strategy is for the same part of the leaf.
 type Alternative struct {
-	Kind  Kind        `json:"kind"`
-	Noise budget.Kind `json:"noise"`
-	RMSE  float64     `json:"rmse,omitempty"`
-	Needs string      `json:"needs,omitempty"` // of ε in a pure budget, else of ρ
+	Kind         Kind        `json:"kind"`
+	Noise        budget.Kind `json:"noise"`
+	RMSE         float64     `json:"rmse,omitempty"`
+	BudgetNeeded string      `json:"needs,omitempty"` // of ε in a pure budget, else of ρ
 	// Charge is the ρ that the release would be charged with this kind of noise, if it is another one.
 	Charge string `json:"charge,omitempty"`
 	Why    string `json:"why,omitempty"`
@@ -57,8 +57,8 @@ type Alternative struct {
 type Summing string
 
 const (
-	// RangedApart measures them for these sums in the leaves that need them.
-	RangedApart Summing = ""
+	// RangedPerLeaf measures them for these sums in the leaves that need them.
+	RangedPerLeaf Summing = ""
 	// RangedEverywhere does so in all leaves, so that their measurements contribute to each other.
 	RangedEverywhere Summing = "everywhere"
 	// CellByCell measures them as other columns: sums are added up from cells.
@@ -90,6 +90,6 @@ type OtherNoise struct {
 
 // The values of [OtherNoise.Levels].
 const (
-	LevelsApart = "apart"
-	LevelsAgree = "agree"
+	LevelsDisagree = "apart"
+	LevelsAgree    = "agree"
 )

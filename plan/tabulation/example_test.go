@@ -32,9 +32,9 @@ marginals: {bands: {by: [age.band]}, sexes: {by: [age, sex]}}
 		panic(err)
 	}
 	columns := []plan.Factor{{Attribute: "age", Basis: plan.Identity}, {Attribute: "sex", Basis: plan.Identity}}
-	for _, t := range tabulation.Of(p.Plan(), plan.Synthetic{Table: "persons", By: columns}) {
+	for _, t := range tabulation.Tables(p.Plan(), plan.Synthetic{Table: "persons", By: columns}) {
 		for _, column := range t.By {
-			fmt.Println(p.Tables[t.Table].Path, "by column", column.Column, column.Of)
+			fmt.Println(p.Tables[t.Table].Path, "by column", column.Column, column.CategoryOf)
 		}
 	}
 	// Output:

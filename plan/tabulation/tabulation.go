@@ -23,13 +23,13 @@ type Table struct {
 	By    []Column
 }
 
-// Of returns the tables of a release that carry information on microdata, in their order: all that count rows, show
+// Tables returns the tables of a release that carry information on microdata, in their order: all that count rows, show
 // all cells of which there are not too many, and have no attribute that the columns do not decide.
-func Of(p *plan.Plan, s plan.Synthetic) []Table {
+func Tables(p *plan.Plan, s plan.Synthetic) []Table {
 	var all []Table
 	for i, t := range p.Tables {
 		cumulative, _ := p.SummedAlong(t)
-		if t.From != s.Table || t.Cells > limit.FittedCells || t.WhyLeft(cumulative != nil) != "" {
+		if t.From != s.Table || t.Cells > limit.FittedCells || t.UnfittedReason(cumulative != nil) != "" {
 			continue
 		}
 		if by, err := decidedBy(p, s, t); err == nil && !hasColumnTwice(by) {
@@ -48,7 +48,7 @@ func decidedBy(p *plan.Plan, s plan.Synthetic, planned plan.Table) ([]Column, er
 		level, _ := t.Column(a.Column).Domain.Level(a.Level)
 		found := false
 		for i, f := range s.By {
-			if of, ok := attributes.Decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, a); ok {
+			if of, ok := attributes.CoarserCategories(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, a); ok {
 				all, found = append(all, Column{a.Level, i, of, level.Size()}), true
 				break
 			}
@@ -70,10 +70,10 @@ func hasColumnTwice(by []Column) bool {
 	return false
 }
 
-// Unmeasured returns the columns of microdata on which no table of the release carries information.
-func Unmeasured(p *plan.Plan, s plan.Synthetic) []plan.Factor {
+// UnmeasuredColumns returns the columns of microdata on which no table of the release carries information.
+func UnmeasuredColumns(p *plan.Plan, s plan.Synthetic) []plan.Factor {
 	told := make([]bool, len(s.By))
-	for _, e := range Of(p, s) {
+	for _, e := range Tables(p, s) {
 		for _, b := range e.By {
 			told[b.Column] = true
 		}
@@ -87,11 +87,11 @@ func Unmeasured(p *plan.Plan, s plan.Synthetic) []plan.Factor {
 	return left
 }
 
-// Pairwise reports whether each two columns of microdata are together in such a table, category by category if the
-// numbers of these are given.
-func Pairwise(p *plan.Plan, s plan.Synthetic, columns []int64) bool {
+// CoversAllPairs reports whether each two columns of microdata are together in such a table, category by category if
+// the numbers of these are given.
+func CoversAllPairs(p *plan.Plan, s plan.Synthetic, columns []int64) bool {
 	together := map[[2]int]bool{}
-	for _, e := range Of(p, s) {
+	for _, e := range Tables(p, s) {
 		for _, a := range e.By {
 			for _, b := range e.By {
 				if a.Column < b.Column && (columns == nil || int64(a.Categories) == columns[a.Column] &&
@@ -127,6 +127,6 @@ func Columns(p *plan.Plan, confidential, path string) ([]Column, error) {
 type Column struct {
 	Level      string // of the attribute
 	Column     int
-	Of         []int
+	CategoryOf []int
 	Categories int
 }

@@ -65,7 +65,7 @@ func (t *Table) Possible() int64 { return selecting[t.Selection.Kind()].possible
 
 // possibleCells returns how many figures of a table that publishes all cells get noise.
 func possibleCells(t *Table) int64 {
-	return (t.Cells - t.Impossible) / t.What.Kind().Traits().PerFigure
+	return (t.Cells - t.Impossible) / t.Counted.Kind().Traits().PerFigure
 }
 
 // UsualGroups is how many cells a table whose number of groups nobody knows counts for in its leaf.

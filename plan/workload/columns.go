@@ -56,10 +56,10 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 	var columns []column
 	known := map[usage]*domain.Level{} // many tables have the same few attributes
 	for _, t := range tables {
-		if t.Apart() {
+		if t.IsStandalone() {
 			continue
 		}
-		for i, a := range t.Counted {
+		for i, a := range t.CountedBy {
 			of := b.columnOf(t, a)
 			level, ok := known[usage{a, of.ranged}]
 			if !ok {
@@ -84,23 +84,23 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 	}
 	for _, of := range columns {
 		if err := b.addChains(r.Table(tables[0].Marginal.Table).Column(of.name), of); err != nil {
-			return c, At(r, "tables."+tables[0].Marginal.Table+".columns."+of.name, err)
+			return c, LocateFault(r, "tables."+tables[0].Marginal.Table+".columns."+of.name, err)
 		}
 	}
 	if len(tables) > 0 {
-		c.tables = make([]residual.Set, tables[len(tables)-1].Place+1)
+		c.tables = make([]residual.Set, tables[len(tables)-1].Index+1)
 	}
 	var marginals []residual.Marginal
 	for _, t := range tables {
-		if t.Apart() {
+		if t.IsStandalone() {
 			continue
 		}
-		axes := make(residual.Set, len(t.Counted))
-		for i, a := range t.Counted {
+		axes := make(residual.Set, len(t.CountedBy))
+		for i, a := range t.CountedBy {
 			axes[i], _ = c.Axis(c.Leaves[t.Leaf], a)
 			axes[i].Sums = t.Sums[i]
 		}
-		c.tables[t.Place] = axes
+		c.tables[t.Index] = axes
 		if len(ranges) > 0 {
 			marginals = append(marginals, residual.Marginal{Axes: SetOf(axes), Importance: t.Weight})
 		}
@@ -109,7 +109,7 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 		return c, nil
 	}
 	var err error
-	c.Columns, err = residual.Tilted(c.Columns, marginals)
+	c.Columns, err = residual.WithKappas(c.Columns, marginals)
 	return c, err
 }
 
@@ -145,18 +145,18 @@ type companions struct {
 func (b *chainBuilder) findCompanions(r *spec.Release, tables []*Table) {
 	b.companions = map[string][]companions{}
 	for _, t := range tables {
-		if t.Apart() {
+		if t.IsStandalone() {
 			continue
 		}
 		one := companions{cells: 1}
-		for _, a := range t.Counted {
+		for _, a := range t.CountedBy {
 			if b.columnOf(t, a).ranged {
 				one.columns++
 			} else if level, ok := r.Table(t.Marginal.Table).Column(a.Column).Domain.Level(a.Level); ok {
 				one.cells *= int64(level.Size()) // no more than the table has
 			}
 		}
-		for _, a := range t.Counted {
+		for _, a := range t.CountedBy {
 			if b.columnOf(t, a).ranged {
 				b.companions[a.Column] = append(b.companions[a.Column], one)
 			}
@@ -209,7 +209,7 @@ func (b *chainBuilder) newColumn(of column, chain Chain) (*residual.Column, erro
 	}
 	ranging := residual.RangingOf(sums, n, b.laplace)
 	for _, t := range b.companions[of.name] {
-		ranging = ranging.Beside(t.columns, t.cells)
+		ranging = ranging.SizedFor(t.columns, t.cells)
 	}
 	c, err := residual.NewRanged(ranging, chain.parents...)
 	if err != nil {
@@ -220,14 +220,14 @@ func (b *chainBuilder) newColumn(of column, chain Chain) (*residual.Column, erro
 
 // Axes returns a table's attributes as axes, in the table's order; nil for a standalone table.
 func (c Chains) Axes(t *Table) residual.Set {
-	if t.Apart() {
+	if t.IsStandalone() {
 		return nil
 	}
-	return c.tables[t.Place]
+	return c.tables[t.Index]
 }
 
-// Shown returns the axes of a table as its rows show them: for ranges, the cells that any reader can add up.
-func (c Chains) Shown(t *Table) residual.Set {
+// ShownAxes returns the axes of a table as its rows show them: for ranges, the cells that any reader can add up.
+func (c Chains) ShownAxes(t *Table) residual.Set {
 	out := slices.Clone(c.Axes(t))
 	for i := range out {
 		if out[i].Sums == residual.Ranges {
@@ -247,13 +247,13 @@ func SetOf(axes residual.Set) residual.Set {
 	return sorted
 }
 
-// Flat reports whether every column of a table has one level, and none has ranges.
-func (c Chains) Flat(t *Table) bool {
+// IsFlat reports whether every column of a table has one level, and none has ranges.
+func (c Chains) IsFlat(t *Table) bool {
 	return !slices.ContainsFunc(c.Axes(t), func(a residual.Axis) bool { return !c.Columns[a.Column].Plain() })
 }
 
-// Ranged returns the axes of a table whose columns have ranges.
-func (c Chains) Ranged(t *Table) residual.Set {
+// RangedAxes returns the axes of a table whose columns have ranges.
+func (c Chains) RangedAxes(t *Table) residual.Set {
 	var out residual.Set
 	for _, a := range c.Axes(t) {
 		if _, ok := c.Columns[a.Column].Ranging(); ok {
@@ -303,9 +303,9 @@ func (c Chains) Factor(a residual.Axis, plain bool) plan.Factor {
 	return f
 }
 
-// Added returns the mean number of cells that a figure of the table adds up: 1, or along n categories (n+1)/2 for
-// prefix sums and (n+2)/3 for ranges.
-func (c Chains) Added(t *Table) float64 {
+// MeanCellsAdded returns the mean number of cells that a figure of the table adds up: 1, or along n categories (n+1)/2
+// for prefix sums and (n+2)/3 for ranges.
+func (c Chains) MeanCellsAdded(t *Table) float64 {
 	out := 1.0
 	for i, a := range c.Axes(t) {
 		n := float64(1)
@@ -326,8 +326,8 @@ func (c Chains) Added(t *Table) float64 {
 func rangedColumns(v strategy.Summing, r *spec.Release, tables []*Table) map[source]bool {
 	out := map[source]bool{}
 	for _, t := range tables {
-		for i, a := range t.Counted {
-			if t.Sums[i] == residual.Cells || t.Apart() || v == strategy.CellByCell || v == strategy.LevelsSeparate {
+		for i, a := range t.CountedBy {
+			if t.Sums[i] == residual.Cells || t.IsStandalone() || v == strategy.CellByCell || v == strategy.LevelsSeparate {
 				continue
 			}
 			out[source{r.Budget.Leaves[t.Leaf].Path, a.Column}] = true
@@ -357,10 +357,10 @@ func Connected(tables []*Table, c Chains) [][]*Table {
 		return found
 	}
 	for _, t := range tables {
-		if t.Apart() {
+		if t.IsStandalone() {
 			alone = append(alone, []*Table{t})
 		}
-		if len(t.By) == 0 || t.Apart() {
+		if len(t.By) == 0 || t.IsStandalone() {
 			continue
 		}
 		found := find(t)
@@ -384,7 +384,7 @@ func Connected(tables []*Table, c Chains) [][]*Table {
 	}
 	groups = slices.DeleteFunc(groups, func(g []*Table) bool { return g == nil })
 	for _, t := range tables {
-		if len(t.By) > 0 || t.Apart() {
+		if len(t.By) > 0 || t.IsStandalone() {
 			continue
 		}
 		if len(groups) == 0 {
@@ -397,8 +397,8 @@ func Connected(tables []*Table, c Chains) [][]*Table {
 
 // Contains reports whether a table has all attributes of another.
 func Contains(outer, inner *Table) bool {
-	for _, a := range inner.Counted {
-		if !slices.Contains(outer.Counted, a) {
+	for _, a := range inner.CountedBy {
+		if !slices.Contains(outer.CountedBy, a) {
 			return false
 		}
 	}

@@ -81,8 +81,9 @@ func diagnosticTables(r *spec.Release, index, leaf int) []*Table {
 	for _, t := range r.Tables {
 		marginal := &spec.Marginal{Name: r.Diagnostics, Table: t.Name, Leaf: r.Diagnostics, Weight: big.NewRat(1, 1)}
 		for _, d := range diagnoses(r, t) {
-			all = append(all, &Table{Place: index + len(all), Path: r.Diagnostics + "/" + t.Name + "/" + d.name,
-				Marginal: marginal, Leaf: leaf, Weight: 1, Cells: 1, words: d.words, What: d.counted, Selection: selection.All{}})
+			all = append(all, &Table{Index: index + len(all), Path: r.Diagnostics + "/" + t.Name + "/" + d.name,
+				Marginal: marginal, Leaf: leaf, Weight: 1, Cells: 1, words: d.words, Counted: d.counted,
+				Selection: selection.All{}})
 		}
 	}
 	return all

@@ -43,7 +43,7 @@ func groupCells(t *Table, levels []*domain.Level) (int64, error) {
 
 // describeGroups says which groups a table has, as it has no listed cells.
 func describeGroups(t *Table, r *spec.Release, out *plan.Table) {
-	d := &selection.GroupsFacts{Groups: t.Differ(r)}
+	d := &selection.GroupsFacts{Groups: t.MaxDifferingGroups(r)}
 	if r.Privacy.Neighbours == spec.Replace {
 		d.Groups /= 2
 	}
@@ -55,8 +55,8 @@ func describeGroups(t *Table, r *spec.Release, out *plan.Table) {
 	out.Cells, out.Discovered = 0, d
 }
 
-// Differ returns in how many groups of a table neighbours differ at most.
-func (t *Table) Differ(r *spec.Release) int64 {
+// MaxDifferingGroups returns in how many groups of a table neighbours differ at most.
+func (t *Table) MaxDifferingGroups(r *spec.Release) int64 {
 	groups := int64(1)
 	if u := t.Unit(r); !u.Table.Unit.Row {
 		groups, _ = u.Rows()

@@ -27,8 +27,8 @@ const MostDistributed = int64(1) << 24
 // and they must be needed neither for targets nor for bounds of a range that is only guessed.
 func (t *Table) CanDistribute(r *spec.Release, needed bool) bool {
 	l := r.Table(t.Marginal.Table).Column(t.Quantiles().Column).Lattice
-	stratified := slices.ContainsFunc(t.Counted, func(a spec.Attribute) bool { return a.Column == l.By })
-	return !needed && !t.Of.guessed && !stratified && l.Last > l.First && l.Last-l.First < math.MaxUint32
+	stratified := slices.ContainsFunc(t.CountedBy, func(a spec.Attribute) bool { return a.Column == l.By })
+	return !needed && !t.PartOf.guessed && !stratified && l.Last > l.First && l.Last-l.First < math.MaxUint32
 }
 
 // Reference returns what is compared: how many rows, by weight, a cell has, and how much of the column's unit they
@@ -37,7 +37,7 @@ func (t *Table) Reference(r *spec.Release) (rows, over float64) {
 	confidential := r.Table(t.Marginal.Table)
 	l := confidential.Column(t.Quantiles().Column).Lattice
 	step, _ := l.Step.Float64()
-	steps, one := largestWeight(confidential, t.What)
+	steps, one := largestWeight(confidential, t.Counted)
 	return GoodRows * float64(one*steps), float64(step*float64(l.Last-l.First)) / rangeFilled
 }
 
@@ -88,13 +88,13 @@ func Balanced(d counted.Bins, l *domain.Lattice, shares []float64, laplace bool)
 	if err != nil {
 		return d, err
 	}
-	m := c.Moves(axis.Level)
+	m := c.Sensitivity(axis.Level)
 	ratio := Mean(total) / Mean(others)
 	best := math.Sqrt(math.Sqrt(float64(float64(m.Squares) * ratio)))
 	if laplace {
 		best = budget.CubeRoot(max(1, float64(float64(m.Norm)*ratio)))
 	}
-	d.Total = int64(min(max(math.Floor(best+0.5), 1), float64(limit.Reach)))
+	d.Total = int64(min(max(math.Floor(best+0.5), 1), float64(limit.ResidualFactor)))
 	return d, nil
 }
 
@@ -106,9 +106,9 @@ func Mean(of []float64) float64 {
 	return sum / float64(len(of))
 }
 
-// Adds returns the mean variance that noise of variance 1 on the answers adds to each quantile's F − qN, in rows of
-// the largest weight.
-func (t *Table) Adds(r *spec.Release, d counted.Bins) (each []float64, err error) {
+// VarianceFactors returns the mean variance that noise of variance 1 on the answers adds to each quantile's F − qN, in
+// rows of the largest weight.
+func (t *Table) VarianceFactors(r *spec.Release, d counted.Bins) (each []float64, err error) {
 	confidential := r.Table(t.Marginal.Table)
 	total, others, err := noiseOf(d, confidential.Column(d.Column).Lattice, t.Quantiles().Shares())
 	if err != nil {

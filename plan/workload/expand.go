@@ -32,18 +32,18 @@ func Expand(r *spec.Release) ([]*Table, error) {
 		m := &r.Marginals[i]
 		sets, err := subsets(r, m)
 		if err != nil {
-			return nil, At(r, "marginals."+m.Name, err)
+			return nil, LocateFault(r, "marginals."+m.Name, err)
 		}
 		for _, by := range sets {
 			t := newMarginalTable(r, m, by)
-			t.Place, t.Leaf = len(tables), leaf[m.Leaf]
+			t.Index, t.Leaf = len(tables), leaf[m.Leaf]
 			err := t.complete(r, rules)
 			if other, ok := seen[t.Path]; ok {
 				err = &Fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.Path, other),
 					"a column or a marginal of another name"}
 			}
 			if err != nil {
-				return nil, At(r, "marginals."+m.Name, err)
+				return nil, LocateFault(r, "marginals."+m.Name, err)
 			}
 			seen[t.Path] = m.Name
 			tables = append(tables, t)
@@ -52,7 +52,7 @@ func Expand(r *spec.Release) ([]*Table, error) {
 	tables = append(tables, suggestionTables(r, len(tables), leaf)...)
 	rows := diagnosticTables(r, len(tables), leaf[r.Diagnostics])
 	if r.Diagnostics != "" && rows == nil {
-		return nil, At(r, "diagnostics", &Fault{"", "there is nothing to diagnose: every row counts, and as it is",
+		return nil, LocateFault(r, "diagnostics", &Fault{"", "there is nothing to diagnose: every row counts, and as it is",
 			"a table with `unit: {id, max_rows}`, a policy that drops rows, or figures of a column with a range; or no `diagnostics`"})
 	}
 	return append(tables, rows...), nil
@@ -63,12 +63,12 @@ func Expand(r *spec.Release) ([]*Table, error) {
 func newMarginalTable(r *spec.Release, m *spec.Marginal, by []spec.Attribute) *Table {
 	confidential := r.Table(m.Table)
 	t := &Table{Path: TablePath(m.Name, m.Every != nil, by), Marginal: m, By: by,
-		Counted: attributes.CountedBy(confidential, by), Sums: SumsOf(m, by), Discovers: confidential.Discovers(by),
-		What: statistic.RowsOf(confidential), PerUnit: m.PerUnit}
+		CountedBy: attributes.CountedBy(confidential, by), Sums: SumsOf(m, by), Discovers: confidential.Discovers(by),
+		Counted: statistic.RowsOf(confidential), PerUnit: m.PerUnit}
 	t.Selection = selectionOf(m, t.Discovers)
-	t.Weight = t.Asked()
+	t.Weight = t.VarianceWeight()
 	if spec.CountsUnits(t.statistic()) {
-		t.What, t.PerUnit = counted.Rows{}, onceEach(t.PerUnit)
+		t.Counted, t.PerUnit = counted.Rows{}, onceEach(t.PerUnit)
 	}
 	t.scaleWeight(confidential)
 	return t
@@ -96,7 +96,7 @@ func (t *Table) complete(r *spec.Release, rules *impossible.Rules) error {
 	if err := t.checkMasked(r); err != nil {
 		return err
 	}
-	if t.Apart() && t.Summed() {
+	if t.IsStandalone() && t.HasSums() {
 		return &Fault{"", fmt.Sprintf(
 			"table %s has impossible cells or more than %d attributes, and counts up or is asked for ranges", t.Path,
 			limit.SharedAttributes), "a table without `cumulative` and `ranges`, or without what is impossible"}
@@ -120,7 +120,7 @@ func TablesOf(tables []*Table, confidential string) []*Table {
 func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 	confidential := r.Table(m.Table)
 	if m.Every == nil {
-		if derived, origin, found := attributes.Twice(confidential, m.By); found {
+		if derived, origin, found := attributes.SameColumnPair(confidential, m.By); found {
 			return nil, &Fault{"by", fmt.Sprintf("%s and %s say the same of a row, as %s decides both", derived, origin,
 				attributes.Counted(confidential, origin).Column), "one of the two"}
 		}
@@ -137,7 +137,7 @@ func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 	var all [][]spec.Attribute
 	for _, k := range m.Every {
 		for _, by := range Choose(m.By, k) {
-			if _, _, found := attributes.Twice(confidential, by); !found {
+			if _, _, found := attributes.SameColumnPair(confidential, by); !found {
 				all = append(all, by)
 			}
 		}
@@ -172,7 +172,7 @@ func NewTable(r *spec.Release, t *Table) plan.Table {
 	}
 	out.Statistics = []plan.Statistic{{Name: t.statistic(), Confidence: counted.Confidence}}
 	out.PerUnit, out.Show = t.PerUnit, t.Marginal.Show
-	out.Weighted, out.Counts = t.What.Weighted(), t.words
+	out.Weighted, out.Counts = t.Counted.Weighted(), t.words
 	out.Figures = figuresOf(r, t)
 	selecting[t.Selection.Kind()].describe(t, r, &out)
 	return out

@@ -15,8 +15,9 @@ type Fault struct{ Key, Message, Expected string }
 
 func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Message, f.Expected) }
 
-// At adds the position of a fault, at a key of the part of the spec with a path. It adds the path to other errors.
-func At(r *spec.Release, path string, err error) error {
+// LocateFault adds the position of a fault, at a key of the part of the spec with a path. It adds the path to other
+// errors.
+func LocateFault(r *spec.Release, path string, err error) error {
 	var f *Fault
 	if !errors.As(err, &f) {
 		return fmt.Errorf("%s: %w", path, err)

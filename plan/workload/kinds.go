@@ -54,19 +54,19 @@ func selectionOf(m *spec.Marginal, unlisted []*spec.Column) selection.Selection 
 	return selection.All{}
 }
 
-// Valued reports whether something other than rows of the confidential table, each as 1, is counted.
-func (t *Table) Valued() bool {
-	return t.Of != nil || !t.What.Kind().Traits().AsRows || t.PerUnit != (spec.PerUnit{})
+// CountsOtherThanRows reports whether something other than rows of the confidential table, each as 1, is counted.
+func (t *Table) CountsOtherThanRows() bool {
+	return t.PartOf != nil || !t.Counted.Kind().Traits().AsRows || t.PerUnit != (spec.PerUnit{})
 }
 
 // SomeCells reports whether only some cells are published, selected by what is counted in them, so that they are not
 // visited one by one.
 func (t *Table) SomeCells() bool { return selecting[t.Selection.Kind()].some }
 
-// Apart reports whether the table is standalone: it is measured by itself, and no other measurement contributes to
-// it. It has impossible cells, so that its cells are no sum of residuals; or so many attributes that its residuals
-// are too many to list; or it publishes only some cells, so that most of them are not known; or it is of values, or
-// of fewer rows than other tables.
-func (t *Table) Apart() bool {
-	return t.SomeCells() || t.hasImpossible() || t.Valued() || len(t.Counted) > limit.SharedAttributes
+// IsStandalone reports whether the table is standalone: it is measured by itself, and no other measurement contributes
+// to it. It has impossible cells, so that its cells are no sum of residuals; or so many attributes that its residuals
+// are too many to list; or it publishes only some cells, so that most of them are not known; or it is of values, or of
+// fewer rows than other tables.
+func (t *Table) IsStandalone() bool {
+	return t.SomeCells() || t.hasImpossible() || t.CountsOtherThanRows() || len(t.CountedBy) > limit.SharedAttributes
 }

@@ -21,7 +21,7 @@ func PartsOf(r *spec.Release, tables []*Table) ([]*Table, error) {
 	for _, t := range tables {
 		parts, err := partsOf(r, t)
 		if err != nil {
-			return nil, At(r, "marginals."+t.Marginal.Name, err)
+			return nil, LocateFault(r, "marginals."+t.Marginal.Name, err)
 		}
 		all = append(all, parts...)
 	}
@@ -49,7 +49,7 @@ func partsOf(r *spec.Release, t *Table) ([]*Table, error) {
 			if part.Cells, err = Cells(r, part); err != nil {
 				return nil, err
 			}
-			part.Cells *= answersPerCell(part.What)
+			part.Cells *= answersPerCell(part.Counted)
 			all = append(all, part)
 		}
 	}
@@ -58,21 +58,21 @@ func partsOf(r *spec.Release, t *Table) ([]*Table, error) {
 
 // forStatistics returns the table as statistics see it.
 func (t *Table) forStatistics(r *spec.Release) statistic.Table {
-	return statistic.Table{Release: r, Path: t.Path, Marginal: t.Marginal, By: t.By, Counted: t.Counted,
+	return statistic.Table{Release: r, Path: t.Path, Marginal: t.Marginal, By: t.By, CountedBy: t.CountedBy,
 		PerUnit: t.PerUnit, Units: spec.CountsUnits(t.statistic())}
 }
 
 // newPart returns a part of a table, without its number of cells.
 func newPart(r *spec.Release, t *Table, p statistic.Part) *Table {
 	part := &Table{
-		Place: t.Place, Path: statistic.ID(t.Path, p.Name, p.More), Marginal: t.Marginal, Of: t, Leaf: t.Leaf,
-		Weight: t.Asked(), By: slices.Concat(t.By, p.More), PerUnit: t.Marginal.PerUnit, What: p.Counted,
-		Selection: selection.All{},
+		Index: t.Index, Path: statistic.ID(t.Path, p.Name, p.MoreAttributes), Marginal: t.Marginal, PartOf: t, Leaf: t.Leaf,
+		Weight: t.VarianceWeight(), By: slices.Concat(t.By, p.MoreAttributes), PerUnit: t.Marginal.PerUnit,
+		Counted: p.Counted, Selection: selection.All{},
 	}
 	confidential := r.Table(t.Marginal.Table)
-	part.Counted = attributes.CountedBy(confidential, part.By)
+	part.CountedBy = attributes.CountedBy(confidential, part.By)
 	part.Sums = SumsOf(t.Marginal, part.By)
-	if p.Once {
+	if p.CountsUnitsOnce {
 		part.PerUnit = onceEach(part.PerUnit)
 	}
 	if p.Counted.Kind().Traits().OwnBound {
@@ -91,6 +91,6 @@ func onceEach(bound spec.PerUnit) spec.PerUnit {
 // scaleWeight scales the weight of a table of values, so that its error is in rows of the largest value, like the
 // error of tables that count rows.
 func (t *Table) scaleWeight(confidential *spec.Table) {
-	largest, _ := t.What.Extent(confidential).Largest().Float64()
+	largest, _ := t.Counted.Extent(confidential).Largest().Float64()
 	t.Weight = float64(t.Weight / float64(largest*largest))
 }

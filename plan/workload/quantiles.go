@@ -8,7 +8,7 @@ import (
 // This file holds parts of quantiles: how many cells they have, and the choice of ways to them.
 
 // Quantiles returns the question of a part of quantiles.
-func (t *Table) Quantiles() counted.Quantiles { return t.What.(counted.Quantiles) }
+func (t *Table) Quantiles() counted.Quantiles { return t.Counted.(counted.Quantiles) }
 
 // answersPerCell returns how many answers each cell has: for quantiles each share and the ends of its interval, else
 // one.
@@ -20,7 +20,7 @@ func answersPerCell(what counted.Counted) int64 {
 }
 
 // Groups returns how many cells the factors have, each of which has one answer or more.
-func (t *Table) Groups() int64 { return t.Cells / answersPerCell(t.What) }
+func (t *Table) Groups() int64 { return t.Cells / answersPerCell(t.Counted) }
 
 // Unit returns what one unit contributes to the table.
 func (t *Table) Unit(r *spec.Release) counted.Unit {

@@ -18,25 +18,25 @@ import (
 
 // Table is a published table while it is planned.
 type Table struct {
-	Place    int // index among the tables of the release
-	Path     string
-	Marginal *spec.Marginal
-	By       []spec.Attribute // as it is published
-	Counted  []spec.Attribute // as its rows are counted: for derived columns, their origins
-	Leaf     int
-	Weight   float64 // weight of the variance of each of its cells
-	Cells    int64
-	Sums     []residual.Sums // what it shows along each of Counted
+	Index     int // index among the tables of the release
+	Path      string
+	Marginal  *spec.Marginal
+	By        []spec.Attribute // as it is published
+	CountedBy []spec.Attribute // as its rows are counted: for derived columns, their origins
+	Leaf      int
+	Weight    float64 // weight of the variance of each of its cells
+	Cells     int64
+	Sums      []residual.Sums // what it shows along each of CountedBy
 	// Impossible is how many of the cells are exact zeros. Such a table is measured by itself: what is known of its
 	// cells is no sum of the residuals of others.
 	Impossible int64
 	Filled     int64          // of a sparse table: how many cells it counts for
 	Discovers  []*spec.Column // its columns whose categories are not listed
-	// Of is the table whose figures a part serves; nil for a published table.
-	Of *Table
-	// What is what is counted, PerUnit the bound on the rows of a unit, and Selection which answers are given out, as
+	// PartOf is the table whose figures a part serves; nil for a published table.
+	PartOf *Table
+	// Counted is what is counted, PerUnit the bound on the rows of a unit, and Selection which answers are given out, as
 	// far as that is known before there is a budget.
-	What      counted.Counted
+	Counted   counted.Counted
 	PerUnit   spec.PerUnit
 	Selection selection.Selection
 	// Bins are what quantiles are read from, by the kind of noise; without any they are drawn. guessed reports whether
@@ -46,8 +46,8 @@ type Table struct {
 	words   string // of a diagnostic table: what it counts, in words
 }
 
-// Summed reports whether the table accumulates along an attribute, or needs ranges.
-func (t *Table) Summed() bool {
+// HasSums reports whether the table accumulates along an attribute, or needs ranges.
+func (t *Table) HasSums() bool {
 	return slices.ContainsFunc(t.Sums, func(s residual.Sums) bool { return s != residual.Cells })
 }
 
@@ -65,16 +65,16 @@ func SumsOf(m *spec.Marginal, by []spec.Attribute) []residual.Sums {
 	return sums
 }
 
-// Asked returns the weight that the spec gives to the variance of the table's cells.
-func (t *Table) Asked() float64 {
+// VarianceWeight returns the weight that the spec gives to the variance of the table's cells.
+func (t *Table) VarianceWeight() float64 {
 	weight, _ := t.Marginal.Weight.Float64()
 	return weight
 }
 
 // Query returns the marginal that a table shows.
 func (t *Table) Query() plan.Query {
-	q := plan.MarginalOf(t.Marginal.Table, t.Counted)
-	q.Counted, q.PerUnit = t.What, t.PerUnit
+	q := plan.MarginalOf(t.Marginal.Table, t.CountedBy)
+	q.Counted, q.PerUnit = t.Counted, t.PerUnit
 	return q
 }
 

@@ -50,7 +50,7 @@ func (t *Table) checkTop() error {
 func (t *Table) Choices(r *spec.Release) (selection.Top, error) {
 	confidential := r.Table(t.Marginal.Table)
 	_, each := t.Unit(r).Rows()
-	e := t.What.Extent(confidential)
+	e := t.Counted.Extent(confidential)
 	moves := new(big.Int).Mul(e.Largest(), big.NewInt(each))
 	if !moves.IsInt64() || e.Least.Sign() < 0 {
 		return selection.Top{}, &Fault{"top",

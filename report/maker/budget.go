@@ -42,7 +42,7 @@ func budgetSentences(paid receipt) []string {
 	if paid.Status == report.Rehearsal {
 		return []string{"A rehearsal spends nothing: its ledger was in memory only and is gone."}
 	}
-	return words.Said(
+	return words.NonEmpty(
 		fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: debit %d of the account, on %s.",
 			paid.Account, paid.Number, paid.Date),
 		words.When(len(paid.Also) > 0, "It was charged as well to the accounts of the other data that were read: "+

@@ -42,9 +42,9 @@ func statedLoss(l *describe.Loss) report.Loss {
 		Attributes: make([]report.LossOf, len(l.Attributes))}
 	part := func(one describe.LossLine) report.LossOf {
 		p := report.LossOf{Of: one.Of, Tables: one.Tables, Epsilon: one.Pure, Rho: one.Rho,
-			At: make([]report.At, len(one.Epsilons))}
+			At: make([]report.EpsilonAt, len(one.Epsilons))}
 		for i, e := range one.Epsilons {
-			p.At[i] = report.At{Delta: e.Delta, Epsilon: e.Epsilon}
+			p.At[i] = report.EpsilonAt{Delta: e.Delta, Epsilon: e.Epsilon}
 			if !slices.Contains(out.Methods, e.Method) {
 				out.Methods = append(out.Methods, e.Method)
 			}

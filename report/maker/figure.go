@@ -36,7 +36,7 @@ func figuresOf(p *plan.Plan, planned plan.Table, t synth.Table) ([]report.Figure
 			return nil, nil, fmt.Errorf("figure %s: %w", n.Name, err)
 		}
 		if f.Ranks = asked.Quality.Ranks; statistic.OfFigure(n.Figure).Ranked() {
-			f.Way, f.Bins = words.Capital(describe.WayText(asked.Quality, asked.Column)), asked.Quality.Bins
+			f.Way, f.Bins = words.Capital(describe.QuantileMethodText(asked.Quality, asked.Column)), asked.Quality.Bins
 		}
 		f.Confidence = planned.Statistics[0].Confidence
 		figures = append(figures, f)
@@ -76,9 +76,9 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 	}
 	of := statistic.OfFigure(n.Figure)
 	f := report.Figure{
-		Name: n.Name, Kind: n.Kind.String(), What: of.What(n.Figure),
-		Unit: describe.In(n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{}, Unbiased: of.Additive(),
-		RestsOn: []string{}, Count: of.OfCount(n.Figure),
+		Name: n.Name, Kind: n.Kind.String(), What: of.Describe(n.Figure),
+		Unit: describe.UnitOf(n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{},
+		Unbiased: of.Additive(), RestsOn: []string{}, Count: of.OfCount(n.Figure),
 	}
 	add := func(to *[]string, name string) {
 		if name != "" && !slices.Contains(*to, name) {

@@ -71,11 +71,11 @@ func drawnFigures(t synth.Table) []drawnFigure {
 	}}
 	for _, n := range t.Numbers {
 		of := statistic.OfFigure(n.Figure)
-		if !of.Mapped() {
+		if !of.HasMap() {
 			continue
 		}
 		all = append(all, drawnFigure{
-			name: n.Name, what: of.What(n.Figure),
+			name: n.Name, what: of.Describe(n.Figure),
 			value: func(row int) float64 { return n.Value.Value(row) },
 			isSure: func(row int) bool {
 				return all[0].isSure(row) && n.Value.IsValid(row) && n.Flags[row] == synth.Plain &&
@@ -119,7 +119,7 @@ func areaMap(t synth.Table, a *atlas, f drawnFigure) report.Map {
 	for category, row := range rows {
 		switch {
 		case row >= 0 && !a.isOnMap(category):
-			m.Beside = append(m.Beside, f.placeOf(t, row))
+			m.OffMap = append(m.OffMap, f.placeOf(t, row))
 		case sure(category):
 			ranked = append(ranked, row)
 		case unsure(category):
@@ -128,7 +128,7 @@ func areaMap(t synth.Table, a *atlas, f drawnFigure) report.Map {
 	}
 	m.Largest = f.largestPlaces(t, ranked)
 	values := f.valuesOf(ranked)
-	shades := shading.Of(values, shading.Most)
+	shades := shading.New(values, shading.Most)
 	for i, s := range shades.All {
 		m.Classes = append(m.Classes,
 			report.MapClass{Range: shades.Text(i), Shade: s, Path: a.drawPlaces(func(category int) bool {
@@ -211,7 +211,7 @@ func flowMap(t synth.Table, origins, destinations *atlas, f drawnFigure) report.
 	})
 	on = on[:min(len(on), mostFlows)]
 	values := f.valuesOf(on)
-	s := shading.Of(values, mostFlowShades)
+	s := shading.New(values, mostFlowShades)
 	for i := range s.All {
 		shade := shading.Most - len(s.All) + 1 + i // narrow flows would be invisible in light shades
 		var path strings.Builder

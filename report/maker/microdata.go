@@ -48,7 +48,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 		Sets: []report.Set{}, FarCells: []report.FarCell{}, Interval: report.ModelOnly,
 	}
 	m.Parent, m.LinkedBy = s.Parent, p.Release().LinkedBy(s.Table)
-	m.Given = words.Texts(s.GivenBy())
+	m.Given = words.Texts(s.GivenColumns())
 	if drawn.Files > 1 {
 		m.Files, m.Parallel = drawn.Files, parallelFiles
 	}
@@ -67,7 +67,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 			Off: int64(f.Off), Spread: f.Spread,
 		})
 	}
-	for _, c := range drawn.Furthest {
+	for _, c := range drawn.FarthestCells {
 		categories := slices.Clone(c.Categories)
 		for i, n := range c.Merged {
 			if n > 1 {
@@ -77,7 +77,8 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 		m.FarCells = append(m.FarCells, report.FarCell{Columns: words.Texts(c.Columns), Categories: categories,
 			Estimate: c.Estimate, StandardError: c.Sigma, Model: c.Model, Rows: c.Rows, Deviations: c.Deviations})
 	}
-	m.Numbered, m.Origin, m.Trust, m.Distrust = numberedText(m, s, drawn.Asked), originText(m, p.Guarantee), trustText(m),
+	m.Numbered, m.Origin, m.Trust, m.Distrust = numberedText(m, s, drawn.RowsRequested), originText(m, p.Guarantee),
+		trustText(m),
 		distrustText(m)
 	if drawn.Shape != "" {
 		m.Model, m.Trust, m.Distrust = ofTablesText(m, s, drawn), trustTablesText(m), distrustTablesText(m, drawn)
@@ -98,8 +99,8 @@ func checkDrawn(s plan.Synthetic, drawn synth.Microdata) error {
 		return errors.New("they are by another method than the plan's measurements allow, or in another number of files")
 	}
 	rows := s.Rows
-	if drawn.Asked > 0 {
-		rows = drawn.Asked
+	if drawn.RowsRequested > 0 {
+		rows = drawn.RowsRequested
 	}
 	switch {
 	case drawn.Table != s.Table || !slices.Equal(keys, columns):
@@ -123,7 +124,7 @@ func checkDrawn(s plan.Synthetic, drawn synth.Microdata) error {
 		}
 		figures = append(figures, f.Sigma, f.Distance, f.Rows, f.Bound, f.Spread)
 	}
-	for _, c := range drawn.Furthest {
+	for _, c := range drawn.FarthestCells {
 		if len(c.Categories) != len(c.Columns) || len(c.Merged) != len(c.Columns) {
 			return errors.New("a cell of theirs does not have a category of each of its columns")
 		}

@@ -42,7 +42,7 @@ func addUnmeasured(m *report.Microdata, p *plan.Plan, s plan.Synthetic, drawn sy
 	if m.Loss.Rho = "0"; p.Cost.Epsilon != nil {
 		m.Loss = report.Amount{Epsilon: "0"}
 	}
-	left := tabulation.Unmeasured(p, s)
+	left := tabulation.UnmeasuredColumns(p, s)
 	for i, f := range s.By {
 		m.Columns = append(m.Columns, report.Column{Name: f.String(), Cells: int64(drawn.Keys[i].Level.Size()),
 			Unmeasured: slices.Contains(left, f)})

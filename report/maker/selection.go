@@ -73,7 +73,7 @@ func choiceNoise(m plan.Measurement) []report.Noise {
 
 func groupSelectionNoise(m plan.Measurement) []report.Noise {
 	return selectionNoise(m, "which groups of %s appear, %s, with a δ of %s each", m.ID,
-		budget.Plural(int64(len(m.Selection.Steps())), "time"), words.Up(m.Selection.(selection.Groups).Delta))
+		budget.Plural(int64(len(m.Selection.Steps())), "time"), words.RoundedUp(m.Selection.(selection.Groups).Delta))
 }
 
 // selectionNoise returns the entry of a selection in the list of mechanisms, with its purpose.

@@ -64,7 +64,7 @@ func seriesOf(from *spec.Table, t synth.Table, largestFirst bool) []report.Serie
 	all := []report.Series{first}
 	for _, n := range t.Numbers[:min(len(t.Numbers), mostFigures)] {
 		next := shape
-		next.Figure, next.What, next.Points = n.Name, statistic.OfFigure(n.Figure).What(n.Figure),
+		next.Figure, next.What, next.Points = n.Name, statistic.OfFigure(n.Figure).Describe(n.Figure),
 			figurePoints(n.FigureColumns)
 		all = append(all, next)
 	}
@@ -97,18 +97,18 @@ func labelledShape(from *spec.Table, t synth.Table) (report.Series, bool) {
 	for _, k := range t.Keys {
 		s.Of = append(s.Of, k.Attribute.String())
 	}
-	if len(t.Keys) == 1 && t.Places == nil {
+	if len(t.Keys) == 1 && t.CellIndices == nil {
 		s.Ordered = orderedLabels(from, t.Keys[0])
 	}
 	switch {
 	case t.Cells == 0:
 		return s, false
-	case t.Cells <= mostLabels && (t.Places != nil || len(t.Keys) != 2), s.Ordered > 0 && t.Cells <= mostAlong:
+	case t.Cells <= mostLabels && (t.CellIndices != nil || len(t.Keys) != 2), s.Ordered > 0 && t.Cells <= mostAlong:
 		for row := range t.Cells {
 			s.Labels = append(s.Labels, rowLabel(t, row))
 		}
 		return s, true
-	case t.Places == nil && len(t.Keys) == 2 && t.Keys[0].Level.Size() <= mostRows &&
+	case t.CellIndices == nil && len(t.Keys) == 2 && t.Keys[0].Level.Size() <= mostRows &&
 		t.Keys[1].Level.Size() <= mostColumns:
 		for _, c := range t.Keys[0].Level.Categories {
 			s.Labels = append(s.Labels, words.Category(c))

@@ -30,7 +30,8 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 			return nil, fmt.Errorf("the plan's strategies have more measurements than the plan")
 		}
 		all[i] = report.Strategy{Leaf: s.Leaf, Kind: string(s.Kind), Noise: string(s.Noise),
-			Tables: append([]string{}, s.Tables...), Measurements: s.Measurements, RMSE: s.RMSE, Instead: []report.Instead{}}
+			Tables: append([]string{}, s.Tables...), Measurements: s.Measurements, RMSE: s.RMSE,
+			Alternatives: []report.Alternative{}}
 		own := left[:s.Measurements]
 		var err error
 		if all[i].Loss, all[i].PartOfBudget, err = spentOn(own, p.Spent()); err != nil {
@@ -41,9 +42,10 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 			all[i].RMSE, all[i].Noise, all[i].Text = 0, string(own[0].Mechanism.Kind), partSentence(own[0])
 			continue
 		}
-		for _, other := range s.Instead {
-			all[i].Instead = append(all[i].Instead, report.Instead{Kind: string(other.Kind), Noise: string(other.Noise),
-				RMSE: other.RMSE, Needs: other.Needs, Charge: other.Charge, Why: other.Why})
+		for _, other := range s.Alternatives {
+			all[i].Alternatives = append(all[i].Alternatives, report.Alternative{Kind: string(other.Kind),
+				Noise: string(other.Noise),
+				RMSE:  other.RMSE, BudgetNeeded: other.BudgetNeeded, Charge: other.Charge, Why: other.Why})
 		}
 		all[i].Text = strategyText(all[i], slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }),
 			rangedIn(own))
@@ -125,15 +127,15 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 	}
 	fmt.Fprintf(b, " Error of %s: %s", of, words.Decimal(s.RMSE))
 	letter := words.Either(s.Loss.Epsilon != "", "ε ", "ρ ")
-	if slices.ContainsFunc(s.Instead, func(other report.Instead) bool { return other.Needs != "" }) {
+	if slices.ContainsFunc(s.Alternatives, func(other report.Alternative) bool { return other.BudgetNeeded != "" }) {
 		fmt.Fprintf(b, ", for %s", s.Loss)
 	}
 	better := false
-	for _, other := range s.Instead {
+	for _, other := range s.Alternatives {
 		switch {
 		case other.Why != "":
-		case other.Needs != "":
-			fmt.Fprintf(b, "; %s %s would be needed for the same targets", otherWay(s, other), letter+other.Needs)
+		case other.BudgetNeeded != "":
+			fmt.Fprintf(b, "; %s %s would be needed for the same targets", otherWay(s, other), letter+other.BudgetNeeded)
 		default:
 			fmt.Fprintf(b, "; %s it would be %s%s", otherWay(s, other), words.Decimal(other.RMSE),
 				words.When(other.Charge != "", ", for a charge of ρ "+other.Charge))
@@ -144,7 +146,7 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 	if better {
 		b.WriteString(" The smaller figure was not decisive: the choice goes by all tables of the release together, with the weights that the spec gives them and by what it makes least, and, where levels of one column are used side by side, for tables that agree.")
 	}
-	for _, other := range s.Instead {
+	for _, other := range s.Alternatives {
 		if other.Why != "" {
 			fmt.Fprintf(b, " It cannot be measured %s: %s.", strategyPhrases[strategy.Kind(other.Kind)], other.Why)
 		}
@@ -163,9 +165,9 @@ var strategyPhrases = map[strategy.Kind]string{
 }
 
 // otherWay describes a rejected strategy by its difference from the chosen one: the strategy, the noise, or both.
-func otherWay(s report.Strategy, other report.Instead) string {
+func otherWay(s report.Strategy, other report.Alternative) string {
 	way := strategyPhrases[strategy.Kind(other.Kind)]
-	noise := budget.Kind(other.Noise).Name() + " noise" + words.When(other.Needs == "", " everywhere")
+	noise := budget.Kind(other.Noise).Name() + " noise" + words.When(other.BudgetNeeded == "", " everywhere")
 	switch {
 	case other.Noise == s.Noise:
 		return way
@@ -183,7 +185,7 @@ type sources struct {
 	// each level separately, or of sums of neighbours.
 	inconsistent []string
 	// margins are the margins of the difference of two cells of each table; nil if no noise distribution determines them.
-	margins []compiled.Apart
+	margins []compiled.DifferenceBound
 }
 
 // tableSource says what one table is made from.
@@ -208,7 +210,7 @@ func sourcesOf(c *compiled.Compiled) (sources, error) {
 	if err != nil {
 		return s, err
 	}
-	s.margins = compiled.Aparts(p, estimates)
+	s.margins = compiled.DifferenceBounds(p, estimates)
 	for _, e := range estimates {
 		s.agree = append(s.agree, e.Tables)
 		s.addEstimate(p, e)
@@ -233,7 +235,7 @@ func (s *sources) addEstimate(p *plan.Plan, e compiled.Estimate) {
 			column[name] = e.Axes[marginal][i].Column
 		}
 		affecting := map[int]bool{}
-		for _, residual := range e.Of(marginal) {
+		for _, residual := range e.ResidualsOf(marginal) {
 			for _, part := range e.Parts[residual] {
 				affecting[part.Source] = true
 			}
@@ -253,7 +255,7 @@ func sourceOf(e compiled.Estimate, affecting map[int]bool) tableSource {
 		if rho := e.Sources[source].Mechanism.Rho(); rho != nil {
 			b.rho.Add(b.rho, rho)
 		}
-		if len(affecting) == 1 && slices.Contains(e.Own, source) {
+		if len(affecting) == 1 && slices.Contains(e.DirectSource, source) {
 			b.sumOf = e.Sources[source].ID
 		}
 	}

@@ -25,9 +25,9 @@ import (
 // A published count is its estimate with 0 in place of a negative value, which increases no difference, and rounded,
 // which increases a difference by less than 1 if estimates are not whole. So if m is the margin of the difference,
 // rounded up, published counts that differ by m+1 have estimates that differ by more than m.
-func setPairMargin(s *report.Statistic, a compiled.Apart, cells int64) {
+func setPairMargin(s *report.Statistic, a compiled.DifferenceBound, cells int64) {
 	if cells > 1 && a.Margin < 1<<62 {
-		s.Apart, s.ApartBound = describe.WholeMargin(a.Margin)+1, !a.Exact
+		s.CellsDifferFrom, s.CellsDifferBound = describe.WholeMargin(a.Margin)+1, !a.Exact
 	}
 }
 
@@ -64,7 +64,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 	cells, impossible := planned.Cells, planned.Impossible
 	// the cells that the table shows, none of which is impossible
 	if planned.SomeCells() {
-		cells, impossible = int64(len(t.Places)), 0
+		cells, impossible = int64(len(t.CellIndices)), 0
 	}
 	if t.Path != planned.Path || int64(t.Cells) != cells || len(t.Statistics) != len(planned.Statistics) {
 		return report.Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)

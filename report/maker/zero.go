@@ -18,7 +18,7 @@ const (
 
 // addZeroLabels names the cells of published tables that could be zero, if they are few enough to be read.
 func addZeroLabels(told []report.Table, tables []synth.Table) {
-	listed := report.Those(told, func(t report.Table) bool { return !t.Aside })
+	listed := report.TablesWhere(told, func(t report.Table) bool { return !t.Aside })
 	if report.Total(listed, report.Table.NoiseCells) > namedCells {
 		return
 	}

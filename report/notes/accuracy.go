@@ -30,7 +30,7 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 			Sentence: "No table is published, and no margin is known for what is counted in the microdata (" + report.ModelOnly +
 				")."}
 	}
-	if without := report.Those(tables, func(t report.Table) bool { return !t.Aside }); without != nil {
+	if without := report.TablesWhere(tables, func(t report.Table) bool { return !t.Aside }); without != nil {
 		tables = without
 	}
 	if report.Weighted(tables) {

@@ -22,7 +22,7 @@ func PickedAfter(confidence float64) string {
 
 // comparisonWarning is the warning about comparing two counts; "" if their errors are zero.
 func comparisonWarning(r *report.Report) string {
-	least, most := r.Distances()
+	least, most := r.DifferenceRange()
 	sure := words.Level(r.Accuracy.Confidence)
 	unbiased := words.When(r.FittedSome(),
 		" Of tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones.")
@@ -54,7 +54,7 @@ func differenceNote(r *report.Report) report.Note {
 	intervals := fmt.Sprintf(
 		"can be called different where their intervals do not touch: that is wrong with a chance of %s%s, and usually of far less.",
 		chance, budget.Percent(both))
-	least, most := r.Distances()
+	least, most := r.DifferenceRange()
 	if most == 0 {
 		return report.Note{Heading: "Two cells differ where their intervals are apart",
 			Text: "Two cells that were picked beforehand " + intervals +
@@ -74,7 +74,7 @@ func differenceNote(r *report.Report) report.Note {
 	if bound := tablesWithBound(r); bound != nil {
 		half := words.Level(1 - float64(once/2))
 		text += fmt.Sprintf(" Of %s it is a bound that holds however the noise of two cells is correlated: two margins at %s, rather more than is needed.",
-			words.Few(bound), half)
+			words.FirstFew(bound), half)
 	}
 	text += words.When(r.FittedSome(),
 		" Published counts that were made to add up have been moved, and are not to be compared so.")
@@ -86,5 +86,5 @@ func differenceNote(r *report.Report) report.Note {
 
 // tablesWithBound returns the tables whose smallest real difference comes from a bound.
 func tablesWithBound(r *report.Report) []string {
-	return report.Paths(r.Tables, func(t report.Table) bool { return !t.Aside && t.Statistics[0].ApartBound })
+	return report.PathsWhere(r.Tables, func(t report.Table) bool { return !t.Aside && t.Statistics[0].CellsDifferBound })
 }

@@ -54,7 +54,7 @@ func Bias(r *report.Report, p *plan.Plan) []report.Bias {
 func shownBias(r *report.Report) []report.Bias {
 	b := report.Bias{Cause: "Numbers below zero are shown as 0, in the published column alone; the unbiased one is as it was",
 		Direction: tooHigh}
-	b.Tables = report.Paths(r.Tables, func(t report.Table) bool { return t.ShownAsZero() > 0 })
+	b.Tables = report.PathsWhere(r.Tables, func(t report.Table) bool { return t.ShownAsZero() > 0 })
 	worst, by := "", new(big.Rat)
 	for _, t := range r.Tables {
 		for _, s := range t.Statistics {
@@ -118,7 +118,7 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 			withSize(r, p, t, overBound, report.Bias{Cause: cause, Tables: paths, Direction: leftOutDirection(r, paths)}))
 	}
 	parent := p.Release().ParentOf(t.Name)
-	left := words.Said(
+	left := words.NonEmpty(
 		words.When(dropsRows(p.Release(), t),
 			"Rows of "+t.Name+" with unknown, missing or impossible values are left out where the spec says so"),
 		words.When(parent != "", fmt.Sprintf("Rows of %s are left out whose %s has no row in %s that is counted", t.Name,
@@ -208,7 +208,7 @@ func intoCategory(c *spec.Column, category int) string {
 
 // figuredWith returns the tables among paths that have figures of a column.
 func figuredWith(r *report.Report, paths []string, column string) []string {
-	return report.Paths(r.Tables, func(of report.Table) bool {
+	return report.PathsWhere(r.Tables, func(of report.Table) bool {
 		return slices.Contains(paths, of.Path) &&
 			slices.ContainsFunc(of.Figures, func(f report.Figure) bool { return slices.Contains(f.Columns, column) })
 	})
@@ -250,11 +250,11 @@ func withheldBias(r *report.Report) []report.Bias {
 	show := report.Bias{Cause: "Figures are withheld where the noisy count is small: in cells little above the bound the count beside them is too large on the mean",
 		Direction: eitherWay}
 	withholds := func(t report.Table) bool { return t.Show > 0 }
-	show.Tables = report.Paths(r.Tables, withholds)
+	show.Tables = report.PathsWhere(r.Tables, withholds)
 	if show.Tables == nil {
 		return nil
 	}
-	_, withheld, _ := figuresIn(report.Those(r.Tables, withholds))
+	_, withheld, _ := figuresIn(report.TablesWhere(r.Tables, withholds))
 	show.Size = fmt.Sprintf("not known; %s withheld", wereText(withheld))
 	return []report.Bias{show}
 }
@@ -264,7 +264,7 @@ func estimateBias(r *report.Report) []report.Bias {
 	b := report.Bias{Cause: words.Capital(words.List(pluralsOf(figureKinds(r.Tables), isBiased))) +
 		" are worked out from noisy counts and sums, or drawn: noise does not cancel in them", Direction: eitherWay,
 		Size: "small beside the standard error where the count of a cell is many times its margin; where it is not, go by the interval"}
-	b.Tables = report.Paths(r.Tables, func(t report.Table) bool {
+	b.Tables = report.PathsWhere(r.Tables, func(t report.Table) bool {
 		return slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return !f.Unbiased })
 	})
 	if b.Tables == nil {

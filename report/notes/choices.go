@@ -17,7 +17,7 @@ import (
 // figureChoices says what was chosen for figures other than counts.
 func figureChoices(r *report.Report, p *plan.Plan) []string {
 	drawn, read := quantileWays(r.Tables)
-	return words.Said(
+	return words.NonEmpty(
 		words.When(pluralsOf(figureKinds(r.Tables), isOfSums) != nil,
 			"Sums, means, ratios and the like are worked out from the noisy count of their table and from noisy sums that are measured for them alone. Where there is a count as well, a column is summed about the middle of its range, from which no value is further than half of it."),
 		words.When(drawn,
@@ -31,13 +31,13 @@ func figureChoices(r *report.Report, p *plan.Plan) []string {
 
 // Choices says what the planner chose, as far as the plan shows it.
 func Choices(p *plan.Plan, r *report.Report) []string {
-	choices := words.Said(words.When(len(r.Tables) > 0, words.Either(r.Together(),
+	choices := words.NonEmpty(words.When(len(r.Tables) > 0, words.Either(r.Together(),
 		"Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.",
 		"Each table is measured directly, with noise of its own on every cell.")))
 	choices = append(choices, figureChoices(r, p)...)
 	least, weights := p.Release().Budget.Minimise, weightsOf(p)
 	shared := slices.ContainsFunc(p.Leaves, func(l plan.Leaf) bool { return l.Tables > 1 && !l.Needed })
-	choices = append(choices, words.Said(
+	choices = append(choices, words.NonEmpty(
 		words.When(p.Guarantee.Definition == "approximate",
 			"An ε with a δ can be spent on discrete Laplace or discrete Gaussian noise: both were weighed for each group of tables, all measurements composed, and what gives the tables less error was taken."),
 		words.When(least == spec.Guarded && shared,
@@ -71,7 +71,7 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 			" Each row belongs to a row of %s: the model has the columns of that as well, and the rows are drawn given them. Rows of table %s whose unit has no row in %[1]s are left out of all that is counted of it.",
 			s.Parent, s.Table)) +
 			words.When(len(s.Derived) > 0,
-				" Columns that the others decide were not measured: "+words.Few(words.Texts(s.Derived))+".")
+				" Columns that the others decide were not measured: "+words.FirstFew(words.Texts(s.Derived))+".")
 	}
 	for _, t := range p.Release().Tables {
 		for _, c := range t.Columns {

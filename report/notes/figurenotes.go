@@ -15,7 +15,7 @@ import (
 
 // unitNotes say that counts of units do not add up.
 func unitNotes(r *report.Report) []report.Note {
-	tables := report.Paths(r.Tables, func(t report.Table) bool {
+	tables := report.PathsWhere(r.Tables, func(t report.Table) bool {
 		return !t.Aside && spec.CountsUnits(t.Statistics[0].Name)
 	})
 	if tables == nil {
@@ -23,7 +23,7 @@ func unitNotes(r *report.Report) []report.Note {
 	}
 	return []report.Note{{Heading: "Counts of units do not add up",
 		Text: fmt.Sprintf("In %s a row counts each %s with a row in the cell once: one with rows in several cells is in each of them, as far as the table's bounds let it. The sum over cells is no count of units.",
-			words.Few(tables), r.Guarantee.Protects)}}
+			words.FirstFew(tables), r.Guarantee.Protects)}}
 }
 
 // figureNotes say how to read the figures other than counts.
@@ -92,10 +92,10 @@ func wereText(n int64) string {
 // unbiasedNote says which figures are unbiased.
 func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
 	yes, no := pluralsOf(kinds, statistic.Statistic.Additive), pluralsOf(kinds, isBiased)
-	text := words.Said(
+	text := words.NonEmpty(
 		words.When(len(yes) > 0,
 			words.Capital(words.List(yes))+" are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic."),
-		words.When(pluralsOf(kinds, statistic.Statistic.Whole) != nil,
+		words.When(pluralsOf(kinds, statistic.Statistic.IsWhole) != nil,
 			"Do not add counts of units or of values up over cells: a unit or a value can be in several."),
 		words.When(len(no) > 0,
 			words.Capital(words.List(no))+" are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it."),

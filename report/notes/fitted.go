@@ -81,7 +81,7 @@ func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
 	var notes []report.Note
 	for _, c := range p.Consistent {
 		text := strings.Join(append([]string{describe.Consistency(c)}, describe.LeftText(c)...), " ")
-		told := report.Those(r.Tables, func(t report.Table) bool {
+		told := report.TablesWhere(r.Tables, func(t report.Table) bool {
 			return slices.Contains(c.Tables, t.Path) && t.Statistics[0].Fitted != nil
 		})
 		for _, t := range told[:min(len(told), maxTablesNamed)] {

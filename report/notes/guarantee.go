@@ -32,10 +32,11 @@ func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	g.Meaning = report.Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor,
 		Guess: o.guess, Weak: o.weak}
 	g.Statement = describe.Guarantee(p)
-	g.Sentences = words.Said(ProtectedSentence(g), GuessSentence(g), FactorSentence(g), PlainSentence(g), WeakSentence(g),
+	g.Sentences = words.NonEmpty(ProtectedSentence(g), GuessSentence(g), FactorSentence(g), PlainSentence(g),
+		WeakSentence(g),
 		countedSentence(g), knownSentence(g), limitSentence(g))
 	g.Sentences = append(g.Sentences, boundsSentences(bounds, g.Protects)...)
-	g.Sentences = append(g.Sentences, words.Said(publicSentence(of), invariantSentence(of), sampleSentence(of))...)
+	g.Sentences = append(g.Sentences, words.NonEmpty(publicSentence(of), invariantSentence(of), sampleSentence(of))...)
 	return g, nil
 }
 

@@ -16,35 +16,35 @@ import (
 func Hazards(r *report.Report, account report.Account) []report.Hazard {
 	all := []report.Hazard{
 		{Hazard: "An ε without its terms",
-			Answer: "Definition, parameters, unit, neighbours and method are stated together in every report and in the metadata of every table.",
-			By:     report.Met},
+			Answer:     "Definition, parameters, unit, neighbours and method are stated together in every report and in the metadata of every table.",
+			AnsweredBy: report.AnsweredByPlan},
 		largeEpsilon(r.Guarantee),
 		unitHazard(r.Guarantee),
 		rowsHazard(r.Guarantee),
 		relaxedHazard(r.Guarantee),
 		{Hazard: "ε compared across different promises",
 			Answer: fmt.Sprintf("Hold this ε only against those of releases with the same unit (%s), neighbours (%s) and definition.",
-				r.Guarantee.Unit, r.Guarantee.Neighbours), By: report.Met},
+				r.Guarantee.Unit, r.Guarantee.Neighbours), AnsweredBy: report.AnsweredByPlan},
 		exactHazard(r, account),
 		choicesHazard(r),
 		{Hazard: "Sensitivities worked out wrongly",
-			Answer: "The planner derives them from the spec's bounds, which are enforced; whoever checks this release derives them again.",
-			By:     report.Met},
+			Answer:     "The planner derives them from the spec's bounds, which are enforced; whoever checks this release derives them again.",
+			AnsweredBy: report.AnsweredByPlan},
 		compositionHazard(r.Status, account),
 		floatHazard(r),
 		randomnessHazard(r),
 		{Hazard: "Time, memory, messages and logs that tell",
-			Answer: "No message, log or file name holds a value, and nothing published depends on how long anything took. Those who can watch the machine while it measures are not covered.",
-			By:     report.Met},
+			Answer:     "No message, log or file name holds a value, and nothing published depends on how long anything took. Those who can watch the machine while it measures are not covered.",
+			AnsweredBy: report.AnsweredByPlan},
 		{Hazard: "Trust in those who hold the raw data",
-			Answer: "Whoever runs the measurement sees the data: the promise is about everybody who sees only what is published.",
-			By:     report.Office},
+			Answer:     "Whoever runs the measurement sees the data: the promise is about everybody who sees only what is published.",
+			AnsweredBy: report.LeftToOffice},
 		{Hazard: "Raw data, working files and backups kept worse than results",
-			Answer: "The working folder opens to its owner alone and the key in it is erased; the sources and every backup are the office's to keep.",
-			By:     report.Office},
+			Answer:     "The working folder opens to its owner alone and the key in it is erased; the sources and every backup are the office's to keep.",
+			AnsweredBy: report.LeftToOffice},
 		{Hazard: "More collected than is needed",
-			Answer: "A release cannot tell what else is held; it counted only the columns that the spec names.",
-			By:     report.Office},
+			Answer:     "A release cannot tell what else is held; it counted only the columns that the spec names.",
+			AnsweredBy: report.LeftToOffice},
 		biasHazard(r),
 		smallGroups(r),
 		syntheticHazard(r),
@@ -54,7 +54,7 @@ func Hazards(r *report.Report, account report.Account) []report.Hazard {
 }
 
 func choicesHazard(r *report.Report) report.Hazard {
-	return report.Hazard{Hazard: "Bounds, categories or choices taken from the data", By: report.Met,
+	return report.Hazard{Hazard: "Bounds, categories or choices taken from the data", AnsweredBy: report.AnsweredByPlan,
 		Answer: "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read." +
 			words.When(r.Bounds.OfValues(),
 				" Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy.") +
@@ -63,7 +63,7 @@ func choicesHazard(r *report.Report) report.Hazard {
 }
 
 func floatHazard(r *report.Report) report.Hazard {
-	return report.Hazard{Hazard: "Noise in floating point", By: report.Met,
+	return report.Hazard{Hazard: "Noise in floating point", AnsweredBy: report.AnsweredByPlan,
 		Answer: "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly." +
 			words.When(r.Bounds.OfValues() || r.Bounds.OfWeights(),
 				" Values and weights are brought to multiples of their steps, and so to integers, before anything is added.") +
@@ -79,19 +79,19 @@ func randomnessHazard(r *report.Report) report.Hazard {
 	return report.Hazard{Hazard: "Weak or repeated randomness",
 		Answer: "Noise comes from a key of the operating system's generator through HKDF-SHA256, apart for every question and every set of counts; a run that was cut off finds the same noise or refuses." +
 			words.When(r.Adapts(), " Choices that were made before it was cut off are replayed, and never made anew.") +
-			" That the key was drawn and erased cannot be seen from outside.", By: report.Met}
+			" That the key was drawn and erased cannot be seen from outside.", AnsweredBy: report.AnsweredByPlan}
 }
 
 func biasHazard(r *report.Report) report.Hazard {
 	h := report.Hazard{Hazard: "Bias from bounds, from what is left out, and from hiding negatives",
-		Answer: "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.",
-		By:     report.Met}
+		Answer:     "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.",
+		AnsweredBy: report.AnsweredByPlan}
 	if len(r.Figured()) > 0 {
 		h.Answer = "Beside every count that is shown stands its unbiased estimate. Means, ratios, variances and quantiles are not unbiased, and the report says which figures are."
 		if r.Bounds.OfValues() {
 			h.Answer += " Values beyond their range count as its end: a bias that no interval holds, and that " +
 				clampingText(r) + "."
-			h.By = report.Weigh
+			h.AnsweredBy = report.LeftToApprovers
 		}
 		h.Answer += " What the spec's rules leave out is not in the margin."
 	}
@@ -99,7 +99,7 @@ func biasHazard(r *report.Report) report.Hazard {
 		h.Answer = words.When(len(r.Tables) > 0,
 			"Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. ") +
 			"Microdata have no negative counts, and so are biased where counts are small; what was not measured together is biased towards independence, by an amount that nobody knows."
-		h.By = report.Weigh
+		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h
 }
@@ -110,8 +110,8 @@ func syntheticHazard(r *report.Report) report.Hazard {
 		put := words.When(r.Together(), ", or put together from noisy counts") +
 			words.When(len(r.Figured()) > 0, ", or drawn or worked out from noisy answers")
 		return report.Hazard{Hazard: hazard,
-			Answer: "There are none in this release: every number is a noisy count with an error of its own" + put + ".",
-			By:     report.Met}
+			Answer:     "There are none in this release: every number is a noisy count with an error of its own" + put + ".",
+			AnsweredBy: report.AnsweredByPlan}
 	}
 	var drawn int64
 	for _, m := range r.Microdata {
@@ -121,11 +121,11 @@ func syntheticHazard(r *report.Report) report.Hazard {
 		"No table gives a figure with its error.")
 	return report.Hazard{Hazard: hazard,
 		Answer: fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. %s",
-			budget.Group(drawn), tables), By: report.Weigh}
+			budget.Group(drawn), tables), AnsweredBy: report.LeftToApprovers}
 }
 
 func untoldHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Readers who are not told the error", By: report.Met,
+	h := report.Hazard{Hazard: "Readers who are not told the error", AnsweredBy: report.AnsweredByPlan,
 		Answer: words.Either(len(r.Figured()) > 0,
 			"Every count has a standard error and an interval that holds the exact figure with a chance of "+r.Chance()+
 				". Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.",
@@ -135,7 +135,7 @@ func untoldHazard(r *report.Report) report.Hazard {
 			fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. ",
 				r.Chance())) +
 			"Microdata have none (" + report.ModelOnly + "): only how far the model is from the noisy counts is told."
-		h.By = report.Weigh
+		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h
 }
@@ -143,10 +143,10 @@ func untoldHazard(r *report.Report) report.Hazard {
 func largeEpsilon(g report.Guarantee) report.Hazard {
 	h := report.Hazard{Hazard: "An ε too large to protect",
 		Answer: fmt.Sprintf("At ε = %s somebody at even odds guesses right at most %s of the time.", g.Meaning.Epsilon,
-			budget.Percent(g.Meaning.Guess)), By: report.Met}
+			budget.Percent(g.Meaning.Guess)), AnsweredBy: report.AnsweredByPlan}
 	if g.Meaning.Weak {
-		h.Answer, h.By = fmt.Sprintf("ε = %s is above %d: the bound by itself rules out little.", g.Meaning.Epsilon,
-			weakEpsilon), report.Weigh
+		h.Answer, h.AnsweredBy = fmt.Sprintf("ε = %s is above %d: the bound by itself rules out little.", g.Meaning.Epsilon,
+			weakEpsilon), report.LeftToApprovers
 	}
 	return h
 }
@@ -156,16 +156,17 @@ func unitHazard(g report.Guarantee) report.Hazard {
 	if g.ByRow() {
 		return report.Hazard{Hazard: hazard,
 			Answer: fmt.Sprintf("Each row is protected by itself: a %s with several rows is protected less, by each row once more.",
-				g.Protects), By: report.Weigh}
+				g.Protects), AnsweredBy: report.LeftToApprovers}
 	}
 	return report.Hazard{Hazard: hazard, Answer: fmt.Sprintf("%s are protected together, as one %s.",
-		words.Capital(g.Unit), g.Protects), By: report.Met}
+		words.Capital(g.Unit), g.Protects), AnsweredBy: report.AnsweredByPlan}
 }
 
 func rowsHazard(g report.Guarantee) report.Hazard {
 	const hazard = "One unit in many rows"
 	if g.ByRow() {
-		return report.Hazard{Hazard: hazard, Answer: "A unit is a row, so it has one; see the unit above.", By: report.Weigh}
+		return report.Hazard{Hazard: hazard, Answer: "A unit is a row, so it has one; see the unit above.",
+			AnsweredBy: report.LeftToApprovers}
 	}
 	counted := words.Either(g.MaxRows > 1, "At most "+countedRows(g)+" rows of a unit are counted",
 		"One row of a unit is counted")
@@ -174,26 +175,28 @@ func rowsHazard(g report.Guarantee) report.Hazard {
 			countedRows(g))
 	}
 	return report.Hazard{Hazard: hazard, Answer: counted +
-		", drawn by lot under a secret key; the bound is enforced and in the sensitivities.", By: report.Met}
+		", drawn by lot under a secret key; the bound is enforced and in the sensitivities.",
+		AnsweredBy: report.AnsweredByPlan}
 }
 
 func relaxedHazard(g report.Guarantee) report.Hazard {
 	const hazard = "A relaxed definition"
 	switch g.Definition {
 	case "pure":
-		return report.Hazard{Hazard: hazard, Answer: "None: the promise is pure, without a δ.", By: report.Met}
+		return report.Hazard{Hazard: hazard, Answer: "None: the promise is pure, without a δ.",
+			AnsweredBy: report.AnsweredByPlan}
 	case "zcdp":
 		return report.Hazard{Hazard: hazard,
 			Answer: fmt.Sprintf("ρ is not an ε. What it comes to is said at δ = %s and more, from the losses of the very mechanisms, rounded up.",
-				g.Meaning.Delta), By: report.Met}
+				g.Meaning.Delta), AnsweredBy: report.AnsweredByPlan}
 	}
 	h := report.Hazard{Hazard: hazard,
-		Answer: fmt.Sprintf("The promise may fail to hold at ε with a chance of at most δ = %s.", g.Meaning.Delta),
-		By:     report.Met}
+		Answer:     fmt.Sprintf("The promise may fail to hold at ε with a chance of at most δ = %s.", g.Meaning.Delta),
+		AnsweredBy: report.AnsweredByPlan}
 	if delta := words.Exact(g.Delta); delta != nil && delta.Cmp(words.Exact("1e-6")) > 0 {
-		h.Answer, h.By = fmt.Sprintf(
+		h.Answer, h.AnsweredBy = fmt.Sprintf(
 			"The promise may fail altogether with a chance of up to δ = %s, which is not far below one over the number of units.",
-			g.Meaning.Delta), report.Weigh
+			g.Meaning.Delta), report.LeftToApprovers
 	}
 	return h
 }
@@ -201,10 +204,10 @@ func relaxedHazard(g report.Guarantee) report.Hazard {
 func exactHazard(r *report.Report, account report.Account) report.Hazard {
 	g := r.Guarantee
 	h := report.Hazard{Hazard: "A mixture with exact figures", Answer: "No exact figure from the data is published here.",
-		By: report.Met}
+		AnsweredBy: report.AnsweredByPlan}
 	if len(r.PublicFigures()) > 0 {
 		h.Answer = "Public figures are published as they are: the spec gives them, and the program read no data for them. If they were counted in the same data, they are exact figures from it all the same, and no promise covers what they tell, alone or together with the rest."
-		h.By = report.Weigh
+		h.AnsweredBy = report.LeftToApprovers
 	}
 	h.Answer += words.When(g.Replaced(), " How many units there are counts as public."+
 		words.When(g.Rows != nil, " That is in all tables together; how many have rows in one of them does not."))
@@ -212,7 +215,7 @@ func exactHazard(r *report.Report, account report.Account) report.Hazard {
 		h.Answer += fmt.Sprintf(
 			" But results on the account were compared with the truth %s before: what was learned from that is in no budget.",
 			words.Times(account.Comparisons))
-		h.By = report.Weigh
+		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h
 }
@@ -221,29 +224,31 @@ func compositionHazard(status report.Status, account report.Account) report.Haza
 	const hazard = "Losses that are not added up"
 	switch {
 	case status == report.Rehearsal:
-		return report.Hazard{Hazard: hazard, Answer: "A rehearsal reads no data and loses nothing.", By: report.Met}
+		return report.Hazard{Hazard: hazard, Answer: "A rehearsal reads no data and loses nothing.",
+			AnsweredBy: report.AnsweredByPlan}
 	case status == report.Practice:
 		return report.Hazard{Hazard: hazard, Answer: "A practice account paid, whose cap nobody has approved.",
-			By: report.Weigh}
+			AnsweredBy: report.LeftToApprovers}
 	case !account.Witnessed:
 		return report.Hazard{Hazard: hazard,
-			Answer: "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. No witness on another disk or host keeps the newest entry of its ledger for every account that paid, so a rollback of it can go unnoticed.",
-			By:     report.Weigh}
+			Answer:     "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. No witness on another disk or host keeps the newest entry of its ledger for every account that paid, so a rollback of it can go unnoticed.",
+			AnsweredBy: report.LeftToApprovers}
 	}
 	return report.Hazard{Hazard: hazard,
-		Answer: "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. A rollback of the account's ledger is noticed by its witness.",
-		By:     report.Met}
+		Answer:     "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. A rollback of the account's ledger is noticed by its witness.",
+		AnsweredBy: report.AnsweredByPlan}
 }
 
 func smallGroups(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Small groups that fare worst", By: report.Met, Answer: words.Either(r.Uneven(),
-		"The noise of a cell does not depend on how many are counted in it",
-		"The noise of a table is the same in every cell") +
-		", so small groups have the largest relative error; the report shows how that spreads."}
+	h := report.Hazard{Hazard: "Small groups that fare worst", AnsweredBy: report.AnsweredByPlan,
+		Answer: words.Either(r.Uneven(),
+			"The noise of a cell does not depend on how many are counted in it",
+			"The noise of a table is the same in every cell") +
+			", so small groups have the largest relative error; the report shows how that spreads."}
 	if len(r.Tables) == 0 {
 		h.Answer = "Noise moves the small counts that a model rests on by as much as the large ones."
 	}
-	noisy := len(report.Those(r.Tables, func(t report.Table) bool {
+	noisy := len(report.TablesWhere(r.Tables, func(t report.Table) bool {
 		return !t.Aside &&
 			slices.ContainsFunc(t.Statistics, func(s report.Statistic) bool { return s.NoiseShare >= report.NoiseShare })
 	}))
@@ -255,11 +260,11 @@ func smallGroups(r *report.Report) report.Hazard {
 	}
 	if noisy > 0 {
 		h.Answer += fmt.Sprintf(" In %s at least half of the cells could be zero.", budget.Plural(int64(noisy), "table"))
-		h.By = report.Weigh
+		h.AnsweredBy = report.LeftToApprovers
 	}
 	if len(r.Microdata) > 0 {
 		h.Answer += " In microdata a small group may be missing, or be there by noise alone, and nothing tells."
-		h.By = report.Weigh
+		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h
 }

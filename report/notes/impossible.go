@@ -43,7 +43,7 @@ func impossibleNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	}
 	if tables != nil {
 		text += fmt.Sprintf(" That makes %s exact zeros, which %s_flag calls impossible: they were not measured, carry no noise and say nothing of the data.",
-			words.Few(tables), s)
+			words.FirstFew(tables), s)
 	}
 	return []report.Note{{Heading: report.NoteOnImpossible, Text: text}}
 }

@@ -32,9 +32,9 @@ func invariantNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	}
 	text := "Written in the spec, or in a file that the plan holds, and not read from data: " + strings.Join(all, "; ") +
 		"."
-	if held := report.Paths(r.Tables, func(t report.Table) bool { return t.Invariant != "" }); held != nil {
+	if held := report.PathsWhere(r.Tables, func(t report.Table) bool { return t.Invariant != "" }); held != nil {
 		text += fmt.Sprintf(" The cells of %s are these figures, or sums of them: %s_flag says invariant, and they have no noise and no interval.",
-			words.Few(held), s)
+			words.FirstFew(held), s)
 	}
 	text += words.Either(r.FittedSome(),
 		fmt.Sprintf(" Tables under “%s” keep to them in %s wherever their cells add up to one of them, and not in %[2]s_unbiased.",
@@ -78,11 +78,11 @@ func invariantBias(r *report.Report, p *plan.Plan) []report.Bias {
 
 // publicCells returns the number of cells, over all tables, that are public figures or sums of them.
 func publicCells(tables []report.Table) int64 {
-	held := report.Those(tables, func(t report.Table) bool { return t.Invariant != "" })
+	held := report.TablesWhere(tables, func(t report.Table) bool { return t.Invariant != "" })
 	return report.Total(held, func(t report.Table) int64 { return t.Cells - t.Impossible })
 }
 
 // withNoise returns the tables that are not public figures.
 func withNoise(tables []report.Table) []report.Table {
-	return report.Those(tables, func(t report.Table) bool { return t.Invariant == "" })
+	return report.TablesWhere(tables, func(t report.Table) bool { return t.Invariant == "" })
 }

@@ -13,8 +13,8 @@ import (
 
 // Misuse says what the figures must not be used for, the most important point first.
 func Misuse(r *report.Report) []string {
-	some := report.Paths(r.Tables, report.Table.SomeCells)
-	return words.Said(
+	some := report.PathsWhere(r.Tables, report.Table.SomeCells)
+	return words.NonEmpty(
 		words.When(r.Status == report.Practice,
 			"Do not use them outside the team that made them: this is practice, not a release."),
 		words.When(r.Status == report.Rehearsal,
@@ -44,14 +44,14 @@ func hasOneMargin(r *report.Report) bool {
 
 // tablesDoText names tables as a subject with its verb, before "not".
 func tablesDoText(paths []string) string {
-	return words.Either(len(paths) == 1, "table "+words.Few(paths)+" does", "tables "+words.Few(paths)+" do")
+	return words.Either(len(paths) == 1, "table "+words.FirstFew(paths)+" does", "tables "+words.FirstFew(paths)+" do")
 }
 
 // NotReading says how not to read the figures, in addition to the box.
 func NotReading(r *report.Report) []string {
 	kinds := figureKinds(r.Tables)
 	_, withheld, _ := figuresIn(r.Tables)
-	figures := words.Said(
+	figures := words.NonEmpty(
 		"Do not work out a percentage or a rate over a small base without its margin: the base is noisy too.",
 		"Do not take a difference from exact figures published elsewhere for an error of either, and do not check exact figures by these.",
 		words.When(pluralsOf(kinds, isBiased) != nil,
@@ -59,7 +59,7 @@ func NotReading(r *report.Report) []string {
 		words.When(withheld > 0,
 			"Do not conclude from a withheld figure that its group is small, or from a published one that it is not: the noisy count decides."),
 	)
-	return slices.Concat(figures, misreadings(r.Tables), words.Said(
+	return slices.Concat(figures, misreadings(r.Tables), words.NonEmpty(
 		words.When(len(r.Microdata) > 0,
 			"Do not learn from microdata how columns depend on each other that were not measured as a pair: what they show is an assumption."),
 		words.When(len(r.Microdata) > 0,

@@ -23,7 +23,7 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []strin
 				Text: "If the data are a sample, or people answered wrongly or not at all, that error comes on top of what noise and the model do."})
 	}
 	s := r.CountName()
-	listed := report.Those(r.Tables, func(t report.Table) bool { return !t.Aside })
+	listed := report.TablesWhere(r.Tables, func(t report.Table) bool { return !t.Aside })
 	shown := words.Either(isAllFitted(r), fmt.Sprintf("No %s is below zero.", s),
 		fmt.Sprintf("The column %s shows such a number as 0: here %s of %s.", s,
 			budget.Group(report.Total(listed, report.Table.ShownAsZero)), budget.Group(r.Accuracy.Numbers)))
@@ -65,7 +65,7 @@ func microdataNotes(r *report.Report) []report.Note {
 
 // microdataSums says whether counts in microdata equal those of tables.
 func microdataSums(r *report.Report) string {
-	counted := report.Paths(r.Tables, func(t report.Table) bool {
+	counted := report.PathsWhere(r.Tables, func(t report.Table) bool {
 		s := t.Statistics[0]
 		return s.Fitted != nil && s.Fitted.Way == plan.Tabulated
 	})
@@ -73,7 +73,7 @@ func microdataSums(r *report.Report) string {
 		return "microdata do not add up to the tables"
 	}
 	return fmt.Sprintf("what was measured stands in %s_unbiased, while the published %[1]s of %s is counted in the microdata%s",
-		r.CountName(), words.Few(counted),
+		r.CountName(), words.FirstFew(counted),
 		words.When(len(counted) < len(r.Tables), "; to other tables they do not add up"))
 }
 
@@ -91,8 +91,8 @@ func sumsNote(r *report.Report, s string) report.Note {
 	n := report.Note{Heading: "Add up the unbiased column",
 		Text: raised + fmt.Sprintf(
 			" For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)}
-	counting := report.Those(r.Tables, func(t report.Table) bool { return t.Cumulative == nil })
-	others := len(report.Those(counting, func(t report.Table) bool { return t.Statistics[0].Reconstructed() }))
+	counting := report.TablesWhere(r.Tables, func(t report.Table) bool { return t.Cumulative == nil })
+	others := len(report.TablesWhere(counting, func(t report.Table) bool { return t.Statistics[0].Reconstructed() }))
 	alone := len(counting) - others
 	root := fmt.Sprintf("the noise of a sum has standard error √n × %s_noise_se.", s)
 	hangs := fmt.Sprintf("the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which adds cells up with the error that they have together. The %s_noise_se of the cells added up are the most that it can be.",
@@ -127,16 +127,16 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 		for _, i := range set {
 			made = append(made, r.Tables[i])
 		}
-		names := report.Paths(withNoise(made), func(report.Table) bool { return true })
+		names := report.PathsWhere(withNoise(made), func(report.Table) bool { return true })
 		if len(names) < 2 {
 			continue
 		}
 		for _, name := range names {
 			together[name] = true
 		}
-		sets = append(sets, words.Few(names))
+		sets = append(sets, words.FirstFew(names))
 	}
-	alone := report.Paths(withNoise(r.Tables), func(t report.Table) bool { return !together[t.Path] })
+	alone := report.PathsWhere(withNoise(r.Tables), func(t report.Table) bool { return !together[t.Path] })
 	switch {
 	case len(sets) == 0:
 		if alone == nil {
@@ -156,7 +156,7 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 	if len(alone) > 0 {
 		separately := words.Either(len(alone) == 1, "Measured separately, with noise of its own, was ",
 			"Measured separately, with noise of their own, were ")
-		notes = append(notes, report.Note{Heading: report.NoteOthersDoNot, Text: separately + words.Few(alone) +
+		notes = append(notes, report.Note{Heading: report.NoteOthersDoNot, Text: separately + words.FirstFew(alone) +
 			". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
 	}
 	return notes
@@ -167,12 +167,12 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 func inconsistencyText(r *report.Report, columns []string) string {
 	var sentences strings.Builder
 	for _, column := range columns {
-		paths := report.Paths(r.Tables, func(t report.Table) bool {
+		paths := report.PathsWhere(r.Tables, func(t report.Table) bool {
 			return slices.ContainsFunc(t.By, func(by string) bool { return plan.AttributeOf(by).Column == column })
 		})
 		fmt.Fprintf(&sentences,
 			"Not all that was measured of %s fits together: two of %s may agree in no more than what they have beside it. ",
-			column, words.Few(paths))
+			column, words.FirstFew(paths))
 	}
 	return sentences.String()
 }

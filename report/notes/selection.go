@@ -42,5 +42,5 @@ func misreadings(tables []report.Table) []string {
 	for _, t := range tables {
 		shown[t.Selects()] = wordsByKind[t.Selects()].misread
 	}
-	return words.Said(shown[:]...)
+	return words.NonEmpty(shown[:]...)
 }

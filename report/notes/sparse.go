@@ -26,7 +26,7 @@ func sparseNote(t report.Table, planned plan.Table, s string) []report.Note {
 // withMargins returns the tables that the headline covers: all if all are sparse, and the others if some are not. A
 // sparse table shows the cells that noise has raised, and no margin holds for these cells alone.
 func withMargins(tables []report.Table) []report.Table {
-	if others := report.Those(tables, func(t report.Table) bool { return t.Sparse == nil }); others != nil {
+	if others := report.TablesWhere(tables, func(t report.Table) bool { return t.Sparse == nil }); others != nil {
 		return others
 	}
 	return tables
@@ -44,7 +44,7 @@ func sparseBias(r *report.Report) []report.Bias {
 	b := report.Bias{Cause: "Cells are shown where their noisy count is above a threshold: figures little above it are too large on the mean",
 		Direction: tooHigh,
 		Size:      "far above the threshold next to none; a shown cell without a row is off by its whole figure"}
-	b.Tables = report.Paths(r.Tables, func(t report.Table) bool { return t.Sparse != nil })
+	b.Tables = report.PathsWhere(r.Tables, func(t report.Table) bool { return t.Sparse != nil })
 	if b.Tables == nil {
 		return nil
 	}

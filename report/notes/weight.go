@@ -96,14 +96,14 @@ func weightHazards(r *report.Report) []report.Hazard {
 		return nil
 	}
 	h := report.Hazard{Hazard: "Weights that depend on others",
-		Answer: "The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release.",
-		By:     report.Office}
+		Answer:     "The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release.",
+		AnsweredBy: report.LeftToOffice}
 	calibrated := func(w report.WeightBounds) bool { return w.Kind == report.CalibratedWeights }
 	if slices.ContainsFunc(r.Bounds.Weights, calibrated) {
-		h.Answer, h.By = "Weights were calibrated, and so depend on the rows of others: the promise is for rows with weights as they are, and what a weight tells of others is not in it.",
-			report.Weigh
+		h.Answer, h.AnsweredBy = "Weights were calibrated, and so depend on the rows of others: the promise is for rows with weights as they are, and what a weight tells of others is not in it.",
+			report.LeftToApprovers
 	}
 	return []report.Hazard{h, {Hazard: "Noise for privacy taken for sampling error",
-		Answer: "Counts by weight look like survey estimates with their errors. Every page says that the errors here are of privacy noise alone, and so does the metadata of every table; the sampling error is told nowhere here.",
-		By:     report.Weigh}}
+		Answer:     "Counts by weight look like survey estimates with their errors. Every page says that the errors here are of privacy noise alone, and so does the metadata of every table; the sampling error is told nowhere here.",
+		AnsweredBy: report.LeftToApprovers}}
 }

@@ -34,7 +34,7 @@ const namedFirst = 4
 
 // tableWarning says which tables must not be used cell by cell; "" if all may be.
 func tableWarning(r *report.Report) string {
-	never := report.NotSingly(r)
+	never := report.NotUsableSingly(r)
 	text := ""
 	switch {
 	case len(never) == 0:
@@ -68,7 +68,7 @@ func unfitReason(r *report.Report, path string) string {
 
 // addUpFirst returns the paths of the other tables whose cells must be added up before they are used.
 func addUpFirst(r *report.Report, but []string) []string {
-	return report.Paths(r.Tables, func(t report.Table) bool {
+	return report.PathsWhere(r.Tables, func(t report.Table) bool {
 		return !t.Aside && !slices.Contains(but, t.Path) &&
 			slices.ContainsFunc(t.Statistics, func(s report.Statistic) bool { return t.Verdict(s) == usefulness.AddUpFirst })
 	})

@@ -54,11 +54,11 @@ func errorAt(ratio float64) float64 {
 
 // errorTable is a list of tables with their errors.
 type errorTable struct {
-	Name  string
-	Key   []fitPart // the classes, for the first list, as the first table that has them names them
-	Ticks []tick
-	Rows  []errorRow
-	Apart bool
+	Name        string
+	Key         []fitPart // the classes, for the first list, as the first table that has them names them
+	Ticks       []tick
+	Rows        []errorRow
+	Differences bool
 }
 
 // firstErrors is the number of rows that are shown if there are more than mostErrors; the others are folded.
@@ -70,7 +70,7 @@ const (
 // FirstErrors returns the tables that are always shown.
 func (p page) FirstErrors() errorTable {
 	rows := p.errorRows()
-	t := errorTable{Name: "Error of each table", Ticks: errorTicks(), Rows: rows, Apart: p.Apart()}
+	t := errorTable{Name: "Error of each table", Ticks: errorTicks(), Rows: rows, Differences: p.HasCellDifferences()}
 	if at := slices.IndexFunc(rows, func(r errorRow) bool { return r.Fit != nil }); at >= 0 {
 		t.Key = rows[at].Fit
 	}
@@ -87,7 +87,7 @@ func (p page) MoreErrors() *errorTable {
 		return nil
 	}
 	return &errorTable{Name: "Error of each of the other tables", Ticks: errorTicks(), Rows: rows[firstErrors:],
-		Apart: p.Apart()}
+		Differences: p.HasCellDifferences()}
 }
 
 // errorTicks returns the relative margins that are written above the strips.

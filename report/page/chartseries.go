@@ -155,7 +155,7 @@ func chartOf(t *report.Table, k int, id string) seriesChart {
 		c.Caption = "Bars around the dots, hidden where they are narrower: " + intervals + "."
 	}
 	c.Caption += words.When(s.Columns == nil && c.UnsureText() != "", " Hollow: "+c.UnsureText()+".") +
-		words.When(k == 0 && count.Apart != 0, " "+differenceText(count))
+		words.When(k == 0 && count.CellsDifferFrom != 0, " "+differenceText(count))
 	c.Text = c.summaryText()
 	return c
 }
@@ -335,7 +335,7 @@ func (c *seriesChart) drawHeat() {
 	for i, label := range c.Labels {
 		heat.Rows = append(heat.Rows, heatLabel{Text: clip(label, labelRunes), Y: heat.Head + i*heatPitch + 16})
 	}
-	s := shading.Of(c.descendingFigures(), shading.Most)
+	s := shading.New(c.descendingFigures(), shading.Most)
 	for i, shade := range s.All {
 		heat.Classes = append(heat.Classes, report.MapClass{Range: s.Text(i), Shade: shade})
 	}
@@ -370,7 +370,7 @@ func (s seriesChart) UnsureText() string {
 // HatchedText says what hatched cells of a heat map mean.
 func (s seriesChart) HatchedText() string {
 	hidden := slices.ContainsFunc(s.Points, func(p report.Point) bool { return p.Value == nil })
-	return strings.Join(words.Said(words.When(hidden, "no figure"), s.UnsureText()), ", or ")
+	return strings.Join(words.NonEmpty(words.When(hidden, "no figure"), s.UnsureText()), ", or ")
 }
 
 // descendingFigures returns the figures that are shaded.

@@ -107,7 +107,7 @@ func (p page) MoreCharts() []seriesChart { return p.Charts[len(p.FirstCharts()):
 
 // ChartsText says which tables have charts.
 func (p page) ChartsText() string {
-	left := len(report.Those(p.Tables, func(t report.Table) bool { return !t.Aside && t.Series == nil }))
+	left := len(report.TablesWhere(p.Tables, func(t report.Table) bool { return !t.Aside && t.Series == nil }))
 	unbiased := words.When(p.FittedSome(),
 		" Where counts were made to add up it is that of the unbiased count, and the dot or the line can lie outside.")
 	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error." +
@@ -205,7 +205,7 @@ func noiseText(m report.Mechanism) string {
 	if !ok {
 		return m.Kind + ", " + m.Parameter
 	}
-	return l.name + ", " + l.letter + " = " + words.Up(m.Parameter)
+	return l.name + ", " + l.letter + " = " + words.RoundedUp(m.Parameter)
 }
 
 // lawText names only the noise distribution.

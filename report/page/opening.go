@@ -53,13 +53,13 @@ func (r View) Further() []string {
 	opening := strings.Join(promiseOpening(r.Guarantee), "\n")
 	promise := slices.DeleteFunc(slices.Clone(r.Guarantee.Sentences),
 		func(s string) bool { return strings.Contains(opening, s) })
-	return slices.Concat(r.Accuracy.More, words.Said(r.MicrodataSentence()), promise, r.allUsableText())
+	return slices.Concat(r.Accuracy.More, words.NonEmpty(r.MicrodataSentence()), promise, r.allUsableText())
 }
 
 // allUsableText says that no whole table must be avoided, nothing if the box names one or no cell is published.
 func (r View) allUsableText() []string {
 	published := slices.ContainsFunc(r.Tables, func(t report.Table) bool { return !t.Aside && t.Cells > t.Impossible })
-	if !published || len(report.NotSingly(r.Report)) > 0 {
+	if !published || len(report.NotUsableSingly(r.Report)) > 0 {
 		return nil
 	}
 	_, cells, _ := r.CouldBeZero()
@@ -83,6 +83,6 @@ func asSentence(text string) string {
 // promiseOpening returns the guarantee for the first page: what is protected, how much a release helps somebody who
 // guesses, how much a result can depend on one unit, and in plain words what a large factor means.
 func promiseOpening(g report.Guarantee) []string {
-	return words.Said(notes.ProtectedSentence(g)+" "+notes.GuessSentence(g), notes.FactorSentence(g),
+	return words.NonEmpty(notes.ProtectedSentence(g)+" "+notes.GuessSentence(g), notes.FactorSentence(g),
 		notes.PlainSentence(g), notes.WeakSentence(g))
 }

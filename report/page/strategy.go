@@ -12,7 +12,7 @@ import (
 // considered.
 func (r View) HowMeasured() []report.Strategy {
 	return slices.DeleteFunc(slices.Clone(r.Strategies), func(s report.Strategy) bool {
-		return s.OfPart() || r.isAside(s) || len(s.Tables) == 1 && len(s.Instead) == 0
+		return s.OfPart() || r.isAside(s) || len(s.Tables) == 1 && len(s.Alternatives) == 0
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 // AddedUp returns a sentence each about the rows of cumulative tables and of tables that are made to be summed.
 func (r View) AddedUp() []string {
-	var cumulative, ranges words.Alike
+	var cumulative, ranges words.TablesByText
 	for _, t := range r.Tables {
 		if len(t.Cumulative) > 0 {
 			cumulative.Add(strings.Join(t.Cumulative, " and "), t.Path)

@@ -62,7 +62,7 @@ func Terminal(r *report.Report, look screen.Look, folder string, all bool) []byt
 // headLine says which release it is, its date, and its size.
 func (r View) headLine() string {
 	cells := report.Total(r.Tables, func(t report.Table) int64 { return t.Cells })
-	parts := words.Said(words.When(r.Title != "", r.Release), r.Date, words.When(len(r.Tables) > 0,
+	parts := words.NonEmpty(words.When(r.Title != "", r.Release), r.Date, words.When(len(r.Tables) > 0,
 		budget.Plural(int64(len(r.Tables)), "table")+" of "+budget.Plural(cells, "cell")))
 	for _, m := range r.Microdata {
 		parts = append(parts, budget.Plural(m.Rows, "row")+" of microdata")
@@ -80,7 +80,7 @@ func (r View) promiseLines() []string {
 	more := words.When(g.Meaning.Delta != "0", " (+ "+g.Meaning.Delta+")")
 	guess := words.Either(g.Meaning.Guess >= 1, "may be right every time.",
 		"right "+budget.Percent(g.Meaning.Guess)+" of the time, not 50%.")
-	return words.Said(
+	return words.NonEmpty(
 		fmt.Sprintf("Protects each %s (%s): %s%s.", g.Protects, neighbours, r.Budget.Asked, at),
 		fmt.Sprintf("%s: any result at most %s times as likely%s; a guess %s", change, g.Meaning.Factor, more, guess),
 		words.When(g.ByRow(), notes.ProtectedSentence(g)), notes.WeakSentence(g),
@@ -141,7 +141,7 @@ func (r View) terminalTables(p *screen.Page, all bool) {
 	if left := len(r.Tables) - len(listed); left > 0 {
 		p.Paragraph(fmt.Sprintf("… and %s more: --all lists them.", budget.Plural(int64(left), "table")), screen.Faint)
 	}
-	if r.Apart() && !slices.Contains(dropped, "real diff.") {
+	if r.HasCellDifferences() && !slices.Contains(dropped, "real diff.") {
 		cells := words.Either(r.FittedSome(), "the unbiased counts of two cells", "two cells")
 		p.Paragraph("real diff.: the smallest real difference, from which on "+cells+
 			" of the table, picked beforehand, differ beyond noise.", screen.Faint)

@@ -80,7 +80,7 @@ type whatIfRow struct {
 
 // WhatIf renders the page from the error forecasts alone. The page loads nothing: its content security policy allows
 // its only script and its style, by their hashes, and no connection.
-func WhatIf(p *compiled.Prospects) ([]byte, error) {
+func WhatIf(p *compiled.Forecast) ([]byte, error) {
 	style := styleText + whatIfStyle
 	page := whatIf{
 		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
@@ -105,12 +105,12 @@ func WhatIf(p *compiled.Prospects) ([]byte, error) {
 	page.Asked, page.Lines = exactText(amount), 4+lineCount(page.Levers)
 	var data bytes.Buffer
 	err := json.NewEncoder(&data).Encode(struct {
-		Asked     *exactNumber        `json:"asked"`
-		Delta     string              `json:"delta,omitempty"`
-		Minimise  spec.Objective      `json:"minimise,omitempty"`
-		Noise     spec.Noise          `json:"noise,omitempty"`
-		Split     []lever             `json:"split"`
-		Prospects *compiled.Prospects `json:"prospects"`
+		Asked    *exactNumber       `json:"asked"`
+		Delta    string             `json:"delta,omitempty"`
+		Minimise spec.Objective     `json:"minimise,omitempty"`
+		Noise    spec.Noise         `json:"noise,omitempty"`
+		Split    []lever            `json:"split"`
+		Forecast *compiled.Forecast `json:"prospects"`
 	}{exactOf(amount), deltaText(asked.Delta), statedObjective(asked.Minimise), asked.Noise, tree, p})
 	if err != nil {
 		return nil, fmt.Errorf("rendering the what-if page: %w", err)
@@ -136,7 +136,7 @@ func sourceHash(text string) string {
 }
 
 // newLevers returns the parts of a split. leaf is the index of its first leaf, and is advanced past its last.
-func newLevers(p *compiled.Prospects, parts []spec.Part, within string, leaf *int) []lever {
+func newLevers(p *compiled.Forecast, parts []spec.Part, within string, leaf *int) []lever {
 	shares := 0
 	for _, part := range parts {
 		if part.Share != nil {
@@ -226,7 +226,7 @@ func statedObjective(objective spec.Objective) spec.Objective {
 }
 
 // rowOf returns a table as it is planned.
-func rowOf(t plan.Table, known compiled.Prospect) whatIfRow {
+func rowOf(t plan.Table, known compiled.TableForecast) whatIfRow {
 	s := t.Statistics[0]
 	row := whatIfRow{Path: t.Path, Error: words.Decimal(s.StandardError), Margin: words.Margin(s.Margin),
 		Tenth: words.Margin(10 * s.Margin)}
@@ -253,10 +253,10 @@ func rowOf(t plan.Table, known compiled.Prospect) whatIfRow {
 }
 
 // whatIfNotes says what the figures mean and what they keep fixed.
-func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
+func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 	published := words.Either(p.Plan.Consistent != nil, "the count, before it is made to add up,", "the published count")
 	roots := slices.ContainsFunc(p.Roots, func(root float64) bool { return root > 0 })
-	notes := words.Said(
+	notes := words.NonEmpty(
 		"A margin is half the width of the interval of the widest cell: 19 times in 20 "+published+
 			" lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
 		"What the plan chose is held: which measurements there are, their parts of their leaves, the kind of noise, and the way to quantiles. With another budget the planner may choose otherwise, which is better for all tables together and can be worse for one of them.",
@@ -275,7 +275,7 @@ func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
 		}
 		chosen = chosen || t.SomeCells()
 	}
-	return slices.Concat(notes, words.Said(
+	return slices.Concat(notes, words.NonEmpty(
 		words.When(chosen,
 			"Of tables that show some of their cells this is the error of what they show. Which cells these are also depends on the budget: the plan tells how."),
 		words.When(drawn,
@@ -283,11 +283,11 @@ func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
 		words.When(slices.ContainsFunc(p.Plan.Leaves, func(l plan.Leaf) bool { return l.Needed }),
 			"A leaf that gets what its targets need keeps that amount, and the others share the rest."),
 	), sampleNotes(p.Plan.Sample),
-		words.Said(words.When(len(p.Plan.Synthetic) > 0, "Of microdata no error can be predicted.")))
+		words.NonEmpty(words.When(len(p.Plan.Synthetic) > 0, "Of microdata no error can be predicted.")))
 }
 
 // keepsLaplace reports whether a table is reconstructed from noise of several leaves that is not all Gaussian.
-func keepsLaplace(p *compiled.Prospects) bool {
+func keepsLaplace(p *compiled.Forecast) bool {
 	for _, t := range p.Tables {
 		for _, shared := range t.Shared {
 			for _, of := range p.Shared[shared.Of] {

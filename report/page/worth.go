@@ -14,7 +14,7 @@ import (
 
 // Targets says for every table with a target how it is met, tables with the same text in one sentence.
 func (r View) Targets() []string {
-	var met words.Alike
+	var met words.TablesByText
 	for _, t := range r.Tables {
 		if t.Target != nil {
 			met.Add(fmt.Sprintf("target %s; met, as planned, with ±%s.", *t.Target,

@@ -56,9 +56,9 @@ func (c Clique) key() string {
 	return string(b)
 }
 
-// Least returns the size of a tree for all the cliques together, as greedy elimination finds it: the least size may be
-// smaller.
-func (d Domain) Least(cliques []Clique) Size {
+// GreedyTreeSize returns the size of a tree for all the cliques together, as greedy elimination finds it: the least
+// size may be smaller.
+func (d Domain) GreedyTreeSize(cliques []Clique) Size {
 	g := newGraph(d, nil)
 	for _, c := range cliques {
 		g.addClique(c)

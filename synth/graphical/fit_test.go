@@ -182,7 +182,7 @@ func TestSizeWithIsABound(t *testing.T) {
 			held := m.isHosted(m.rankClique(c))
 			m.termOf(m.rankClique(c))
 			m.calibrated()
-			if !m.Size().Within(said) || held && said != before {
+			if !m.Size().FitsIn(said) || held && said != before {
 				t.Fatalf("%v with %v has size %v, was said to have %v, and %v before", d, c, m.Size(), said, before)
 			}
 			for _, term := range m.terms {

@@ -188,8 +188,8 @@ func (m *Model) byRank(c Clique, table []float64) []float64 {
 	return array{m.ranksOf(c), table}.reordered(m.domain, m.rankClique(c)).values
 }
 
-// Never declares cells of a clique impossible. Some cells must stay possible.
-func (m *Model) Never(c Clique, cells []bool) {
+// DeclareImpossible declares cells of a clique impossible. Some cells must stay possible.
+func (m *Model) DeclareImpossible(c Clique, cells []bool) {
 	t := m.termOf(m.rankClique(c))
 	if t.never == nil {
 		t.never = make([]bool, len(cells))

@@ -36,7 +36,7 @@ func randomModel(r *rand.Rand, spread float64, never bool, given int) (m *Model,
 			for i := range cells[1:] {
 				cells[i+1] = r.IntN(4) == 0
 			}
-			m.Never(c, cells)
+			m.DeclareImpossible(c, cells)
 		}
 	}
 	for i := range logs {

@@ -31,8 +31,8 @@ func (t *Tree) smallestHost(d Domain, c Clique) int {
 // Size is the number of cells of all cliques of a tree, and of the largest clique.
 type Size struct{ Total, Largest float64 }
 
-// Within reports whether neither number of a size exceeds that of most.
-func (s Size) Within(most Size) bool { return s.Total <= most.Total && s.Largest <= most.Largest }
+// FitsIn reports whether neither number of a size exceeds that of most.
+func (s Size) FitsIn(most Size) bool { return s.Total <= most.Total && s.Largest <= most.Largest }
 
 // graph has attributes as vertices and an edge between any two attributes that are in one clique.
 type graph struct {
@@ -237,7 +237,7 @@ func (g *graph) bestElimination(order []int) elimination {
 	source := publicSequence(0x9e3779b97f4a7c15)
 	for range restarts {
 		e := g.withClique(nil).eliminate(func(g *graph, a int) float64 { return g.cliqueCells(a) * (1 + source.nextUnit()) })
-		if e.size.Total < best.size.Total && e.size.Within(best.size) {
+		if e.size.Total < best.size.Total && e.size.FitsIn(best.size) {
 			best = e
 		}
 	}

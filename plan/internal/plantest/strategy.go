@@ -63,7 +63,7 @@ func Fitted(t *testing.T, rest string, by ...string) (*plan.Plan, []string, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	p := plan.For(r) // without noise, which no order depends on
+	p := plan.NewEmpty(r) // without noise, which no order depends on
 	for _, t := range tables {
 		p.Tables = append(p.Tables, workload.NewTable(r, t))
 	}
@@ -352,7 +352,7 @@ func TryPlan(neighbours, budget, unit, marginals string) (*plan.Plan, error) {
 	return New(r)
 }
 
-// TooLittle reports whether more than rounding to multiples of 2^-12 was lost.
+// BudgetTooSmall reports whether more than rounding to multiples of 2^-12 was lost.
 func TooLittle(spent, amount *big.Rat) bool {
 	ratio, _ := new(big.Rat).Quo(spent, amount).Float64()
 	return ratio < 0.99
@@ -387,7 +387,7 @@ func Adaptive(t *rapid.T) plan.Synthetic {
 }
 
 // Made runs a schedule. After every round but the last the answer may have shown little.
-func Made(s plan.Synthetic, quieter func(round int) bool) (turns []adaptive.Turn, used []float64) {
+func Made(s plan.Synthetic, quieter func(round int) bool) (turns []adaptive.RoundMechanisms, used []float64) {
 	schedule := adaptive.NewSchedule(s)
 	for {
 		used = append(used, schedule.Used())
@@ -403,7 +403,7 @@ func Made(s plan.Synthetic, quieter func(round int) bool) (turns []adaptive.Turn
 }
 
 // Costs returns the sum of ρ = ε²/8 + Δ₂²/2σ² over turns.
-func Costs(turns []adaptive.Turn) *big.Rat {
+func Costs(turns []adaptive.RoundMechanisms) *big.Rat {
 	all := new(big.Rat)
 	for _, t := range turns {
 		choice := new(big.Rat).Mul(t.Select.Parameter, t.Select.Parameter)

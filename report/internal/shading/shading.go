@@ -22,8 +22,9 @@ type shades struct {
 	low, high float64
 }
 
-// Of finds at most `most` classes: of equal width or, if the largest figure is many times the smallest, of equal ratio.
-func Of(descending []float64, most int) shades {
+// New finds at most `most` classes: of equal width or, if the largest figure is many times the smallest, of equal
+// ratio.
+func New(descending []float64, most int) shades {
 	if len(descending) == 0 {
 		return shades{}
 	}

@@ -47,8 +47,8 @@ func Exact(text string) *big.Rat {
 	return r
 }
 
-// Up shows an exact number in four significant digits, rounded up.
-func Up(text string) string {
+// RoundedUp shows an exact number in four significant digits, rounded up.
+func RoundedUp(text string) string {
 	if r := Exact(text); r != nil {
 		return budget.DecimalUp(r, 4)
 	}

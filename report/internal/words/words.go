@@ -24,8 +24,8 @@ func Either(holds bool, text, otherwise string) string {
 // When returns text if holds is true, and otherwise "".
 func When(holds bool, text string) string { return Either(holds, text, "") }
 
-// Said returns the texts that are not empty.
-func Said(texts ...string) []string {
+// NonEmpty returns the texts that are not empty.
+func NonEmpty(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
@@ -69,14 +69,14 @@ func FirstOf(names []string) string {
 	return names[0]
 }
 
-// Alike groups tables by what is said about them, in the order in which it was first said.
-type Alike struct {
+// TablesByText groups tables by what is said about them, in the order in which it was first said.
+type TablesByText struct {
 	statements []string
 	tables     map[string][]string
 }
 
 // Add says something about a table.
-func (a *Alike) Add(says, table string) {
+func (a *TablesByText) Add(says, table string) {
 	if a.tables == nil {
 		a.tables = map[string][]string{}
 	}
@@ -87,10 +87,10 @@ func (a *Alike) Add(says, table string) {
 }
 
 // Sentences returns a sentence for each statement. format takes the tables and the statement.
-func (a *Alike) Sentences(format string) []string {
+func (a *TablesByText) Sentences(format string) []string {
 	var all []string
 	for _, says := range a.statements {
-		all = append(all, fmt.Sprintf(format, Few(a.tables[says]), says))
+		all = append(all, fmt.Sprintf(format, FirstFew(a.tables[says]), says))
 	}
 	return all
 }
@@ -98,8 +98,8 @@ func (a *Alike) Sentences(format string) []string {
 // mostNamed is the number of tables that a sentence names.
 const mostNamed = 5
 
-// Few lists the first few names, and the number of others.
-func Few(names []string) string {
+// FirstFew lists the first few names, and the number of others.
+func FirstFew(names []string) string {
 	list := strings.Join(names[:min(len(names), mostNamed)], ", ")
 	if more := len(names) - mostNamed; more > 0 {
 		list += " and " + budget.Plural(int64(more), "more table")
