@@ -104,6 +104,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 		_, err := Run(ctx, o.Plan, optionsOf(o, "out"))
 		return err
 	}
+	evaluations := 0 // each has a folder of its own: one that ended too late to be interrupted is done
 	for _, step := range []struct {
 		name  string
 		do    func(ctx context.Context, o releasetest.Office) error
@@ -122,7 +123,8 @@ func TestInterruptedAnywhere(t *testing.T) {
 			return err
 		}, true},
 		{"evaluate", func(ctx context.Context, o releasetest.Office) error {
-			return evaluateTo(ctx, o.Plan, filepath.Join(o.Dir, "out", "trips"), optionsOf(o, "private"))
+			evaluations++
+			return evaluateTo(ctx, o.Plan, filepath.Join(o.Dir, "out", "trips"), optionsOf(o, fmt.Sprint("private", evaluations)))
 		}, true},
 	} {
 		for why, code := range map[error]int{context.Canceled: verdict.ExitInterrupted,
