@@ -29,7 +29,7 @@ func (discreteGaussian) atomCount(sigmaSquared float64, _ int64) (n float64, lis
 
 // boundingPair returns the pair of the mechanism's ρ: [Compose] bounds such a mechanism by its norms.
 func (l discreteGaussian) boundingPair(m Mechanism, _ []Shift) pair {
-	return zcdpAtoms(nearest(l.costOf(m)))
+	return zcdpPair(nearest(l.costOf(m)))
 }
 
 // knownByNorms reports whether the mechanism is accounted for by its norms: its shifts cannot be listed or take too

@@ -151,6 +151,12 @@ const zcdpPoints = 512
 // maxZCDPRho is the largest ρ whose profile is computed; beyond it e^ε would overflow.
 const maxZCDPRho = 100
 
+// zcdpPair returns what [zcdpAtoms] does, from memory if it can: the adaptive part of a release is composed for each
+// attribute again.
+func zcdpPair(rho float64) atoms {
+	return rememberedZCDP.getOrCompute(rho, func() atoms { return zcdpAtoms(rho) })
+}
+
 // zcdpAtoms returns a pair that dominates every ρ-zCDP mechanism. Its profile joins the values of ZCDPDelta, and below
 // 0 those of δ(−x) = 1 − e^{−x}(1 − δ(x)), the same bound for the neighbours in the other order.
 func zcdpAtoms(rho float64) atoms {

@@ -101,7 +101,7 @@ func composeWith(steps []Mechanism, withoutShifts func(Mechanism) bool) (Loss, e
 		loss.steps = append(loss.steps, g.mechanism.dominatingSteps(g.count)...)
 	}
 	if adaptive.Sign() > 0 { // converted once, not step by step
-		loss.steps = append(loss.steps, step{zcdpAtoms(roundUp(adaptive)), 1})
+		loss.steps = append(loss.steps, step{zcdpPair(roundUp(adaptive)), 1})
 	}
 	if smooth.terms > 0 {
 		if loss.slack = smooth.slack; len(loss.steps) == 0 {
