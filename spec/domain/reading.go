@@ -62,7 +62,7 @@ func (x *Reading) isNumeric() bool {
 // OfInt reads an integer.
 func (x *Reading) OfInt(v int64) (int64, Fit) {
 	switch {
-	case x.isNumeric() && x.Places == 0:
+	case x.isNumeric() && x.DecimalPlaces == 0:
 		return x.encode(v, true)
 	case x.isNumeric():
 		return x.ofQuantity(quantity{negative: v < 0, magnitude: magnitude(v)})
@@ -74,7 +74,7 @@ func (x *Reading) OfInt(v int64) (int64, Fit) {
 
 // OfInts reads a batch of integers. It returns false if some value must be read by itself.
 func (x *Reading) OfInts(values, out []int64) bool {
-	if !x.isNumeric() || x.Places > 0 {
+	if !x.isNumeric() || x.DecimalPlaces > 0 {
 		return false
 	}
 	times, worst := int64(1), int64(0)
@@ -114,7 +114,7 @@ func (x *Reading) OfFloat(v float64) (int64, Fit) {
 // rounded once, so that t is within 3·2^-53·|t| of q·10^Places.
 func (x *Reading) floorOfFloat(v float64) (floor int64, sure bool) {
 	const slack = 1.0 / (1 << 50)
-	t := float64(v * float64(powersOfTen[x.Places]))
+	t := float64(v * float64(powersOfTen[x.DecimalPlaces]))
 	if math.Abs(t) >= 1<<48 {
 		return 0, false
 	}
@@ -181,7 +181,7 @@ func (x *Reading) OfTimestamp(micros int64) (int64, Fit) {
 
 // ofQuantity returns a number counted in 10^-Places, or its rank.
 func (x *Reading) ofQuantity(q quantity) (int64, Fit) {
-	floor, exact, ok := q.floorTimes(int64(powersOfTen[x.Places]))
+	floor, exact, ok := q.floorTimes(int64(powersOfTen[x.DecimalPlaces]))
 	if !ok {
 		floor, exact = saturate(q.negative), true
 	}
