@@ -40,9 +40,9 @@ import (
 // pieces arrive, nor memory or disk change what is kept. Argument: docs/proofs/bounding.md.
 //
 // Ids are distinguished by their exact values, never by a hash. Rows are stored as (id, place), by a partition of the
-// ids, in memory (lot.go) and, when that is full, on disk (spill.go). Then the rows of each partition are grouped by
-// id, one partition after the other. Memory: about Options.Memory at most, but at least some hundred KiB, and one bit
-// per row for the answer.
+// ids, in memory (rowbatch.go) and, when that is full, on disk (spill.go). Then the rows of each partition are grouped
+// by id, one partition after the other. Memory: about Options.Memory at most, but at least some hundred KiB, and one
+// bit per row for the answer.
 type Bounding struct {
 	caps Caps
 	opt  Options
