@@ -35,7 +35,7 @@ func NewFolder(dir string) *Folder {
 const writtenAtOnce = 4
 
 // Write puts a file, at a slash-separated path, into the folder. [Folder.Wait] waits for the write and returns its
-// error; the file is durable once the folder is committed. b must not change before Settle returns.
+// error; the file is durable once the folder is committed. b must not change before Wait returns.
 func (f *Folder) Write(name string, b []byte) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return fmt.Errorf("%q would be written outside the release", name)

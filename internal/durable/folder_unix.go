@@ -22,7 +22,7 @@ func SyncDir(dir string) error {
 var ErrHeld error = syscall.EWOULDBLOCK
 
 // Lock locks a folder as long as the returned file is open. The system releases the lock when the process ends,
-// however that happens. Hold does not wait: it returns [ErrHeld].
+// however that happens. Lock does not wait: it returns [ErrHeld].
 func Lock(dir string) (*os.File, error) {
 	d, err := os.OpenFile(dir, syscall.O_DIRECTORY, 0)
 	if err != nil {

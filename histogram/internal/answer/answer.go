@@ -42,7 +42,7 @@ func (t Answer) Read(to []int64, first int) {
 	copy(to, t.Counts[first:])
 }
 
-// Expanded returns the same answer without Narrow.
+// Expanded returns the same answer without Compact.
 func (t Answer) Expanded() Answer {
 	if t.Compact == nil {
 		return t

@@ -410,7 +410,7 @@ func (k *KeptRows) PieceBits(piece int) []uint64 {
 	return k.pieces[piece]
 }
 
-// emptyCopy returns a Kept of the same size without any bit set.
+// emptyCopy returns a KeptRows of the same size without any bit set.
 func (k *KeptRows) emptyCopy() *KeptRows {
 	e := &KeptRows{pieces: make([][]uint64, len(k.pieces))}
 	for i, words := range k.pieces {
