@@ -87,7 +87,7 @@ type Progress struct {
 	Part, Parts       int // number of the file that is written, of several
 	Reading, Readings int // number of the reading of the table
 	Round, Rounds     int // number of the round of adaptive microdata, and the greatest
-	Rows, All         int64
+	Rows, Total       int64
 }
 
 func (o Options) releaseOptions() (release.Options, error) {
@@ -107,9 +107,9 @@ func (o Options) releaseOptions() (release.Options, error) {
 
 // Result describes what a step has left.
 type Result struct {
-	Folder  string // of the sealed measurements, or the published folder
-	Status  string // RELEASE, or the mark that is printed on everything instead
-	Already bool   // the folder existed before, from the same plan
+	Folder      string // of the sealed measurements, or the published folder
+	Status      string // RELEASE, or the mark that is printed on everything instead
+	AlreadyDone bool   // the folder existed before, from the same plan
 	// InputsChanged is the day on which the files of an existing release were counted, if they have changed since; empty
 	// if they are the same or nothing is known about them.
 	InputsChanged string
@@ -125,7 +125,7 @@ func (o Options) runStep(run func(release.Options) (release.Result, error)) (Res
 		return Result{}, err
 	}
 	r, err := run(in)
-	return Result{Folder: r.Place, Status: r.Status, Already: r.Already, InputsChanged: r.InputsChanged,
+	return Result{Folder: r.Folder, Status: r.Status, AlreadyDone: r.AlreadyDone, InputsChanged: r.InputsChanged,
 		Signature: string(r.Signature)}, err
 }
 

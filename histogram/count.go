@@ -122,7 +122,7 @@ func wellFormed(p *plan.Plan, all []plan.Measurement, counts []answer.Answer) bo
 	for i, m := range all {
 		a := counts[i]
 		formed := publicationOf(m).isWellFormed
-		if formed == nil || !formed(m, a) || !a.Bounded() || i >= len(p.Measurements) && !a.Least(0) {
+		if formed == nil || !formed(m, a) || !a.Bounded() || i >= len(p.Measurements) && !a.AllAtLeast(0) {
 			return false
 		}
 	}

@@ -47,7 +47,7 @@ type exactAnswer struct {
 // newExact takes the answers to all questions of a plan, in their order. The hash, and with it what a release is
 // debited for, covers all of them, also a candidate that no round will choose.
 func newExact(p *compiled.Compiled, all []plan.Measurement, counted answer.Answers, s *noise.Streams) *Exact {
-	e := &exact{plan: p, madeUp: answer.OfMadeUp(counted)}
+	e := &exact{plan: p, madeUp: answer.IsMadeUp(counted)}
 	counts := answer.All(counted)
 	hash := sha256.New()
 	for i, m := range all {
@@ -64,7 +64,7 @@ func newExact(p *compiled.Compiled, all []plan.Measurement, counted answer.Answe
 	for _, s := range p.Synthetic {
 		candidates := make([][]int64, len(adaptive.Candidates(s)))
 		for i := range candidates { // models are compared with the counts of candidates
-			candidates[i] = counts[i].Wide().Counts
+			candidates[i] = counts[i].Expanded().Counts
 		}
 		e.candidates, counts = append(e.candidates, candidates), counts[len(candidates):]
 	}

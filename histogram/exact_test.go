@@ -206,7 +206,7 @@ func TestNarrowCountsAreTheSameCounts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	p := tripsPlan(t)
 	for _, cells := range []int{0, 1, 7, 8, 9, 4095, 4096, 4104, 4111, 1<<18 - 1, 1 << 18, 1<<18 + 1, 1<<19 + 4099} {
-		n := &tabulate.Narrow{Low: make([]uint8, cells)}
+		n := &tabulate.CompactCounts{Low: make([]uint8, cells)}
 		counts := make([]int64, cells)
 		for i := range counts {
 			switch random.IntN(50) {
@@ -222,11 +222,11 @@ func TestNarrowCountsAreTheSameCounts(t *testing.T) {
 				n.Over = append(n.Over, i)
 			}
 		}
-		narrow, wide := answer.Answer{Narrow: n}, answer.Answer{Counts: counts}
+		narrow, wide := answer.Answer{Compact: n}, answer.Answer{Counts: counts}
 		if !bytes.Equal(narrow.Hash(), wide.Hash()) {
 			t.Errorf("%d counts have two hashes", cells)
 		}
-		if narrow.Len() != cells || !slices.Equal(narrow.Wide().Counts, counts) {
+		if narrow.Len() != cells || !slices.Equal(narrow.Expanded().Counts, counts) {
 			t.Errorf("%d counts are others when they are wide", cells)
 		}
 		var noisy [2][]int64

@@ -24,7 +24,7 @@ var (
 	folder         = histogramtest.Folder
 	streams        = histogramtest.Streams
 	hashOfPlan     = histogramtest.HashOf
-	shown          = histogramtest.Shown
+	shown          = histogramtest.PrintedForms
 )
 
 // FilesIn and MadeUpRows return the counters of package scan, which imports this one: tests from outside set them.

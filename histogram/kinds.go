@@ -56,15 +56,15 @@ func isSparse(m plan.Measurement, a answer.Answer) bool {
 }
 
 // isScored reports whether an answer is sparse without negative counts.
-func isScored(m plan.Measurement, a answer.Answer) bool { return isSparse(m, a) && a.Least(0) }
+func isScored(m plan.Measurement, a answer.Answer) bool { return isSparse(m, a) && a.AllAtLeast(0) }
 
 // isRanked reports whether an answer has counts of ascending pairs of a cell and a lattice index, none of them
 // negative.
 func isRanked(_ plan.Measurement, a answer.Answer) bool {
-	return a.Groups == nil && a.Ascending(math.MaxUint64) && a.Least(0)
+	return a.Groups == nil && a.Ascending(math.MaxUint64) && a.AllAtLeast(0)
 }
 
 // isGrouped reports whether an answer has positive numbers of units of groups.
 func isGrouped(_ plan.Measurement, a answer.Answer) bool {
-	return a.Groups != nil && a.Ascending(math.MaxUint64) && a.Least(1)
+	return a.Groups != nil && a.Ascending(math.MaxUint64) && a.AllAtLeast(1)
 }

@@ -202,9 +202,9 @@ func (o *Oracle) Measure(ctx context.Context, round, choice int, how budget.Mech
 	return noisy, nil
 }
 
-// Chose tells the oracle what an earlier run of the same release has chosen in a round. The choice is charged, and
-// the round's answer is the next step. It returns an error if Select would have.
-func (o *Oracle) Chose(round int, how budget.Mechanism, choice int) error {
+// ReplayChoice tells the oracle what an earlier run of the same release has chosen in a round. The choice is charged,
+// and the round's answer is the next step. It returns an error if Select would have.
+func (o *Oracle) ReplayChoice(round int, how budget.Mechanism, choice int) error {
 	x := o.inner
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -221,9 +221,9 @@ func (o *Oracle) Chose(round int, how budget.Mechanism, choice int) error {
 	return nil
 }
 
-// Gave tells the oracle that an earlier run of the same release was given the answer of a round. The answer is
+// ReplayAnswer tells the oracle that an earlier run of the same release was given the answer of a round. The answer is
 // charged, and not given again. It returns an error if Measure would have.
-func (o *Oracle) Gave(round, choice int, how budget.Mechanism) error {
+func (o *Oracle) ReplayAnswer(round, choice int, how budget.Mechanism) error {
 	x := o.inner
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -95,7 +95,8 @@ func answerTo(o *Oracle, round, choice int) (measured.Measured, error) {
 // passed tells an oracle that earlier runs have made a round.
 func passed(t testing.TB, o *Oracle, round, choice int) {
 	t.Helper()
-	err := errors.Join(o.Chose(round, o.inner.method.Select, choice), o.Gave(round, choice, o.inner.method.Noise))
+	err := errors.Join(o.ReplayChoice(round, o.inner.method.Select, choice),
+		o.ReplayAnswer(round, choice, o.inner.method.Noise))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,9 +412,9 @@ func TestLimitsOfRounds(t *testing.T) {
 			case "measure":
 				_, err = answerTo(o, a.round, a.candidates[0])
 			case "chose":
-				err = o.Chose(a.round, o.inner.method.Select, a.candidates[0])
+				err = o.ReplayChoice(a.round, o.inner.method.Select, a.candidates[0])
 			case "gave":
-				err = o.Gave(a.round, a.candidates[0], o.inner.method.Noise)
+				err = o.ReplayAnswer(a.round, a.candidates[0], o.inner.method.Noise)
 			}
 			if !errors.Is(err, a.want) || (err == nil) != (a.want == nil) {
 				t.Errorf("%s, %d: got %v, want %v", name, i, err, a.want)
@@ -512,7 +513,7 @@ func TestPairsAreMeasuredAsTheRest(t *testing.T) {
 	o := paidOracle(t, exactOf(t, p, folder(t, "a.csv", "a,b,c\n"+strings.Repeat("x,y,z\n", 7319)), 1))
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := o.Chose(0, o.inner.method.Select, ac); err != nil {
+	if err := o.ReplayChoice(0, o.inner.method.Select, ac); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.Measure(cancelled, 0, ac, o.inner.method.Noise); !errors.Is(err, context.Canceled) {
@@ -557,7 +558,7 @@ func TestPairsAreMeasuredAsTheRest(t *testing.T) {
 		for before := range round {
 			passed(t, o, before, bc)
 		}
-		if err := o.Chose(round, x.method.Select, ac); err != nil {
+		if err := o.ReplayChoice(round, x.method.Select, ac); err != nil {
 			t.Fatal(err)
 		}
 		m, err := answerTo(o, round, ac)

@@ -123,7 +123,7 @@ func TestClassesAreMergedOnceAndWhole(t *testing.T) {
 		t.Errorf("merged twice: %v", err)
 	}
 	late := fresh(1)
-	if err := late.Chose(0, late.inner.method.Select, setAB); err != nil {
+	if err := late.ReplayChoice(0, late.inner.method.Select, setAB); err != nil {
 		t.Fatal(err)
 	}
 	if err := late.Merge(good); !errors.Is(err, errMerge) {
@@ -162,7 +162,7 @@ func TestTheOracleIsTheFilterOfItsBlock(t *testing.T) {
 				sharper = choose
 			}
 			if n%2 == 1 { // as an earlier run did
-				if err := o.Chose(round, sharper, setAC); err != nil {
+				if err := o.ReplayChoice(round, sharper, setAC); err != nil {
 					t.Fatal(err)
 				}
 			} else if _, err := o.Select(context.Background(), round, sharper, []int{setAC}, [][]int64{make([]int64, 6)}, nil); err != nil {
@@ -176,7 +176,7 @@ func TestTheOracleIsTheFilterOfItsBlock(t *testing.T) {
 					t.Fatal("the noise does not cost what this test wants")
 				}
 				if n%2 == 1 {
-					return o.Gave(round, setAC, how)
+					return o.ReplayAnswer(round, setAC, how)
 				}
 				_, err := o.Measure(context.Background(), round, setAC, how)
 				return err
@@ -196,7 +196,7 @@ func TestTheOracleIsTheFilterOfItsBlock(t *testing.T) {
 				t.Fatalf("the oracle has spent %v, which is %v, of %v", o.inner.spent, spent, block)
 			}
 			if spent.Cmp(block) == 0 {
-				if err := o.Chose(round+1, of(choose, big.NewRat(1, 1<<40)), setAC); !errors.Is(err, errBeyondBlock) {
+				if err := o.ReplayChoice(round+1, of(choose, big.NewRat(1, 1<<40)), setAC); !errors.Is(err, errBeyondBlock) {
 					t.Fatalf("with nothing left: %v", err)
 				}
 				break
@@ -214,7 +214,7 @@ func TestWhatIsChargedStaysCharged(t *testing.T) {
 	o := fresh(1)
 	method := o.inner.method
 	passed(t, o, 0, setAB)
-	if err := o.Chose(1, method.Select, setAB); err != nil {
+	if err := o.ReplayChoice(1, method.Select, setAB); err != nil {
 		t.Fatal(err)
 	}
 	before := o.inner.spent.Rho
@@ -239,11 +239,11 @@ func TestMechanismsOfAnotherKindAreRefused(t *testing.T) {
 		if _, err := o.Select(context.Background(), 0, how, []int{onlyA}, [][]int64{{0, 0}}, nil); !errors.Is(err, errMechanism) {
 			t.Errorf("a choice by %s: %v", what, err)
 		}
-		if err := o.Chose(0, how, onlyA); !errors.Is(err, errMechanism) {
+		if err := o.ReplayChoice(0, how, onlyA); !errors.Is(err, errMechanism) {
 			t.Errorf("an earlier choice by %s: %v", what, err)
 		}
 	}
-	if err := o.Chose(0, choose, onlyA); err != nil {
+	if err := o.ReplayChoice(0, choose, onlyA); err != nil {
 		t.Fatal(err)
 	}
 	smaller, laplace, shifted := noise, noise, noise
@@ -260,7 +260,7 @@ func TestMechanismsOfAnotherKindAreRefused(t *testing.T) {
 		if _, err := o.Measure(context.Background(), 0, onlyA, how); !errors.Is(err, errMechanism) {
 			t.Errorf("an answer with %s: %v", what, err)
 		}
-		if err := o.Gave(0, onlyA, how); !errors.Is(err, errMechanism) {
+		if err := o.ReplayAnswer(0, onlyA, how); !errors.Is(err, errMechanism) {
 			t.Errorf("an earlier answer with %s: %v", what, err)
 		}
 	}
@@ -293,7 +293,7 @@ func TestACandidateChosenAgainHasFreshNoise(t *testing.T) {
 				passed(t, o, round, setABC)
 				continue
 			}
-			if err := o.Chose(round, o.inner.method.Select, setABC); err != nil {
+			if err := o.ReplayChoice(round, o.inner.method.Select, setABC); err != nil {
 				t.Fatal(err)
 			}
 			m, err := answerTo(o, round, setABC)
@@ -323,7 +323,7 @@ func TestACandidateChosenAgainHasFreshNoise(t *testing.T) {
 	// A definition that does not hold its round is not answered twice, even so.
 	o := fresh(7)
 	passed(t, o, 0, setABC)
-	if err := o.Chose(1, o.inner.method.Select, setABC); err != nil {
+	if err := o.ReplayChoice(1, o.inner.method.Select, setABC); err != nil {
 		t.Fatal(err)
 	}
 	a, err := o.inner.answerOf(1, setABC, o.inner.method.Noise)

@@ -228,7 +228,7 @@ func BenchmarkRound(b *testing.B) {
 	b.Run("answer", func(b *testing.B) {
 		for n := range b.N {
 			o := oracle(n)
-			if err := o.Chose(0, o.inner.method.Select, ab); err != nil {
+			if err := o.ReplayChoice(0, o.inner.method.Select, ab); err != nil {
 				b.Fatal(err)
 			}
 			if _, err := answerTo(o, 0, ab); err != nil {

@@ -93,7 +93,7 @@ func newQuantileDrawing(r *spec.Release, m plan.Measurement) (*quantileDrawing, 
 	if d.shares, d.denominator, err = budget.CommonShares(at); err != nil {
 		return nil, err
 	}
-	if d.Shift < 0 || d.Beyond < 0 || d.Beyond > answer.Most/2 {
+	if d.Shift < 0 || d.Beyond < 0 || d.Beyond > answer.MaxMagnitude/2 {
 		return nil, fmt.Errorf("the ends of intervals are drawn for a rank %d lower, with %d places more", d.Shift, d.Beyond)
 	}
 	for _, share := range d.shares {
@@ -146,7 +146,7 @@ func (d *quantileDrawing) rangeOf(cell int) (first, last int64) {
 
 // drawCell writes what is drawn for one cell.
 func (d *quantileDrawing) drawCell(b *noise.Bits, a exactAnswer, cell int, to []int64) error {
-	points := uint64(d.lattice.Places())
+	points := uint64(d.lattice.PointCount())
 	at := func(cell uint64) int {
 		return sort.Search(len(a.Cells), func(i int) bool { return a.Cells[i] >= cell*points })
 	}

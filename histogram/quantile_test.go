@@ -177,7 +177,7 @@ func TestQuantilesAreDrawnOnce(t *testing.T) {
 func TestRangesOfCoarserStrata(t *testing.T) {
 	l := &domain.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 90,
 		Strata: []domain.Stratum{{First: 5, Last: 9}, {First: 0, Last: 7}, {First: 30, Last: 90}}}
-	level := &domain.Level{Categories: make([]domain.Category, 2), Of: []uint32{0, 0, 1}}
+	level := &domain.Level{Categories: make([]domain.Category, 2), CategoryOf: []uint32{0, 0, 1}}
 	want := []domain.Stratum{{First: 0, Last: 9}, {First: 30, Last: 90}}
 	if got := rangesByCategory(l, level); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)

@@ -95,9 +95,9 @@ func (x *opened) emptyAbove(ctx context.Context, a exactAnswer, mask *impossible
 		return nil, err
 	}
 	cells := uint64(a.measurement.Cells)
-	stretches := make([][]cellAbove, (cells+law.Stretch()-1)/law.Stretch())
+	stretches := make([][]cellAbove, (cells+law.CellsPerStream()-1)/law.CellsPerStream())
 	err = parallel.Do(ctx, runtime.GOMAXPROCS(0), len(stretches), func(i int) error {
-		from := uint64(i) * law.Stretch()
+		from := uint64(i) * law.CellsPerStream()
 		return law.Draw(x.streams.Empty(a.definition, a.hash, i), func(place uint64, noisy int64) {
 			cell := from + place
 			if _, filled := slices.BinarySearch(a.Cells, cell); cell < cells && !filled && !mask.IsImpossible(cell) {

@@ -66,9 +66,9 @@ func TestAnswersOfAnotherFormAreRefused(t *testing.T) {
 		answer func(cells int64) answer.Answer
 		good   bool
 	}{
-		"as asked":     {with(answer.Most), true},
-		"too large":    {with(answer.Most + 1), false},
-		"too small":    {with(-answer.Most - 1), false},
+		"as asked":     {with(answer.MaxMagnitude), true},
+		"too large":    {with(answer.MaxMagnitude + 1), false},
+		"too small":    {with(-answer.MaxMagnitude - 1), false},
 		"the largest":  {with(math.MaxInt64), false},
 		"the smallest": {with(math.MinInt64), false},
 		"cells with rows": {func(int64) answer.Answer { return answer.Answer{Cells: []uint64{0}, Counts: []int64{5}} },

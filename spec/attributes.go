@@ -39,7 +39,7 @@ func (r *reader) findTable(at document.Node) *Table {
 	t := r.release.Table(at.Text())
 	if t == nil && len(r.release.Tables) > 0 {
 		names := r.tableNames()
-		r.Wrong(at, r.Among(at, document.Problem{Message: fmt.Sprintf("no table %q", document.Clip(at.Text())),
+		r.AddProblem(at, r.Among(at, document.Problem{Message: fmt.Sprintf("no table %q", document.Clip(at.Text())),
 			Expected: document.OneOf(names)}, names))
 	}
 	return t
@@ -62,7 +62,7 @@ func (r *reader) readAttributes(root document.Node, t *Table, n document.Node,
 		if p, ok := may(a); ok {
 			all = append(all, a)
 		} else {
-			r.Wrong(item, p)
+			r.AddProblem(item, p)
 		}
 	}
 	return all
@@ -88,7 +88,7 @@ func (r *reader) checkAttribute(t *Table, n document.Node, a Attribute, dotted b
 	case c.isDiscovered() && a.Level == "" && !dotted && !r.allowsUnlisted:
 		r.reportNotListed(n, c)
 	case c.Domain == nil && c.Lattice != nil:
-		r.Wrong(n, noCellsProblem(c))
+		r.AddProblem(n, noCellsProblem(c))
 	case c.Domain != nil && (levelOf(t, a) == nil || dotted && a.Level == ""):
 		r.reportLevel(n, c, a, dotted)
 	default:
@@ -107,7 +107,7 @@ func (r *reader) checkColumn(t *Table, n document.Node, a Attribute) bool {
 	if near != "" {
 		near = Attribute{near, a.Level}.String()
 	}
-	r.Wrong(n, r.WithNearest(n, document.Problem{Message: fmt.Sprintf("table %s has no column %q", t.Name,
+	r.AddProblem(n, r.WithNearest(n, document.Problem{Message: fmt.Sprintf("table %s has no column %q", t.Name,
 		document.Clip(a.Column)), Expected: document.OneOf(names)}, near))
 	return false
 }
@@ -126,29 +126,29 @@ func (r *reader) reportLevel(n document.Node, c *Column, a Attribute, dotted boo
 	if a.Level == "" && !dotted {
 		p.Message = fmt.Sprintf("%s is a %s range without step and so has no finest level", c.Name, c.Type)
 		if len(usable) > 0 {
-			p.Fix = r.Mended(n.Value, usable[0])
+			p.Fix = r.RepairedLine(n.Value, usable[0])
 		}
-		r.Wrong(n, p)
+		r.AddProblem(n, p)
 		return
 	}
 	near := r.Nearest(a.Level, levels)
 	if near != "" {
 		near = Attribute{c.Name, near}.String()
 	}
-	r.Wrong(n, r.WithNearest(n, p, near))
+	r.AddProblem(n, r.WithNearest(n, p, near))
 }
 
 // noCellsProblem returns the problem of a column that serves only statistics.
 func noCellsProblem(c *Column) document.Problem {
 	return document.Problem{
 		Message:  fmt.Sprintf("%s has more than %d cells and no levels: it is for statistics alone", c.Name, domain.MaxCells),
-		Expected: fmt.Sprintf("a column with a larger step; it may read the same values, with from: %s", c.Origin()),
+		Expected: fmt.Sprintf("a column with a larger step; it may read the same values, with from: %s", c.DescribeSource()),
 	}
 }
 
 // reportNotListed reports an attribute whose categories are not listed where they must be.
 func (r *reader) reportNotListed(n document.Node, c *Column) {
-	r.Wrong(n, document.Problem{
+	r.AddProblem(n, document.Problem{
 		Message: fmt.Sprintf("the categories of %s are not listed: they become known by a selection that is paid for, and only there",
 			c.Name),
 		Expected: "it in the `by` of a marginal, or a list of its values",

@@ -12,13 +12,13 @@ import (
 // readBudget reads the amounts, the split, and the extras that are paid for outside the split.
 func (r *reader) readBudget(root document.Node) {
 	n, extras := root.Get("budget"), r.readExtras(root)
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return
 	}
 	b := &r.release.Budget
 	b.Epsilon, b.Delta, b.Rho = r.readAmount(n.Get("epsilon")), r.readAmount(n.Get("delta")), r.readAmount(n.Get("rho"))
 	if delta := n.Get("delta"); b.Delta != nil && b.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
-		r.Wrong(delta, document.Problem{Message: "delta is " + delta.Text(), Expected: "a delta below 1, as 1e-9"})
+		r.AddProblem(delta, document.Problem{Message: "delta is " + delta.Text(), Expected: "a delta below 1, as 1e-9"})
 	}
 	b.Minimise = Objective(n.Get("minimise").TextOr(string(Guarded)))
 	r.readNoise(n.Get("noise"))
@@ -58,7 +58,7 @@ func (r *reader) readNoise(n document.Node) {
 		form, only = "rho", GaussianNoise
 	}
 	if b.Delta == nil && !b.Noise.isPricedAs(only) {
-		r.Wrong(n, document.Problem{
+		r.AddProblem(n, document.Problem{
 			Message:  fmt.Sprintf("a budget of %s is spent on %s noise, not on %s noise", form, only.Law(), b.Noise.Law()),
 			Expected: fmt.Sprintf("noise: %s, or leave it out; a budget of epsilon and delta can be spent on either law", only),
 		})
@@ -72,7 +72,7 @@ func (r *reader) readAmount(n document.Node) *big.Rat {
 	}
 	x, ok := r.Number(n)
 	if ok && x.Sign() <= 0 {
-		r.Wrong(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
+		r.AddProblem(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
 	}
 	return x
 }
@@ -187,7 +187,7 @@ func (s *splitter) readPortions(n document.Node, prefix string) (portions []port
 			e.Share = s.readAmount(source)
 			ok = ok && e.Share != nil
 		}
-		ok = ok && s.Sound(source)
+		ok = ok && s.IsSound(source)
 		portions = append(portions, e)
 	}
 	return portions, ok
@@ -198,13 +198,13 @@ func (s *splitter) readAbsolute(n document.Node) *big.Rat {
 	form := n.Key.Value
 	switch {
 	case form == "epsilon" && s.total == nil:
-		s.Wrong(n, document.Problem{
+		s.AddProblem(n, document.Problem{
 			Message:  "an amount of epsilon under {epsilon, delta}: what a part of such a budget costs in epsilon depends on all the other parts",
 			Expected: "a share, as 30%, or an amount of rho, as {rho: 1/100}",
 		})
 		return nil
 	case form == "epsilon" && !s.pure, form == "rho" && s.pure:
-		s.Wrong(n, document.Problem{Message: "an amount of " + form + " in a budget of another kind",
+		s.AddProblem(n, document.Problem{Message: "an amount of " + form + " in a budget of another kind",
 			Expected: "a share, or an amount of the kind of the whole budget"})
 		return nil
 	}
@@ -237,7 +237,7 @@ func (s *splitter) checkSum(n document.Node, portions []portion, has knownAmount
 		p.Message = "absolute amounts alone: what they are taken from is not known beforehand, and nothing gets what they leave"
 		p.Expected = "a leaf with a share of what is left, as 100%"
 	}
-	s.Wrong(n, p)
+	s.AddProblem(n, p)
 	return false
 }
 
@@ -257,7 +257,7 @@ func (s *splitter) checkShares(n document.Node, portions []portion) bool {
 	if difference.Sign() < 0 {
 		word = "too much"
 	}
-	s.Wrong(n, document.Problem{
+	s.AddProblem(n, document.Problem{
 		Message: fmt.Sprintf("the shares add up to %s: %s is %s", document.FormatShare(sum),
 			document.FormatShare(difference.Abs(difference)),
 			word),

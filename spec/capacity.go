@@ -45,5 +45,5 @@ func (s statReader) checkFits(n document.Node, c *Column, l *domain.Lattice, pow
 	if s.table.Expect == nil || s.table.Expect.Rows == nil {
 		p.Expected += "; or expect: {rows: [a, b]} in the table, with the most rows that it has"
 	}
-	s.Wrong(n, p)
+	s.AddProblem(n, p)
 }

@@ -75,8 +75,8 @@ func (w *Predicate) Column() *Column {
 		Unknown: Policy{Action: w.Unknown}, Null: Policy{Action: Drop}}
 }
 
-// Origin says in the words of the spec where the values of a column come from.
-func (c *Column) Origin() string {
+// DescribeSource says in the words of the spec where the values of a column come from.
+func (c *Column) DescribeSource() string {
 	switch {
 	case c.DerivedFrom != nil:
 		return c.DerivedFrom.String()

@@ -33,7 +33,7 @@ func (r *reader) deriveColumns(t *Table, columns document.Node) {
 	for _, n := range r.Entries(columns) {
 		from := n.Get("derived_from")
 		c := t.Column(n.Key.Value)
-		if !r.Sound(n) || c.DerivedFrom == nil {
+		if !r.IsSound(n) || c.DerivedFrom == nil {
 			continue
 		}
 		origin := t.Column(c.DerivedFrom.Column)
@@ -45,7 +45,7 @@ func (r *reader) deriveColumns(t *Table, columns document.Node) {
 			} else if at := *origin.DerivedFrom; c.DerivedFrom.Level == "" {
 				p.Fix = "derived_from: " + at.String()
 			}
-			r.Wrong(from, p)
+			r.AddProblem(from, p)
 			continue
 		}
 		if !r.checkAttribute(t, from, *c.DerivedFrom, strings.Contains(from.Text(), ".")) || origin.Domain == nil {
@@ -71,7 +71,7 @@ func (r *reader) checkDecided(t *Table, m *Marginal, n document.Node) {
 			continue
 		}
 		if before.Column != a.Column && m.Every == nil {
-			r.Wrong(item, t.sameOriginProblem(before, a))
+			r.AddProblem(item, t.sameOriginProblem(before, a))
 		}
 	}
 	if len(m.By) < len(n.Get("by").Items()) {
@@ -79,7 +79,7 @@ func (r *reader) checkDecided(t *Table, m *Marginal, n document.Node) {
 	}
 	for i, size := range m.Every {
 		if size > len(first) {
-			r.Wrong(n.Get("every").Items()[i], document.Problem{
+			r.AddProblem(n.Get("every").Items()[i], document.Problem{
 				Message: fmt.Sprintf("no table has %d of these attributes: derived columns do not stand beside what decides them",
 					size),
 				Expected: fmt.Sprintf("a size from 0 to %d", len(first)),

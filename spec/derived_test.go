@@ -30,7 +30,7 @@ func TestDerivedColumnsHaveTheirLevelsCategories(t *testing.T) {
 		origin, _ := columns.Column(from.Column).Domain.Level(from.Level)
 		finest, _ := c.Domain.Level("")
 		if diff := cmp.Diff(origin.Categories, finest.Categories); diff != "" || c.Domain.Size() != origin.Size() ||
-			finest.Of != nil {
+			finest.CategoryOf != nil {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -66,11 +66,11 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 	r.checkDiscoverFigures(t, m, n, by, name)
 	switch {
 	case r.release.Privacy.Total:
-		r.Wrong(by, document.Problem{
+		r.AddProblem(by, document.Problem{
 			Message:  fmt.Sprintf("privacy is total, yet how many values %s has decides whether they fit into memory", name),
 			Expected: "a list of its values"})
 	case !t.measuresAll():
-		r.Wrong(by, document.Problem{
+		r.AddProblem(by, document.Problem{
 			Message: fmt.Sprintf("%s, whose categories are not listed, beside a sample: the selection is not amplified by it in this version",
 				name), Expected: "no sample, or a list of its values"})
 	}
@@ -94,7 +94,7 @@ func (r *reader) checkDiscoverBudget(by document.Node, name string) {
 	default:
 		return // already reported
 	}
-	r.Wrong(by, p)
+	r.AddProblem(by, p)
 }
 
 // checkDiscoverFigures reports statistics of unlisted groups other than numbers of units, and a missing bound on the
@@ -105,15 +105,15 @@ func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by document.Node
 	units := slices.ContainsFunc(m.Stats, func(s Stat) bool { return s.Kind.countsUnits() })
 	switch {
 	case others || len(m.Stats) > 1:
-		r.Wrong(at, document.Problem{
+		r.AddProblem(at, document.Problem{
 			Message:  "statistics beside the number of units, of groups that nobody listed, are not supported by this version",
 			Expected: "stats: [units]; [count] where each row is a unit"})
 	case !units && !t.Unit.Row:
-		r.Wrong(at, document.Problem{
+		r.AddProblem(at, document.Problem{
 			Message:  fmt.Sprintf("groups of %s appear by how many units they have, and that is what their figure is", name),
 			Expected: "the number of units", Fix: "stats: [units]"})
 	case !units && t.isWeighted():
-		r.Wrong(at, document.Problem{
+		r.AddProblem(at, document.Problem{
 			Message: fmt.Sprintf("groups of %s appear by how many units they have, and weights would count them as others",
 				name), Expected: "a table without a weight"})
 	}
@@ -124,7 +124,7 @@ func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by document.Node
 	if t.Unit.Row || t.Unit.MaxRows == 1 || m.PerUnit.Groups > 0 {
 		return
 	}
-	r.Wrong(by, document.Problem{
+	r.AddProblem(by, document.Problem{
 		Message: fmt.Sprintf("nothing says in how many groups of %s one unit may count, by which the δ of the selection is divided",
 			name),
 		Expected: "per_unit: {groups: N} in the marginal", Fix: "per_unit: {groups: 1}",

@@ -62,11 +62,11 @@ func TestCodebookLevels(t *testing.T) {
 		t.Errorf("finest %s", got)
 	}
 	state, _ := d.Level("state")
-	if got := fmt.Sprint(state.Categories, state.Of); got != "[{s2 South} {s1 North}] [0 1 0]" {
+	if got := fmt.Sprint(state.Categories, state.CategoryOf); got != "[{s2 South} {s1 North}] [0 1 0]" {
 		t.Errorf("state %s", got)
 	}
 	district, ok := d.Level("district")
-	if !ok || district.Of != nil || district.Size() != 3 {
+	if !ok || district.CategoryOf != nil || district.Size() != 3 {
 		t.Errorf("district %v", district)
 	}
 	for _, levels := range []string{"[state, place]", "[state, code]", "[state]", "[place]"} {

@@ -29,7 +29,7 @@ marginals:
 	age := release.Table("persons").Column("age").Domain
 	band, _ := age.Level("band")
 	code, fit := age.CodeOfInt(39)
-	fmt.Println(release.Marginals[0].By, band.Categories[band.Of[code]].Code, fit)
+	fmt.Println(release.Marginals[0].By, band.Categories[band.CategoryOf[code]].Code, fit)
 	// Output: [age.band mode] 16–64 in its domain
 }
 

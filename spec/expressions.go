@@ -65,10 +65,10 @@ func (r *reader) reportExpression(n document.Node, mark int, wrong *expression.E
 	at, end := min(mark+wrong.At, len(text)), min(mark+wrong.End, len(text))
 	p := document.Problem{Message: wrong.Message, Expected: wrong.Expected}
 	if wrong.Fix != "" {
-		p.Fix = r.Mended(n.Value, text[:at]+wrong.Fix+text[end:])
+		p.Fix = r.RepairedLine(n.Value, text[:at]+wrong.Fix+text[end:])
 	}
 	if p.Nearest = r.Nearest(wrong.Unknown, wrong.Among); p.Nearest != "" {
-		p.Fix = r.Mended(n.Value, text[:at]+p.Nearest+text[end:])
+		p.Fix = r.RepairedLine(n.Value, text[:at]+p.Nearest+text[end:])
 	}
 	r.MarkUnsound(n)
 	column := n.Value.Column
@@ -82,7 +82,7 @@ func (r *reader) reportExpression(n document.Node, mark int, wrong *expression.E
 		return
 	}
 	p.Message = fmt.Sprintf("character %d: %s", before+1, p.Message)
-	r.Wrong(n, p)
+	r.AddProblem(n, p)
 }
 
 // declaredColumns returns the kinds that the columns of a table declare for the source columns they read, and the
@@ -106,7 +106,7 @@ func declaredColumns(columns document.Node) func(table, name string) expression.
 		case of.Present():
 			declared.Kind = kindByType[domain.Type(of.Text())]
 			if domain.Type(of.Text()) == domain.Decimal {
-				declared.Places = stepPlaces(c.Get("step"))
+				declared.DecimalPlaces = stepPlaces(c.Get("step"))
 			}
 		}
 		if before, twice := declaredAs[name]; twice && before != declared {
@@ -141,7 +141,7 @@ func stepPlaces(step document.Node) int {
 // readPredicate reads which rows of a table count. It returns nil if the spec gives no condition or a problem was
 // reported.
 func (r *reader) readPredicate(t *Table, n, columns document.Node) *Predicate {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return nil
 	}
 	w, at := &Predicate{}, n.Get("is").Or(n)
@@ -152,7 +152,7 @@ func (r *reader) readPredicate(t *Table, n, columns document.Node) *Predicate {
 		return nil
 	}
 	if kind := w.Expression.Type().Kind; kind != expression.Boolean {
-		r.Wrong(at, document.Problem{Message: fmt.Sprintf("the expression is %s", kind),
+		r.AddProblem(at, document.Problem{Message: fmt.Sprintf("the expression is %s", kind),
 			Expected: "a condition: rows for which it is true are counted", Fix: "where: age >= 18"})
 		return nil
 	}
@@ -178,14 +178,14 @@ func (r *reader) checkExpression(c *Column, n document.Node) {
 		p.Expected = "type: text, with values or a code book"
 	case expression.Number:
 		switch {
-		case c.Type == domain.Decimal || gives.Places == 0 && c.Type == domain.Integer:
+		case c.Type == domain.Decimal || gives.DecimalPlaces == 0 && c.Type == domain.Integer:
 			r.checkConstants(c, at)
 			return
-		case gives.Places == 0 && isList && c.Type == domain.Text:
+		case gives.DecimalPlaces == 0 && isList && c.Type == domain.Text:
 			r.checkTexts(c, n, "a number", domain.IsInteger)
 			return
-		case gives.Places > 0:
-			p.Message = fmt.Sprintf("the expression is a number of %d places, and the column is of type %s", gives.Places,
+		case gives.DecimalPlaces > 0:
+			p.Message = fmt.Sprintf("the expression is a number of %d places, and the column is of type %s", gives.DecimalPlaces,
 				c.Type)
 			p.Expected = "type: decimal with a range, or floor(…) or round(…)"
 		default:
@@ -206,7 +206,7 @@ func (r *reader) checkExpression(c *Column, n document.Node) {
 		}
 		p.Expected = "type: timestamp with a range, or date(…) of it"
 	}
-	r.Wrong(at, p)
+	r.AddProblem(at, p)
 }
 
 // checkConstants reports a constant of an expression that is not a category of its column and that no policy covers. A
@@ -238,7 +238,7 @@ func (r *reader) checkConstants(c *Column, from document.Node) {
 func (r *reader) checkTexts(c *Column, n document.Node, gives string, is func(code string) bool) {
 	for _, category := range c.Domain.Categories() {
 		if !is(category.Code) {
-			r.Wrong(n.Get("values").Or(n.Get("codebook")),
+			r.AddProblem(n.Get("values").Or(n.Get("codebook")),
 				document.Problem{Message: fmt.Sprintf("the expression is %s, which is never written %q", gives,
 					document.Clip(category.Code)),
 					Expected: "categories that are written so, or an expression that gives texts, as recode(x, {1: 'one'})"})
@@ -255,7 +255,7 @@ func (r *reader) readTruth(c *Column, n document.Node) {
 	values := n.Get("values")
 	at := values.Or(n.Get("from"))
 	if !values.Present() || c.Domain == nil || c.Domain.Ranged() || c.Type != domain.Text && c.Type != domain.Boolean {
-		r.Wrong(at, p)
+		r.AddProblem(at, p)
 		return
 	}
 	codes := c.Domain.Categories()
@@ -272,5 +272,5 @@ func (r *reader) readTruth(c *Column, n document.Node) {
 		c.Expression.Categories = []string{codes[0].Code, codes[1].Code}
 		return
 	}
-	r.Wrong(at, p)
+	r.AddProblem(at, p)
 }

@@ -27,7 +27,7 @@ type extra struct {
 // readExtras reads the extras of a release, in document order.
 func (r *reader) readExtras(root document.Node) (all []extra) {
 	take := func(n document.Node, key, path string) {
-		if !r.Sound(n) {
+		if !r.IsSound(n) {
 			return
 		}
 		at := n.Get(key)
@@ -40,7 +40,7 @@ func (r *reader) readExtras(root document.Node) (all []extra) {
 			if x.Sign() > 0 && at.IsNumber() && x.Cmp(big.NewRat(100, 1)) < 0 {
 				p.Fix = key + ": " + at.Text() + "%"
 			}
-			r.Wrong(at, p)
+			r.AddProblem(at, p)
 		default:
 			all = append(all, extra{n, path, x})
 			r.extras[n.Path] = path
@@ -70,7 +70,7 @@ func (r *reader) shareWithoutExtras(extras []extra) (rest *big.Rat) {
 	rest = big.NewRat(1, 1)
 	for _, e := range extras {
 		if rest.Sub(rest, e.share); rest.Sign() <= 0 {
-			r.Wrong(e.Node, document.Problem{Message: "what is bought beside tables leaves them nothing",
+			r.AddProblem(e.Node, document.Problem{Message: "what is bought beside tables leaves them nothing",
 				Expected: "shares of bounds and diagnostics that add up to less than 1"})
 			return nil
 		}
@@ -106,7 +106,7 @@ func (r *reader) checkSuggested(root document.Node, t *Table) {
 	columns := root.Get("tables").Get(t.Name).Get("columns")
 	for _, c := range t.Columns {
 		if c.Suggest != "" {
-			r.requireLattice(root, t, c, columns.Get(c.Name).Get("bounds").AtKey(), "bounds")
+			r.requireLattice(root, t, c, columns.Get(c.Name).Get("bounds").KeyNode(), "bounds")
 		}
 	}
 }

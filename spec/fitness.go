@@ -12,7 +12,7 @@ import (
 // readFit reads the classes of fitness. Without them in the spec there are none: only the publisher can say what a
 // figure must be precise enough for.
 func (r *reader) readFit(n document.Node) {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return
 	}
 	rest := ""
@@ -32,7 +32,7 @@ func (r *reader) readFit(n document.Node) {
 				return
 			}
 		case len(r.release.Fit) == 0:
-			r.Wrong(class, document.Problem{Message: fmt.Sprintf("class %q takes the rest, and there is no other class",
+			r.AddProblem(class, document.Problem{Message: fmt.Sprintf("class %q takes the rest, and there is no other class",
 				document.Clip(name)), Expected: "a class with a bound before it, as precise: 5%"})
 			return
 		default:
@@ -74,6 +74,6 @@ func (r *reader) readFitBound(n document.Node) bool {
 		r.release.Fit = append(classes, FitClass{Name: name, AtMost: bound})
 		return true
 	}
-	r.Wrong(n, p)
+	r.AddProblem(n, p)
 	return false
 }

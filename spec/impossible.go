@@ -14,7 +14,7 @@ import (
 
 func (r *reader) readImpossible(root document.Node) {
 	for _, n := range root.Get("impossible").Items() {
-		if !r.Sound(n) {
+		if !r.IsSound(n) {
 			continue
 		}
 		t := r.readTable(n, "the table whose rows they are")
@@ -51,14 +51,14 @@ func (r *reader) readConditions(t *Table, n document.Node) (all []Condition, eve
 	for _, pair := range r.Entries(n) {
 		column, level, dotted := strings.Cut(pair.Key.Value, ".")
 		a := Attribute{Column: column, Level: level}
-		at := pair.AtKey()
+		at := pair.KeyNode()
 		if !r.checkAttribute(t, at, a, dotted) {
 			known = false
 			continue
 		}
 		origin := t.originOf(a)
 		if before := seen[origin.Column]; before != "" {
-			r.Wrong(at, document.Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a),
+			r.AddProblem(at, document.Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a),
 				Expected: "each column once, at one level"})
 			known = false
 			continue
@@ -94,9 +94,9 @@ func (r *reader) readCodes(a Attribute, l *domain.Level, n document.Node) []int 
 		at := code[item.Text()]
 		switch {
 		case at < 0:
-			r.Wrong(item, domain.NoCategory(r.Findings, item, a.String(), l.Categories))
+			r.AddProblem(item, domain.NoCategory(r.Findings, item, a.String(), l.Categories))
 		case seen[at]:
-			r.Wrong(item, document.Problem{Message: fmt.Sprintf("duplicate category %q", document.Clip(item.Text())),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("duplicate category %q", document.Clip(item.Text())),
 				Expected: "each category once"})
 		default:
 			codes, seen[at] = append(codes, at), true

@@ -29,7 +29,7 @@ type figures struct {
 
 func (r *reader) readInvariants(root document.Node) {
 	for _, n := range r.Entries(root.Get("invariants")) {
-		if !r.Sound(n) {
+		if !r.IsSound(n) {
 			continue
 		}
 		t := r.readTable(n, "the table whose rows the figures count")
@@ -106,7 +106,7 @@ func (r *reader) readCells(root document.Node, t *Table, n document.Node) *figur
 			return nil // not built, or already reported
 		}
 		if cells > domain.MaxCells/max(level.Size(), 1) {
-			r.Wrong(n, document.Problem{Message: domain.ErrTooFine.Error(), Expected: "coarser levels or fewer attributes"})
+			r.AddProblem(n, document.Problem{Message: domain.ErrTooFine.Error(), Expected: "coarser levels or fewer attributes"})
 			return nil
 		}
 		cells *= level.Size()
@@ -161,18 +161,18 @@ func (r *reader) readPlain(n document.Node, f *figures) bool {
 	pairs := n.Pairs()
 	switch {
 	case len(f.by) > 1:
-		r.Wrong(n, document.Problem{Message: fmt.Sprintf("figures by %d attributes", len(f.by)),
+		r.AddProblem(n, document.Problem{Message: fmt.Sprintf("figures by %d attributes", len(f.by)),
 			Expected: "from: a CSV file with a column for each attribute and one called count"})
 		return false
 	case len(f.by) == 0 && pairs != nil:
-		r.Wrong(n, document.Problem{Message: "figures of categories, and `by` names no attribute",
+		r.AddProblem(n, document.Problem{Message: "figures of categories, and `by` names no attribute",
 			Expected: "the number of rows, or an attribute in `by`"})
 		return false
 	case len(f.by) == 0:
-		f.counts[0], f.cells[0] = n.Whole(), "here"
+		f.counts[0], f.cells[0] = n.WholeNumber(), "here"
 		return true
 	case pairs == nil:
-		r.Wrong(n, document.Problem{Message: "one figure for all categories of " + f.by[0].String(),
+		r.AddProblem(n, document.Problem{Message: "one figure for all categories of " + f.by[0].String(),
 			Expected: "each category with its figure, as {" + document.Clip(f.levels[0].Categories[0].Code) + ": " +
 				document.Clip(n.Text()) + "}"})
 		return false
@@ -181,12 +181,12 @@ func (r *reader) readPlain(n document.Node, f *figures) bool {
 	for _, pair := range r.Entries(n) {
 		code, known := f.codes[0][pair.Key.Value]
 		if !known {
-			at := pair.AtKey()
-			r.Wrong(at, domain.NoCategory(r.Findings, at, f.by[0].String(), f.levels[0].Categories))
+			at := pair.KeyNode()
+			r.AddProblem(at, domain.NoCategory(r.Findings, at, f.by[0].String(), f.levels[0].Categories))
 			ok = false
 			continue
 		}
-		f.counts[code], f.cells[code] = pair.Whole(), "here"
+		f.counts[code], f.cells[code] = pair.WholeNumber(), "here"
 	}
 	if missing := f.missingCells(); ok && missing != "" {
 		r.Report(n.Heading(), n.Path, document.Problem{Message: "no figure of " + missing,
@@ -210,8 +210,9 @@ func (r *reader) readFigures(at document.Node, f *figures) (string, bool) {
 	for i := len(f.by) - 1; i >= 0; i-- {
 		headed = f.by[i].String() + "," + headed
 	}
-	p := &publicTable{named: at, Table: files.Table{File: path, What: "table of figures", RowsAre: "cells", Headed: headed,
-		Comma: ','}}
+	p := &publicTable{named: at, Table: files.Table{File: path, Description: "table of figures", RowNoun: "cells",
+		Headed: headed,
+		Comma:  ','}}
 	used, problem := p.readFigures(content, f)
 	if problem != nil {
 		problem.Expected += fmt.Sprintf(" (the figures are named in line %d of %s)", at.Value.Line, r.File)
@@ -269,7 +270,7 @@ func (p *publicTable) readFigure(row int, fields []string, columns []int, f *fig
 		code, known := f.codes[i][fields[columns[i]]]
 		if !known {
 			problem := p.InField(row, columns[i], fmt.Sprintf("%q is no category of %s", document.Clip(fields[columns[i]]),
-				f.by[i]), domain.SomeOf(level.Categories))
+				f.by[i]), domain.FirstFewOf(level.Categories))
 			problem.Nearest = domain.Nearest(new(document.Suggestions), fields[columns[i]], level.Categories)
 			return problem
 		}
@@ -290,7 +291,7 @@ func (p *publicTable) readFigure(row int, fields []string, columns []int, f *fig
 	case err != nil || count > MaxCount:
 		return p.InField(row, columns[len(f.by)], document.Clip(text)+" is too large", "2^40 at most")
 	}
-	f.counts[cell], f.cells[cell] = count, p.Place(row)
+	f.counts[cell], f.cells[cell] = count, p.RowPosition(row)
 	return nil
 }
 

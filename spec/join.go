@@ -47,11 +47,11 @@ func (r *reader) warnOfUnits(at document.Node, file string, t *Table) {
 
 // readJoin reads one public table. It returns nil if a problem was reported.
 func (r *reader) readJoin(n document.Node) *Join {
-	if !r.Built(n) {
+	if !r.IsBuilt(n) {
 		return nil
 	}
 	if public := n.Get("public"); !public.IsTrue() {
-		r.Wrong(public, document.Problem{
+		r.AddProblem(public, document.Problem{
 			Message:  n.Key.Value + " is not public",
 			Expected: "true: rows are joined to public tables alone; one that is confidential is a table of its own, with its unit",
 			Fix:      "public: true",
@@ -61,7 +61,7 @@ func (r *reader) readJoin(n document.Node) *Join {
 	on := n.Get("on").Texts()
 	for i, item := range n.Get("on").Items() {
 		if slices.Contains(on[:i], item.Text()) {
-			r.Wrong(item, document.Problem{Message: fmt.Sprintf("column %q is there twice", document.Clip(item.Text())),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("column %q is there twice", document.Clip(item.Text())),
 				Expected: "each column of the key once"})
 			return nil
 		}
@@ -77,7 +77,7 @@ func (r *reader) readJoin(n document.Node) *Join {
 	}
 	p := &publicTable{
 		named: at,
-		Table: files.Table{File: path, What: "public table", RowsAre: "rows", Headed: "the names of its columns"},
+		Table: files.Table{File: path, Description: "public table", RowNoun: "rows", Headed: "the names of its columns"},
 		join:  &Join{Name: n.Key.Value, File: path, On: on, columns: map[string]*PublicColumn{}},
 	}
 	p.Comma, p.nulls = readFields(n)
@@ -135,7 +135,7 @@ func (p *publicTable) repeatedKeyProblem(keys []int, row int) *document.Problem 
 		return !slices.ContainsFunc(keys, func(i int) bool { return fields[i] != p.Rows[row][i] })
 	})
 	return p.InRow(row, "a repeated key", "each key once, so that a row is joined to one row at most; the first is "+
-		p.Place(first))
+		p.RowPosition(first))
 }
 
 // readLookup reads a column that is looked up in a public table. It returns false if the text has another form.
@@ -167,9 +167,9 @@ func (r *reader) lookUp(t *Table, at document.Node, join, column string) (*Join,
 			p.Fix = "join: {" + join + ": {csv: " + join + ".csv, on: KEY, public: true}}"
 		}
 		if p.Nearest = r.Nearest(join, names); p.Nearest != "" {
-			p.Fix = r.Mended(at.Value, strings.Replace(at.Text(), join+".", p.Nearest+".", 1))
+			p.Fix = r.RepairedLine(at.Value, strings.Replace(at.Text(), join+".", p.Nearest+".", 1))
 		}
-		r.Wrong(at, p)
+		r.AddProblem(at, p)
 		return nil, false
 	case j.columns[column] != nil:
 		return j, true
@@ -180,9 +180,9 @@ func (r *reader) lookUp(t *Table, at document.Node, join, column string) (*Join,
 		problem := document.Problem{Message: fmt.Sprintf("%s has no column %q", document.Clip(p.File), document.Clip(column)),
 			Expected: document.OneOf(p.Header)}
 		if problem.Nearest = r.Nearest(column, p.Header); problem.Nearest != "" {
-			problem.Fix = r.Mended(at.Value, strings.Replace(at.Text(), "."+column, "."+problem.Nearest, 1))
+			problem.Fix = r.RepairedLine(at.Value, strings.Replace(at.Text(), "."+column, "."+problem.Nearest, 1))
 		}
-		r.Wrong(at, problem)
+		r.AddProblem(at, problem)
 		return nil, false
 	}
 	if problem := p.CheckUse(i, false); problem != nil {
@@ -228,7 +228,7 @@ func (r *reader) checkLookup(t *Table, c *Column, n document.Node) {
 		if c.Domain != nil {
 			_, fit = c.Domain.CodeOfText(text)
 		} else {
-			_, fit = c.Lattice.PlaceOfText(text, domain.Whole)
+			_, fit = c.Lattice.IndexOfText(text, domain.NoStratum)
 		}
 		if fit != domain.Fits {
 			odd = append(odd, fmt.Sprintf("%q", document.Clip(text)))

@@ -40,7 +40,7 @@ var language = sync.OnceValue(func() *shape.Shape {
 					Required: "the part of the whole budget", Fix: "share: 1%"})},
 		shape.Field{Key: "engines", Shape: open.NotBuilt("engines")},
 	).WithForms([]string{"marginals"}, []string{"synthetic"}, []string{"marginals", "synthetic"}).
-		OrSay("marginals, the tables of counts to publish, or synthetic, microdata")
+		WithMessage("marginals, the tables of counts to publish, or synthetic, microdata")
 })
 
 func paramsShape() *shape.Shape {
@@ -104,7 +104,7 @@ func splitShape() *shape.Shape {
 		shape.Field{Key: "rho", Shape: shape.Number("an amount of rho")},
 		shape.Field{Key: "split", Shape: split},
 	).WithForms([]string{"share"}, []string{"epsilon"}, []string{"rho"})
-	split.Of = shape.Choice(says,
+	split.Element = shape.Choice(says,
 		shape.OnMapping(part),
 		shape.OnText(`^needed$`, shape.Enum("needed", "needed")),
 		shape.OnScalar(shape.Number(says)))
@@ -119,7 +119,7 @@ func impossibleShape() *shape.Shape {
 				Shape:    whereShape("attributes and their categories, as {age.band: 0–15, status: [employed, unemployed]}"),
 				Required: "attributes and their categories", Fix: "where: {age.band: 0–15, status: employed}"},
 			shape.Field{Key: "rows", Shape: shape.Enum("error or drop: what happens to a row that is so", rowsError, rowsDrop)}),
-		1, 0).OrSay("at least one, as {where: {age.band: 0–15, status: employed}}")
+		1, 0).WithMessage("at least one, as {where: {age.band: 0–15, status: employed}}")
 }
 
 func invariantsShape() *shape.Shape {
@@ -174,7 +174,7 @@ func syntheticShape() *shape.Shape {
 			shape.Field{Key: "parent",
 				Shape: shape.Text("the table whose microdata have the one row that each of these rows belongs to")},
 			shape.Field{Key: "size", Shape: shape.Pattern("a name for the number of rows of a parent row", `^`+columnSyntax+`$`),
-				Needs: "parent"},
+				Requires: "parent"},
 			shape.Field{Key: "files", Shape: shape.Whole("a whole number from 2 to 100", 2, mostFiles)})).
 		Nonempty("at least one table, as {persons: {budget: microdata}}")
 }

@@ -49,7 +49,7 @@ func marginalShape() *shape.Shape {
 			shape.Field{Key: "confidence", Shape: shape.Number("a share from 50% to below 100%, as 95%")},
 			shape.Field{Key: "of", Shape: shape.Enum("each-cell or all-cells", eachCell, allCells)})},
 	).
-		WithHabits(whereHabits("`where: CONDITION` in the table, which leaves rows out of all its marginals; or a column of the condition, as adult: {from: age >= 18}, in by"))
+		WithReplacements(whereHabits("`where: CONDITION` in the table, which leaves rows out of all its marginals; or a column of the condition, as adult: {from: age >= 18}, in by"))
 }
 
 // perUnitShape is the shape of bounds on the contribution of one unit to a table.
@@ -63,5 +63,5 @@ func perUnitShape() *shape.Shape {
 		shape.Field{Key: "total", Shape: most("rows in all")},
 	).WithForms([]string{"groups"}, []string{"rows_per_group"}, []string{"total"}, []string{"groups", "rows_per_group"},
 		[]string{"groups", "total"}, []string{"rows_per_group", "total"}, []string{"groups", "rows_per_group", "total"}).
-		OrSay("at least one of groups, rows_per_group, total")
+		WithMessage("at least one of groups, rows_per_group, total")
 }

@@ -47,7 +47,7 @@ func tablesShape() *shape.Shape {
 		shape.Field{Key: "join", Shape: joinShape()},
 		shape.Field{Key: "sample", Shape: sampleShape()},
 		shape.Field{Key: "columns", Shape: columnsShape(), Required: "the columns that marginals use"}).
-		WithHabits(whereHabits("where: CONDITION, as where: age >= 18, which leaves out the rows for which it is not true"))
+		WithReplacements(whereHabits("where: CONDITION, as where: age >= 18, which leaves out the rows for which it is not true"))
 	return shape.Dictionary("tables by name", `^`+columnSyntax+`$`, table).Nonempty("at least one table")
 }
 
@@ -60,7 +60,7 @@ func pathsShape() *shape.Shape {
 func sourceShape() *shape.Shape {
 	return shape.Object("{parquet: …}, {csv: …} or {arrow: …}", sourceFields()...).
 		WithForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"}).
-		WithHabits(sourceHabits()).WithInstead(sourceOfText)
+		WithReplacements(sourceHabits()).WithInstead(sourceOfText)
 }
 
 func sourceFields() []shape.Field {
@@ -68,8 +68,8 @@ func sourceFields() []shape.Field {
 		{Key: "parquet", Shape: pathsShape()},
 		{Key: "csv", Shape: pathsShape()},
 		{Key: "arrow", Shape: pathsShape()},
-		{Key: "delimiter", Shape: delimiterShape(), Needs: "csv"},
-		{Key: "nulls", Shape: nullsShape(), Needs: "csv"},
+		{Key: "delimiter", Shape: delimiterShape(), Requires: "csv"},
+		{Key: "nulls", Shape: nullsShape(), Requires: "csv"},
 	}
 }
 
@@ -116,7 +116,7 @@ func sampleShape() *shape.Shape {
 
 func expectShape() *shape.Shape {
 	every := shape.List("a list of attributes each of whose declared codes occurs, as [region, age.band]",
-		shape.Text("an attribute, as age or age.band"), 1, 0).OrSay("at least one attribute, as [region]")
+		shape.Text("an attribute, as age or age.band"), 1, 0).WithMessage("at least one attribute, as [region]")
 	return shape.Object("{rows: [a, b]}, {every: [ATTRIBUTE, …]} or both",
 		shape.Field{Key: "rows", Shape: shape.List("the least and the most rows of the table's files, as [40000, 60000]",
 			shape.Whole("a whole number from 0", 0, 1<<53), 2, 2)},
@@ -130,8 +130,8 @@ func joinShape() *shape.Shape {
 		shape.Field{Key: "csv", Shape: shape.Text("a CSV file, which may be compressed (.gz, .zst)").WithParams()},
 		shape.Field{Key: "parquet", Shape: shape.Text("a Parquet file").WithParams()},
 		shape.Field{Key: "arrow", Shape: shape.Text("an Arrow IPC file").WithParams()},
-		shape.Field{Key: "delimiter", Shape: delimiterShape(), Needs: "csv"},
-		shape.Field{Key: "nulls", Shape: nullsShape(), Needs: "csv"},
+		shape.Field{Key: "delimiter", Shape: delimiterShape(), Requires: "csv"},
+		shape.Field{Key: "nulls", Shape: nullsShape(), Requires: "csv"},
 		shape.Field{Key: "on", Shape: shape.Choice("a column, or a list of them",
 			shape.OnSequence(shape.List("a list of columns", column, 1, 0)), shape.OnScalar(column)),
 			Required: "the key that both tables have", Fix: "on: ent_id"},
@@ -154,27 +154,28 @@ func columnShape() *shape.Shape {
 			string(domain.Boolean))},
 		shape.Field{Key: "values", Shape: valuesShape()},
 		shape.Field{Key: "codebook", Shape: shape.Text("a CSV file: code, label, parents").WithParams()},
-		shape.Field{Key: "map", Shape: shape.Text("a GeoJSON file: an area for each code").WithParams(), Needs: "codebook"},
+		shape.Field{Key: "map", Shape: shape.Text("a GeoJSON file: an area for each code").WithParams(),
+			Requires: "codebook"},
 		shape.Field{Key: "range", Shape: rangeShape()},
 		shape.Field{Key: "grid", Shape: gridShape()},
-		shape.Field{Key: "step", Shape: stepShape(), Needs: "range"},
+		shape.Field{Key: "step", Shape: stepShape(), Requires: "range"},
 		shape.Field{Key: "levels", Shape: levelsShape()},
 		shape.Field{Key: "unknown", Shape: policyShape()},
 		shape.Field{Key: "null", Shape: policyShape()},
 		shape.Field{Key: "bounds",
 			Shape: shape.Object("{suggest: 1%}: the part of the whole budget that buys a suggestion of bounds",
 				shape.Field{Key: "suggest", Shape: shape.Number("a share of the whole budget, as 1%"),
-					Required: "the part of the whole budget", Fix: "suggest: 1%"}), Needs: "range"},
+					Required: "the part of the whole budget", Fix: "suggest: 1%"}), Requires: "range"},
 		shape.Field{Key: "derived_from", Shape: shape.Text("an attribute of the table that decides the column, as age.band")},
 	).WithForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"}).
-		OrSay("a domain, declared once: values, codebook, range (of numbers that are added up, with a step), grid (of places) or derived_from")
+		WithMessage("a domain, declared once: values, codebook, range (of numbers that are added up, with a step), grid (of places) or derived_from")
 }
 
 func valuesShape() *shape.Shape {
 	says := "a list of categories, as [female, male], or {integers: [0, 23]}, or {discover: {max_length: 40}} where nobody lists them"
 	whole := shape.Whole("a whole number", -document.MaxWhole, document.MaxWhole)
 	categories := shape.List(says, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0).
-		OrSay("the list of all categories, as [female, male]")
+		WithMessage("the list of all categories, as [female, male]")
 	return shape.Choice(says,
 		shape.OnSequence(categories),
 		shape.OnKey(discoverShape(), "discover"),

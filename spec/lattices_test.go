@@ -48,7 +48,7 @@ func TestNullsThatCountAsNumbers(t *testing.T) {
 		"{type: integer, range: [0, 1e12], null: {as: 7}}":                {7, 0},
 	} {
 		c := column(t, text, nil)
-		got := c.Lattice.PlaceOfNull(domain.Whole)
+		got := c.Lattice.IndexOfNull(domain.NoStratum)
 		if got != want[0] || c.Null.Action != As || c.Null.Category != int(want[1]) {
 			t.Errorf("%s: place %d, policy %v, want %v", text, got, c.Null, want)
 		}

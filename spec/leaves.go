@@ -20,14 +20,15 @@ func (r *reader) readLeaf(n document.Node) string {
 	at := n.Get("budget")
 	split := leaves[0] != ""
 	switch {
-	case !at.Present() && (!split || !r.Built(n)):
+	case !at.Present() && (!split || !r.IsBuilt(n)):
 		return "" // without a split no leaf has a name, and a part that is not built may be what pays
 	case at.Present() && !split:
-		r.Wrong(at, document.Problem{Message: fmt.Sprintf("no leaf %q: the budget has no split", document.Clip(at.Text())),
+		r.AddProblem(at, document.Problem{Message: fmt.Sprintf("no leaf %q: the budget has no split",
+			document.Clip(at.Text())),
 			Expected: "no budget here, or a split of the budget"})
 		return ""
 	}
-	name, on := n.Key.Value, n.AtKey()
+	name, on := n.Key.Value, n.KeyNode()
 	if at.Present() {
 		name, on = at.Text(), at
 	}
@@ -46,7 +47,7 @@ func (r *reader) readLeaf(n document.Node) string {
 	default:
 		p = r.WithNearest(at, p, r.Nearest(name, leaves))
 	}
-	r.Wrong(on, p)
+	r.AddProblem(on, p)
 	return ""
 }
 
@@ -92,8 +93,8 @@ func (r *reader) leafPaths() []string {
 // built, might use them.
 func (r *reader) checkLeavesUsed(root document.Node) {
 	marginals, synthetic, budget := root.Get("marginals"), root.Get("synthetic"), root.Get("budget")
-	r.Spread(root.Value)
-	if len(r.Unbuilt()) > 0 || !r.Sound(marginals) || synthetic.Present() && !r.Sound(synthetic) {
+	r.SpreadMarks(root.Value)
+	if len(r.Unbuilt()) > 0 || !r.IsSound(marginals) || synthetic.Present() && !r.IsSound(synthetic) {
 		return
 	}
 	used := map[string]bool{}

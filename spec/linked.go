@@ -18,7 +18,7 @@ func (r *reader) linkMicrodata(root document.Node) {
 	n := root.Get("synthetic")
 	for i := range r.release.Synthetic {
 		child := &r.release.Synthetic[i]
-		if at := n.Get(child.Table); at.Get("parent").Present() && r.Sound(at.Get("parent")) {
+		if at := n.Get(child.Table); at.Get("parent").Present() && r.IsSound(at.Get("parent")) {
 			r.linkToParent(root, at, child)
 		}
 	}
@@ -61,7 +61,7 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 	unit := root.Get("tables").Get(name).Get("unit")
 	switch {
 	case root.Get("synthetic").Get(name).Get("parent").Present():
-		r.Wrong(at, document.Problem{
+		r.AddProblem(at, document.Problem{
 			Message:  fmt.Sprintf("the microdata of %s have a parent themselves", document.Clip(name)),
 			Expected: "a parent that has none: rows are linked in one step",
 		})
@@ -72,14 +72,14 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 		if first := r.microdataWith(root, name); first.Table != child.Table {
 			return // reported beside that child
 		}
-		r.Wrong(unit.Get("max_rows"), document.Problem{
+		r.AddProblem(unit.Get("max_rows"), document.Problem{
 			Message: fmt.Sprintf("%s is a parent under synthetic, and a unit may have %d rows in it", document.Clip(name),
 				above.Unit.MaxRows),
 			Expected: "max_rows: 1 in the parent, so that every row of a child has one parent row", Fix: "max_rows: 1",
 		})
 		return
 	case parent.isFromTables():
-		r.Wrong(at, document.Problem{
+		r.AddProblem(at, document.Problem{
 			Message: fmt.Sprintf("%s is a parent under synthetic, and no leaf pays for it: nothing is measured of how many rows belong to its rows",
 				document.Clip(name)),
 			Expected: "a leaf for the microdata of " + document.Clip(name) + ", and method auto, mst or aim",
@@ -99,7 +99,7 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 		})
 		return
 	case child.isFromTables():
-		r.Wrong(at, document.Problem{
+		r.AddProblem(at, document.Problem{
 			Message:  "microdata with a parent, and no leaf pays for them: no table tells how they go with the columns of their parent's rows",
 			Expected: "a leaf, and method auto, mst or aim",
 		})
@@ -122,7 +122,7 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 		if child.Size == above.Unit.ID {
 			of = "units by their %q, by which rows are numbered"
 		}
-		r.Wrong(named, document.Problem{
+		r.AddProblem(named, document.Problem{
 			Message: fmt.Sprintf("%s has "+of+", and how many rows of %s a unit has would be called so too",
 				document.Clip(name), document.Clip(child.Size), child.Table),
 			Expected: "another name for that number", Fix: "size: n_" + child.Table,
@@ -140,7 +140,8 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 func (r *reader) reportNoParent(root, at document.Node, child *Synthetic) {
 	name, all := at.Text(), root.Get("synthetic")
 	if name == child.Table {
-		r.Wrong(at, document.Problem{Message: fmt.Sprintf("rows of %s cannot belong to rows of %[1]s", document.Clip(name)),
+		r.AddProblem(at, document.Problem{Message: fmt.Sprintf("rows of %s cannot belong to rows of %[1]s",
+			document.Clip(name)),
 			Expected: "another table under synthetic, whose rows these belong to"})
 		return
 	}
@@ -161,7 +162,7 @@ func (r *reader) reportNoParent(root, at document.Node, child *Synthetic) {
 	case len(names) > 0:
 		p.Expected = document.OneOf(names)
 	}
-	r.Wrong(at, r.WithNearest(at, p, r.Nearest(name, names)))
+	r.AddProblem(at, r.WithNearest(at, p, r.Nearest(name, names)))
 }
 
 // sizeColumn returns the column with the number of a unit's rows in a table, of which at most `most` are counted.

@@ -68,12 +68,12 @@ func readSource(src Source, open files.Opener) (*Release, error) {
 	r := newReader(document.NewFindings(src.Name, src.Text), open)
 	if root, ok := readTree(r.Findings); ok {
 		shape.Check(r.Findings, language(), root, &unfilled)
-		r.Spread(root.Value)
+		r.SpreadMarks(root.Value)
 		if root.Value.Kind == yaml.MappingNode {
 			r.readRelease(root, src.Params)
 		}
 	}
-	src.Files, src.Digests = r.files.Kept()
+	src.Files, src.Digests = r.files.KeptTexts()
 	r.release.Source = src
 	r.release.Unbuilt, r.release.Warnings = r.Unbuilt(), r.Warnings()
 	failure := &document.Errors{Problems: r.Problems()}

@@ -12,7 +12,7 @@ import (
 
 func (r *reader) readMarginals(root document.Node) {
 	for _, n := range r.Entries(root.Get("marginals")) {
-		if r.Sound(n) {
+		if r.IsSound(n) {
 			r.readMarginal(root, n)
 		}
 	}
@@ -51,13 +51,14 @@ func (r *reader) readEvery(n document.Node) []int {
 	var sizes []int
 	most := int64(len(n.Get("by").Items()))
 	for _, item := range n.Get("every").Items() {
-		size := item.Whole()
+		size := item.WholeNumber()
 		switch {
 		case size > most:
-			r.Wrong(item, document.Problem{Message: fmt.Sprintf("size %d of %d attributes", size, most),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("size %d of %d attributes", size, most),
 				Expected: fmt.Sprintf("a size from 0 to %d", most)})
 		case slices.Contains(sizes, int(size)):
-			r.Wrong(item, document.Problem{Message: fmt.Sprintf("size %d is there twice", size), Expected: "each size once"})
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("size %d is there twice", size),
+				Expected: "each size once"})
 		default:
 			sizes = append(sizes, int(size))
 		}
@@ -72,7 +73,7 @@ func (r *reader) readWeight(n document.Node) *big.Rat {
 	}
 	x, ok := r.Number(n)
 	if ok && (x.Cmp(big.NewRat(1, 1_000_000)) < 0 || x.Cmp(big.NewRat(1_000_000, 1)) > 0) {
-		r.Wrong(n, document.Problem{Message: "the weight is " + n.Text(), Expected: "a number from 1e-6 to 1e6"})
+		r.AddProblem(n, document.Problem{Message: "the weight is " + n.Text(), Expected: "a number from 1e-6 to 1e6"})
 	}
 	return x
 }

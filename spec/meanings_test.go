@@ -95,7 +95,7 @@ func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
 		}
 		for _, f := range s.Fields {
 			at := shape.Below(path, f.Key)
-			without := all[at].Without
+			without := all[at].Default
 			switch {
 			case f.Required != "" && without != "" && !strings.HasSuffix(at, "[].as"): // required only for a ratio
 				t.Errorf("%s must be there, and yet something is said of a spec without it", at)
@@ -105,9 +105,9 @@ func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
 			walk(f.Shape, at, nil, depth+1)
 		}
 		if s.Keys != nil {
-			walk(s.Of, shape.Below(path, "*"), nil, depth+1)
+			walk(s.Element, shape.Below(path, "*"), nil, depth+1)
 		} else {
-			walk(s.Of, path+"[]", nil, depth+1)
+			walk(s.Element, path+"[]", nil, depth+1)
 		}
 		for _, b := range s.When {
 			walk(b.Then, path, b.Guard.Keys, depth+1)

@@ -282,7 +282,7 @@ func checkFiles(t *testing.T, src Source) {
 		for _, c := range table.Columns {
 			for _, name := range c.Domain.LevelNames() {
 				l, _ := c.Domain.Level(name)
-				if l.Of != nil && (len(l.Of) != c.Domain.Size() || int(slices.Max(l.Of)) >= l.Size()) {
+				if l.CategoryOf != nil && (len(l.CategoryOf) != c.Domain.Size() || int(slices.Max(l.CategoryOf)) >= l.Size()) {
 					t.Fatalf("level %q does not part the codes", name)
 				}
 			}

@@ -17,19 +17,19 @@ const maxName = 100
 
 // readName reads the name of a release. It returns "" if the name is invalid.
 func (r *reader) readName(n document.Node) string {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return ""
 	}
 	name, ok := r.params.Fill(n)
 	switch {
 	case !ok:
 	case !releaseName.MatchString(name):
-		r.Wrong(n, document.Problem{
+		r.AddProblem(n, document.Problem{
 			Message:  fmt.Sprintf("%q is not a name for a release", document.Clip(name)),
 			Expected: "a–z, 0–9, dot, _ and -, starting with a letter or digit: it names files",
 		})
 	case len(name) > maxName:
-		r.Wrong(n, document.Problem{Message: fmt.Sprintf("a name of %d characters", len(name)),
+		r.AddProblem(n, document.Problem{Message: fmt.Sprintf("a name of %d characters", len(name)),
 			Expected: "at most 100: it names files"})
 	default:
 		return name
@@ -41,7 +41,7 @@ func (r *reader) readName(n document.Node) string {
 func (r *reader) readCorrects(n document.Node) {
 	name := r.readName(n)
 	if name != "" && name == r.release.Name {
-		r.Wrong(n, document.Problem{
+		r.AddProblem(n, document.Problem{
 			Message:  "a release that corrects itself",
 			Expected: "the name of an earlier release; the correction has a name of its own, and a debit of its own",
 		})
@@ -54,14 +54,14 @@ func (r *reader) readAbout(n document.Node) {
 	about := &r.release.About
 	for key, into := range map[string]*string{"title": &about.Title, "population": &about.Population,
 		"period": &about.Period, "contact": &about.Contact} {
-		if text := n.Get(key); r.Sound(text) {
+		if text := n.Get(key); r.IsSound(text) {
 			*into, _ = r.params.Fill(text)
 		}
 	}
 }
 
 func (r *reader) readPrivacy(n document.Node) {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return
 	}
 	r.release.Privacy = Privacy{
@@ -75,13 +75,13 @@ func (r *reader) readPrivacy(n document.Node) {
 
 // readAccounts reads the account of the release and the accounts of further datasets.
 func (r *reader) readAccounts(n document.Node) {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return
 	}
 	names := n.Texts()
 	for i, item := range n.Items() {
 		if slices.Contains(names[:i], item.Text()) {
-			r.Wrong(item, document.Problem{Message: fmt.Sprintf("account %q is there twice", document.Clip(item.Text())),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("account %q is there twice", document.Clip(item.Text())),
 				Expected: "each account once: a release is charged to it once"})
 		}
 	}

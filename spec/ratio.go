@@ -14,14 +14,14 @@ func ratioShape() *shape.Shape {
 		shape.Field{Key: "where", Shape: where},
 		shape.Field{Key: "over", Shape: termShape()},
 	).WithForms([]string{"of", "over"}, []string{"sum", "over"}, []string{"mean", "over"}, []string{"where", "over"},
-		[]string{"sum", "where", "over"}, []string{"mean", "where", "over"}).OrSay(says)
+		[]string{"sum", "where", "over"}, []string{"mean", "where", "over"}).WithMessage(says)
 }
 
 // termShape is the shape of one term of a ratio: a count, sum or mean over the rows that meet conditions.
 func termShape() *shape.Shape {
 	says := "a term: count, {sum: x}, {mean: x}, each with where: {column: category} if it is not of all rows, or {column: category} for a count"
 	column := shape.Text("a column")
-	conditions := whereShape(says).OrSay(says)
+	conditions := whereShape(says).WithMessage(says)
 	return shape.Choice(says,
 		shape.OnKey(shape.Object(says, shape.Field{Key: "sum", Shape: column}, shape.Field{Key: "mean", Shape: column},
 			shape.Field{Key: "where", Shape: termWhere()}).
@@ -37,24 +37,24 @@ func termWhere() *shape.Shape {
 
 // ratioMeanings says what the keys of a ratio do, by their paths below the statistic.
 var ratioMeanings = map[string]shape.Meaning{
-	"ratio": {Is: "One term over another, each a count, a sum or a mean over the rows that meet conditions.",
+	"ratio": {States: "One term over another, each a count, a sum or a mean over the rows that meet conditions.",
 		Example: "{of: {status: unemployed}, over: {status: [employed, unemployed]}}"},
-	"ratio.of": {Is: "The first term, where it does not stand by itself as sum, mean or where.",
-		Without: "the first term is sum, mean or where", Example: "{status: unemployed}"},
-	"ratio.sum": {Is: "The first term is the sum of this column.", Without: "it is another", Example: "turnover"},
-	"ratio.mean": {Is: "The first term is the mean of this column.", Without: "it is another",
+	"ratio.of": {States: "The first term, where it does not stand by itself as sum, mean or where.",
+		Default: "the first term is sum, mean or where", Example: "{status: unemployed}"},
+	"ratio.sum": {States: "The first term is the sum of this column.", Default: "it is another", Example: "turnover"},
+	"ratio.mean": {States: "The first term is the mean of this column.", Default: "it is another",
 		Example: "pay"},
-	"ratio.where": {Is: "Which rows the first term is over; alone, the count of those.", Without: "all rows",
+	"ratio.where": {States: "Which rows the first term is over; alone, the count of those.", Default: "all rows",
 		Example: "{sex: female}"},
-	"ratio.over": {Is: "The second term. It must not be able to be negative.", Example: "{sum: staff}"},
-	"ratio.of.sum": {Is: "The sum of this column.", Without: "the term is a mean or a count",
+	"ratio.over": {States: "The second term. It must not be able to be negative.", Example: "{sum: staff}"},
+	"ratio.of.sum": {States: "The sum of this column.", Default: "the term is a mean or a count",
 		Example: "turnover"},
-	"ratio.of.mean": {Is: "The mean of this column.", Without: "the term is a sum or a count", Example: "pay"},
-	"ratio.of.where": {Is: "Which rows the term is over.", Without: "all rows",
+	"ratio.of.mean": {States: "The mean of this column.", Default: "the term is a sum or a count", Example: "pay"},
+	"ratio.of.where": {States: "Which rows the term is over.", Default: "all rows",
 		Example: "{sex: female}"},
-	"ratio.over.sum": {Is: "The sum of this column.", Without: "the term is a mean or a count",
+	"ratio.over.sum": {States: "The sum of this column.", Default: "the term is a mean or a count",
 		Example: "staff"},
-	"ratio.over.mean": {Is: "The mean of this column.", Without: "the term is a sum or a count", Example: "pay"},
-	"ratio.over.where": {Is: "Which rows the term is over.", Without: "all rows",
+	"ratio.over.mean": {States: "The mean of this column.", Default: "the term is a sum or a count", Example: "pay"},
+	"ratio.over.where": {States: "Which rows the term is over.", Default: "all rows",
 		Example: "{sex: male}"},
 }

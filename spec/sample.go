@@ -42,14 +42,14 @@ func (r *Release) Sample() Sample {
 // readSample reads the probability with which each unit is selected.
 func (r *reader) readSample(n document.Node) Sample {
 	at := n.Get("poisson")
-	if !r.Sound(n) || !at.Present() {
+	if !r.IsSound(n) || !at.Present() {
 		return Sample{}
 	}
 	q, ok := r.Number(at)
 	switch {
 	case !ok:
 	case q.Cmp(leastShare) < 0 || q.Cmp(big.NewRat(1, 1)) >= 0:
-		r.Wrong(at, document.Problem{Message: "each unit is drawn with probability " + at.Text(),
+		r.AddProblem(at, document.Problem{Message: "each unit is drawn with probability " + at.Text(),
 			Expected: "a share from 1e-6 to below 100%, as 10%; no sample where all are measured"})
 	default:
 		return Sample{q}
@@ -73,12 +73,12 @@ func (r *reader) checkSample(root document.Node) {
 		r.WrongKey(at, document.Problem{Message: "a sample beside several tables",
 			Expected: "one table: a unit would have to be drawn in all of them or in none"})
 	case r.release.Privacy.Neighbours == Replace:
-		r.Wrong(root.Get("privacy").Get("neighbours"), document.Problem{
+		r.AddProblem(root.Get("privacy").Get("neighbours"), document.Problem{
 			Message:  "a sample earns nothing where one unit is replaced by another: who enters could be drawn in the place of who leaves",
 			Expected: "neighbours: add-remove, or no sample", Fix: "neighbours: " + string(AddRemove),
 		})
 	case r.release.Budget.Rho != nil:
-		r.Wrong(root.Get("budget").Get("rho"), document.Problem{
+		r.AddProblem(root.Get("budget").Get("rho"), document.Problem{
 			Message:  "a budget in ρ gains nothing by a sample: it loses as much as all units would",
 			Expected: "{epsilon: …} or {epsilon: …, delta: …}, or no sample",
 		})
@@ -128,14 +128,14 @@ func (r *reader) checkSampledTable(n document.Node) {
 // checkSampledMarginal reports settings that are invalid in a marginal of a sampled table.
 func (r *reader) checkSampledMarginal(m Marginal, n document.Node) {
 	if len(m.Stats) > 1 {
-		r.Wrong(n.Get("stats"), document.Problem{
+		r.AddProblem(n.Get("stats"), document.Problem{
 			Message:  "several statistics in a table of a sample: the error of sampling is known of the first alone",
 			Expected: "a marginal for each: one with stats: [count], one with stats: [units]",
 		})
 		return
 	}
 	if len(m.Stats) > 0 && !m.Stats[0].Kind.countsRowsOrUnits() {
-		r.Wrong(n.Get("stats"), document.Problem{
+		r.AddProblem(n.Get("stats"), document.Problem{
 			Message:  "a statistic other than count or units beside a sample",
 			Expected: "stats: [count] or [units]: the error of sampling is known of these alone",
 		})

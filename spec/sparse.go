@@ -11,7 +11,7 @@ func (m *Marginal) isSparse() bool { return m.Above > 0 }
 // cells that are not published.
 func (r *reader) readAbove(n document.Node) int64 {
 	cells := n.Get("cells")
-	if !r.Sound(cells) {
+	if !r.IsSound(cells) {
 		return 0
 	}
 	r.reportConflicts(n, []conflict{
@@ -20,14 +20,14 @@ func (r *reader) readAbove(n document.Node) int64 {
 		{key: "ranges", why: "sums of neighbouring categories need every cell, and a sparse table leaves most of them out"},
 	}, conflictWith("cells"))
 	if of := n.Get("target").Get("of"); of.Is(allCells) {
-		r.Wrong(of, document.Problem{
+		r.AddProblem(of, document.Problem{
 			Message:  "the target is of all cells, and a sparse table does not publish all of them",
 			Expected: "a target of each cell", Fix: "of: " + eachCell,
 		})
 	}
 	if by := n.Get("by"); len(by.Items()) == 0 && by.Present() {
-		r.Wrong(cells, document.Problem{Message: "a total is one cell, which a threshold would only hide",
+		r.AddProblem(cells, document.Problem{Message: "a total is one cell, which a threshold would only hide",
 			Expected: "a marginal with attributes"})
 	}
-	return cells.Get("above").Whole()
+	return cells.Get("above").WholeNumber()
 }

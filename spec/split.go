@@ -48,11 +48,11 @@ func (b *Budget) Divide(total *big.Rat, needed map[string]*big.Rat) ([]*big.Rat,
 	return divideSplit("budget.split", b.Split, total, needed)
 }
 
-// Least returns the infimum of the totals with which Divide has enough for what is needed, by path: Divide succeeds
-// with every larger total and with no smaller one; it succeeds with this total too, unless a part with a share would
-// get nothing. It returns an error if no total is enough because an absolute part is smaller than what is needed of it,
-// or if a needed amount is missing.
-func (b *Budget) Least(needed map[string]*big.Rat) (*big.Rat, error) {
+// LeastTotal returns the infimum of the totals with which Divide has enough for what is needed, by path: Divide
+// succeeds with every larger total and with no smaller one; it succeeds with this total too, unless a part with a share
+// would get nothing. It returns an error if no total is enough because an absolute part is smaller than what is needed
+// of it, or if a needed amount is missing.
+func (b *Budget) LeastTotal(needed map[string]*big.Rat) (*big.Rat, error) {
 	if b.Split == nil {
 		return nil, errUnread
 	}

@@ -242,7 +242,7 @@ func TestLeastIsEnoughAndNoMore(t *testing.T) {
 		if err != nil {
 			return
 		}
-		least, err := r.Budget.Least(d.needed)
+		least, err := r.Budget.LeastTotal(d.needed)
 		if err != nil {
 			without++
 			if amounts, err := r.Budget.Divide(big.NewRat(1_000_000, 1), d.needed); err == nil {
@@ -261,7 +261,7 @@ func TestLeastIsEnoughAndNoMore(t *testing.T) {
 	if found < 10 {
 		t.Errorf("%d with a least, %d without: the test has lost its force", found, without)
 	}
-	if _, err := new(Budget).Least(nil); err == nil {
+	if _, err := new(Budget).LeastTotal(nil); err == nil {
 		t.Error("a budget that was not read has a least")
 	}
 }

@@ -162,7 +162,7 @@ const mostQuantiles = 100
 // statSource is what the statistics of a marginal are read from, and checked against.
 type statSource interface {
 	// Wrong reports a problem with a node.
-	Wrong(n document.Node, p document.Problem)
+	AddProblem(n document.Node, p document.Problem)
 	// checkHasUnits reports a statistic by units, called what, of a table whose rows are units.
 	checkHasUnits(n document.Node, what string) bool
 	// checkMeasurable reports columns without numbers, and those whose sums of powers are too large.
@@ -208,24 +208,24 @@ var statForms = []statForm{
 			shape.Number("a share above 0 and below 1, as 25%"), 1, mostQuantiles), Required: "the shares, as [25%, 50%, 75%]",
 			Fix: "at: [25%, 50%, 75%]"}},
 		means: map[string]shape.Meaning{
-			"quantiles": {Is: "The same for the shares of `at`.", Example: "pay"},
-			"at":        {Is: "The shares of the quantiles, ascending.", Example: "[10%, 50%, 90%]"},
+			"quantiles": {States: "The same for the shares of `at`.", Example: "pay"},
+			"at":        {States: "The shares of the quantiles, ascending.", Example: "[10%, 50%, 90%]"},
 		}, read: readQuantiles},
 	{key: "distinct", example: "{distinct: x, per_unit: N}", value: shape.Text("a column"),
 		others: []shape.Field{{Key: "per_unit", Shape: shape.Whole("a whole number from 1 to 1000000", 1, mostOfAUnit),
 			Required: "the most values that one unit gives", Fix: "per_unit: 1"}},
 		means: map[string]shape.Meaning{
-			"distinct": {Is: "How many values of a column occur.", Example: "rank"},
-			"per_unit": {Is: "Of `distinct`: how many values one unit gives at most.", Example: "2"},
+			"distinct": {States: "How many values of a column occur.", Example: "rank"},
+			"per_unit": {States: "Of `distinct`: how many values one unit gives at most.", Example: "2"},
 		}, read: readDistinct},
 	{key: "share", example: "share, {share: {of: [a]}}", word: true, value: shape.Object(
 		"{of: [a]}: attributes of by that the cells of a total have in common; share alone is of the table's total",
 		shape.Field{Key: "of", Shape: shape.List("attributes of by, as [region]", shape.Text("an attribute of by"), 1, 0),
 			Required: "the attributes that the cells of a total have in common", Fix: "of: [region]"}),
 		means: map[string]shape.Meaning{
-			"share": {Is: "The count of a cell divided by the total of the cells that agree with it in the attributes of `of`. The word `share` alone is the share of the table's total. It costs nothing beyond the counts, and its interval takes into account the noise that both have in common.",
+			"share": {States: "The count of a cell divided by the total of the cells that agree with it in the attributes of `of`. The word `share` alone is the share of the table's total. It costs nothing beyond the counts, and its interval takes into account the noise that both have in common.",
 				Example: "{of: [region]}"},
-			"share.of": {Is: "Attributes of `by`: the shares of the cells that agree in them add up to 1, unless noise takes a count below 0 and its share is shown as 0.",
+			"share.of": {States: "Attributes of `by`: the shares of the cells that agree in them add up to 1, unless noise takes a count below 0 and its share is shown as 0.",
 				Example: "[region]"},
 		}, read: readShare},
 	{key: "ratio", example: "{ratio: {of: …, over: …}, as: name}", value: ratioShape(), named: true, means: ratioMeanings,
@@ -235,7 +235,7 @@ var statForms = []statForm{
 // ofColumn is a form that asks for a statistic of one column, and for nothing else.
 func ofColumn(key, is string, read func(s statSource, item, of document.Node, stat *Stat)) statForm {
 	return statForm{key: key, example: "{" + key + ": x}", value: shape.Text("a column"), read: read,
-		means: map[string]shape.Meaning{key: {Is: is, Example: "pay"}}}
+		means: map[string]shape.Meaning{key: {States: is, Example: "pay"}}}
 }
 
 // statShape is a statistic: a word, or a mapping whose first key says which.
@@ -265,8 +265,8 @@ func statShape() *shape.Shape {
 
 // statMeanings says what the keys of statistics do, by their paths.
 func statMeanings() map[string]shape.Meaning {
-	all := map[string]shape.Meaning{"as": {Is: "The name of the statistic in its columns. A ratio must have one.",
-		Without: "a name made of the column and the statistic, as pay_mean", Example: "rate"}}
+	all := map[string]shape.Meaning{"as": {States: "The name of the statistic in its columns. A ratio must have one.",
+		Default: "a name made of the column and the statistic, as pay_mean", Example: "rate"}}
 	for _, form := range statForms {
 		maps.Copy(all, form.means)
 	}
@@ -300,7 +300,7 @@ func readQuantiles(s statSource, item, of document.Node, stat *Stat) {
 
 func readDistinct(s statSource, item, of document.Node, stat *Stat) {
 	stat.Kind, stat.Column, stat.Name = Distinct, of.Text(), of.Text()+"_distinct"
-	stat.PerUnit = item.Get("per_unit").Whole()
+	stat.PerUnit = item.Get("per_unit").WholeNumber()
 	s.checkCountable(of)
 }
 
@@ -318,7 +318,7 @@ func readShare(s statSource, item, of document.Node, stat *Stat) {
 	stat.Kind, stat.Name = Share, "share"
 	var all bool
 	if stat.Within, all = s.readAttributes(of.Get("of")); all {
-		s.Wrong(item, document.Problem{Message: "the share of a cell in itself is 1",
+		s.AddProblem(item, document.Problem{Message: "the share of a cell in itself is 1",
 			Expected: "a total of several cells: fewer attributes in `of`, or more in `by`"})
 	}
 }

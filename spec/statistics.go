@@ -39,7 +39,7 @@ func (r *reader) readStats(root document.Node, t *Table, m *Marginal, n document
 	}
 	s.readPerUnit(n.Get("per_unit"))
 	if show := n.Get("show"); show.Present() {
-		m.Show = show.Get("when_count_at_least").Whole()
+		m.Show = show.Get("when_count_at_least").WholeNumber()
 		if !m.hasOtherStatistics() {
 			r.WrongKey(show, document.Problem{
 				Message:  "counts are shown whatever they are, and there is nothing else here to show",
@@ -72,7 +72,7 @@ func (s statReader) checkHasUnits(n document.Node, what string) bool {
 	if !s.table.Unit.Row {
 		return true
 	}
-	s.Wrong(n, document.Problem{
+	s.AddProblem(n, document.Problem{
 		Message:  fmt.Sprintf("%s of table %s, in which every row is a unit of its own", what, s.table.Name),
 		Expected: "a table whose unit is {id: COLUMN, max_rows: N}: a column tells there which rows are of one unit",
 	})
@@ -82,8 +82,8 @@ func (s statReader) checkHasUnits(n document.Node, what string) bool {
 // findColumn finds the column that is named at a node, nil if there is none.
 func (s statReader) findColumn(n document.Node) *Column {
 	if column, _, dotted := strings.Cut(n.Text(), "."); dotted && s.table.Column(column) != nil {
-		s.Wrong(n, document.Problem{Message: fmt.Sprintf("%s is a level, and statistics are of the values of a column",
-			document.Clip(n.Text())), Expected: "the column, " + column, Fix: s.Mended(n.Value, column)})
+		s.AddProblem(n, document.Problem{Message: fmt.Sprintf("%s is a level, and statistics are of the values of a column",
+			document.Clip(n.Text())), Expected: "the column, " + column, Fix: s.RepairedLine(n.Value, column)})
 		return nil
 	}
 	if !s.checkColumn(s.table, n, Attribute{Column: n.Text()}) {
@@ -98,7 +98,7 @@ func (s statReader) checkCountable(n document.Node) {
 	switch {
 	case c == nil || !s.checkHasUnits(n, "values by unit"):
 	case c.DerivedFrom != nil:
-		s.Wrong(n, document.Problem{Message: fmt.Sprintf("%s is derived and not read", c.Name),
+		s.AddProblem(n, document.Problem{Message: fmt.Sprintf("%s is derived and not read", c.Name),
 			Expected: "the column that is read, " + c.DerivedFrom.Column})
 	case c.Domain == nil && c.Lattice != nil:
 		s.checkMeasurable(n, "a count of distinct values", 0)
@@ -120,7 +120,7 @@ func (s statReader) checkMeasurable(n document.Node, what string, power int) *do
 	switch {
 	case l == nil:
 	case l.Last-l.First >= maxLatticePoints:
-		s.Wrong(n, document.Problem{
+		s.AddProblem(n, document.Problem{
 			Message: fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are told apart by", what,
 				c.Name, l.Last-l.First, document.FormatNumber(l.Step)),
 			Expected: fmt.Sprintf("a range of at most %d steps", maxLatticePoints-1),
@@ -138,9 +138,10 @@ func (s statReader) readAttributes(n document.Node) (attributes []Attribute, all
 		at := slices.IndexFunc(by, func(a Attribute) bool { return a.String() == item.Text() })
 		switch {
 		case !slices.Contains(names, item.Text()):
-			s.Wrong(item, s.notInBy(s.marginal, item, names))
+			s.AddProblem(item, s.notInBy(s.marginal, item, names))
 		case at >= 0 && slices.Contains(attributes, by[at]):
-			s.Wrong(item, document.Problem{Message: fmt.Sprintf("%s is there twice", item.Text()), Expected: "each attribute once"})
+			s.AddProblem(item, document.Problem{Message: fmt.Sprintf("%s is there twice", item.Text()),
+				Expected: "each attribute once"})
 		case at >= 0:
 			attributes = append(attributes, by[at])
 		}
@@ -172,7 +173,7 @@ func (s statReader) readShares(n document.Node) (shares []*big.Rat) {
 			shares = append(shares, x)
 			continue
 		}
-		s.Wrong(item, p)
+		s.AddProblem(item, p)
 		return nil
 	}
 	return shares
@@ -180,7 +181,7 @@ func (s statReader) readShares(n document.Node) (shares []*big.Rat) {
 
 // readPerUnit reads the bounds on the contribution of one unit to the table.
 func (s statReader) readPerUnit(n document.Node) {
-	if !n.Present() || s.table == nil || !s.checkHasUnits(n.AtKey(), "bounds per unit") {
+	if !n.Present() || s.table == nil || !s.checkHasUnits(n.KeyNode(), "bounds per unit") {
 		return
 	}
 	for key, into := range map[string]*int64{"groups": &s.marginal.PerUnit.Groups,
@@ -189,8 +190,8 @@ func (s statReader) readPerUnit(n document.Node) {
 		if !at.Present() {
 			continue
 		}
-		if *into = at.Whole(); *into > s.table.Unit.MaxRows {
-			s.Wrong(at, document.Problem{
+		if *into = at.WholeNumber(); *into > s.table.Unit.MaxRows {
+			s.AddProblem(at, document.Problem{
 				Message: fmt.Sprintf("%s bounds nothing: a unit of %s has at most %d rows that are counted", key, s.table.Name,
 					s.table.Unit.MaxRows),
 				Expected: fmt.Sprintf("a whole number from 1 to %d, or a larger max_rows", s.table.Unit.MaxRows),
@@ -249,7 +250,7 @@ func (s statReader) checkNames(items []document.Node) {
 				case other == fmt.Sprintf("%q", name):
 					p.Message = fmt.Sprintf("two statistics are called %q", name)
 				}
-				s.Wrong(item, p)
+				s.AddProblem(item, p)
 				return
 			}
 		}
@@ -262,7 +263,7 @@ func (s statReader) readRatio(n document.Node) (of, over Term) {
 	of, _ = s.readTerm(n.Get("of").Or(n))
 	over, l := s.readTerm(n.Get("over"))
 	if statKinds[of.Kind].isQuotient != statKinds[over.Kind].isQuotient {
-		s.Wrong(n.Get("over"), document.Problem{
+		s.AddProblem(n.Get("over"), document.Problem{
 			Message:  fmt.Sprintf("a ratio of a %s over a %s", of.Kind, over.Kind),
 			Expected: "two means, or sums and counts: a mean is a ratio itself",
 		})
@@ -301,5 +302,5 @@ func (s statReader) checkDenominator(n document.Node, l *domain.Lattice) {
 	default:
 		return
 	}
-	s.Wrong(n, p)
+	s.AddProblem(n, p)
 }

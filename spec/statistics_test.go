@@ -101,11 +101,11 @@ func TestWeightsAndStrataAreWhatTheSpecSays(t *testing.T) {
 		t.Errorf("lattice %+v", pay)
 	}
 	for value, want := range map[int64][2]int64{5: {10, 200}, 2500: {2000, 5000}, 9001: {2000, 18000}} {
-		if small, large := pay.PlaceOfInt(value, 0), pay.PlaceOfInt(value, 1); small != want[0] || large != want[1] {
+		if small, large := pay.IndexOfInt(value, 0), pay.IndexOfInt(value, 1); small != want[0] || large != want[1] {
 			t.Errorf("places of %d: %d and %d, want %v", value, small, large, want)
 		}
 	}
-	if small, large := pay.PlaceOfNull(0), pay.PlaceOfNull(1); small != 20 || large != 200 {
+	if small, large := pay.IndexOfNull(0), pay.IndexOfNull(1); small != 20 || large != 200 {
 		t.Errorf("places of null: %d and %d", small, large)
 	}
 	if sales := jobs.Column("sales"); sales.Domain != nil || sales.Lattice.Last != 1_000_000_000 {
@@ -205,7 +205,7 @@ func TestWhatIsBoughtHasLeavesOfItsOwn(t *testing.T) {
 		}
 	}
 	r := parse("{rho: 1, split: {pay: 1/2, gaps: 1/2, counts: needed}}")
-	least, err := r.Budget.Least(map[string]*big.Rat{"counts": big.NewRat(97, 100)})
+	least, err := r.Budget.LeastTotal(map[string]*big.Rat{"counts": big.NewRat(97, 100)})
 	if err != nil || least.Cmp(big.NewRat(1, 1)) != 0 {
 		t.Errorf("the least total is %v, %v", least, err)
 	}

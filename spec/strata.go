@@ -21,7 +21,7 @@ func (r *reader) readStrata(t *Table, columns document.Node) {
 			continue
 		}
 		c := t.Column(n.Key.Value)
-		if r.Spread(n.Value); !r.Built(n) || c.Domain == nil && c.Lattice == nil {
+		if r.SpreadMarks(n.Value); !r.IsBuilt(n) || c.Domain == nil && c.Lattice == nil {
 			continue // already reported
 		}
 		if step := n.Get("step"); c.Type == domain.Decimal && !step.Present() {
@@ -45,7 +45,7 @@ func (r *reader) stratifiedLattice(t *Table, c *Column, n, by document.Node) *do
 		if a != origin {
 			p.Message = fmt.Sprintf("%s is derived from %s, whose range this is", a, c.Name)
 		}
-		r.Wrong(by, p)
+		r.AddProblem(by, p)
 		return nil
 	}
 	if !r.checkAttribute(t, by, a, dotted) {
@@ -72,7 +72,7 @@ func (r *reader) stratifiedLattice(t *Table, c *Column, n, by document.Node) *do
 // the column has a problem already.
 func (r *reader) requireLattice(root document.Node, t *Table, c *Column, n document.Node, what string) *domain.Lattice {
 	column := root.Get("tables").Get(t.Name).Get("columns").Get(c.Name)
-	if r.Spread(column.Value); !r.Built(column) || c.Domain == nil && c.Lattice == nil {
+	if r.SpreadMarks(column.Value); !r.IsBuilt(column) || c.Domain == nil && c.Lattice == nil {
 		return nil
 	}
 	bounds := column.Get("range")
@@ -82,7 +82,7 @@ func (r *reader) requireLattice(root document.Node, t *Table, c *Column, n docum
 		return c.Lattice
 	case c.Lattice != nil:
 		as := column.Get("null").Get("as")
-		r.Wrong(as, document.Problem{
+		r.AddProblem(as, document.Problem{
 			Message: fmt.Sprintf("a null of %s counts as %q, which is no number in its range, and %s of the column needs one",
 				c.Name, document.Clip(as.Text()), what),
 			Expected: "null: drop, or null: {as: NUMBER}", Fix: "null: drop",
@@ -104,6 +104,6 @@ func (r *reader) requireLattice(root document.Node, t *Table, c *Column, n docum
 		r.domains.CheckEnds(column, c.Type)
 		return nil
 	}
-	r.Wrong(n, p)
+	r.AddProblem(n, p)
 	return nil
 }

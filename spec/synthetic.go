@@ -12,7 +12,7 @@ import (
 
 func (r *reader) readSynthetic(root document.Node) {
 	for _, n := range r.Entries(root.Get("synthetic")) {
-		if r.Sound(n) {
+		if r.IsSound(n) {
 			r.readMicrodata(root, n)
 		}
 	}
@@ -23,11 +23,11 @@ func (r *reader) readSynthetic(root document.Node) {
 // readMicrodata reads the microdata of one table.
 func (r *reader) readMicrodata(root, n document.Node) {
 	s := Synthetic{Table: n.Key.Value, Method: SyntheticMethod(n.Get("method").TextOr(string(AutoMethod))),
-		Files: int(n.Get("files").Whole()), Line: n.Key.Line}
+		Files: int(n.Get("files").WholeNumber()), Line: n.Key.Line}
 	if rows := n.Get("rows"); !rows.Is(noisyRows) {
-		s.Rows = rows.Whole()
+		s.Rows = rows.WholeNumber()
 	}
-	t := r.findTable(n.AtKey())
+	t := r.findTable(n.KeyNode())
 	if t != nil {
 		s.By = r.readColumns(root, t, n)
 		s.Ways = r.readWays(t, root, n, s)
@@ -52,7 +52,7 @@ func (r *reader) readWays(t *Table, root, n document.Node, s Synthetic) int {
 	if !at.Present() {
 		return 0
 	}
-	ways := at.Whole()
+	ways := at.WholeNumber()
 	if p, never := noWaysProblems[s.Method]; never {
 		r.WrongKey(at, p)
 		return 0
@@ -64,7 +64,7 @@ func (r *reader) readWays(t *Table, root, n document.Node, s Synthetic) int {
 		}
 	}
 	if read >= leastColumns && ways > read && !n.Get("parent").Present() {
-		r.Wrong(at, document.Problem{
+		r.AddProblem(at, document.Problem{
 			Message:  fmt.Sprintf("%d of these columns measured together, of which %d are read", ways, read),
 			Expected: "ways: 2, or more columns",
 			Fix:      "ways: 2",
@@ -127,13 +127,13 @@ func (r *reader) checkDerivedOf(t *Table, by document.Node, all []Attribute) {
 		if origin == a || levelOf(t, a) == nil || slices.ContainsFunc(read, decided) {
 			continue
 		}
-		r.Wrong(by.Items()[i], document.Problem{
+		r.AddProblem(by.Items()[i], document.Problem{
 			Message:  fmt.Sprintf("%s is derived from %s, which no column of these microdata decides", a, origin),
 			Expected: fmt.Sprintf("%s beside it, or %s left out", origin, a),
 		})
 	}
 	if len(read) < leastColumns {
-		r.Wrong(by, document.Problem{
+		r.AddProblem(by, document.Problem{
 			Message:  "fewer than two of these columns are read: the others are derived",
 			Expected: "at least two columns that are read",
 		})
@@ -144,7 +144,7 @@ func (r *reader) checkDerivedOf(t *Table, by document.Node, all []Attribute) {
 // few columns.
 func (r *reader) allColumns(root document.Node, t *Table, n document.Node) []Attribute {
 	columns := root.Get("tables").Get(t.Name).Get("columns")
-	if !r.Sound(columns) {
+	if !r.IsSound(columns) {
 		return nil // already reported
 	}
 	var all []Attribute
@@ -202,7 +202,7 @@ func (r *reader) checkNotPure(n document.Node) {
 // checkTablesToUse reports microdata made from tables in a release without tables.
 func (r *reader) checkTablesToUse(root, n document.Node) {
 	if !root.Get("marginals").Present() {
-		r.Wrong(n.Get("method"), document.Problem{
+		r.AddProblem(n.Get("method"), document.Problem{
 			Message:  "method tables makes microdata of the tables of the release, and without marginals it has none",
 			Expected: "marginals, or a method that measures", Fix: "method: auto",
 		})
@@ -354,7 +354,7 @@ func (r *reader) checkOwnLeaves(root document.Node) {
 			continue
 		}
 		n := root.Get("synthetic").Get(s.Table)
-		r.Wrong(n.Get("budget").Or(n.AtKey()), document.Problem{
+		r.AddProblem(n.Get("budget").Or(n.KeyNode()), document.Problem{
 			Message:  fmt.Sprintf("leaf %q pays for %s too", s.Leaf, other),
 			Expected: ownLeaf, Fix: r.freeLeaf(),
 		})

@@ -29,7 +29,7 @@ func (r *reader) readTables(root document.Node) {
 		known = known && all
 		confidential = append(confidential, files.Confidential{Table: pair.Key.Value, Paths: sources[i].Paths})
 	}
-	r.files.KeepFrom(confidential, known) // before any public file is opened
+	r.files.RefuseConfidential(confidential, known) // before any public file is opened
 	for i, pair := range pairs {
 		t := &Table{Name: pair.Key.Value, Source: sources[i]}
 		r.readUnit(t, pair.Get("unit"))
@@ -67,7 +67,7 @@ func (r *reader) checkShared(tables document.Node) {
 	for _, t := range confidential {
 		unit := tables.Get(t.Name).Get("unit")
 		switch {
-		case !r.Sound(unit):
+		case !r.IsSound(unit):
 		case t.Unit.Row:
 			p := document.Problem{
 				Message: fmt.Sprintf("each row of %s is a unit of its own, and %s confidential tables share their units: nothing says which rows of them are of one %s",
@@ -79,7 +79,7 @@ func (r *reader) checkShared(tables document.Node) {
 			if first != nil {
 				p.Fix = "unit: {id: " + first.Unit.ID + ", max_rows: 1}"
 			}
-			r.Wrong(unit, p)
+			r.AddProblem(unit, p)
 		case t.Unit.ID != first.Unit.ID:
 			r.Warn(unit.Key, unit.Path, document.Problem{
 				Message: fmt.Sprintf("%s tells units apart by %s, and %s by %s: the promise is for rows that come and go with one %s",
@@ -99,7 +99,7 @@ func countWord(n int) string {
 
 // readSource reads where a table is read from, and reports whether all of its paths are known.
 func (r *reader) readSource(n document.Node) (TableSource, bool) {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return TableSource{}, false
 	}
 	paths, format := fileOf(n)
@@ -121,12 +121,12 @@ func (r *reader) fillAll(n document.Node) (paths []string, filled bool) {
 		filled = filled && ok
 		switch {
 		case ok && strings.TrimSpace(path) == "":
-			r.Wrong(item, document.Problem{Message: "an empty path", Expected: "a path or glob"})
+			r.AddProblem(item, document.Problem{Message: "an empty path", Expected: "a path or glob"})
 		case ok && address.MatchString(path):
-			r.Wrong(item, document.Problem{Message: "an address and not a file: " + address.FindString(path) + "…",
+			r.AddProblem(item, document.Problem{Message: "an address and not a file: " + address.FindString(path) + "…",
 				Expected: fileExpected})
 		case ok && slices.Contains(paths, path):
-			r.Wrong(item, document.Problem{Message: fmt.Sprintf("%q is there twice", document.Clip(path)),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("%q is there twice", document.Clip(path)),
 				Expected: "each path once: rows would count twice"})
 		}
 		paths = append(paths, path)
@@ -140,11 +140,11 @@ var personal = regexp.MustCompile(
 		`child|children|adult|customer|client|user|member|respondent|passenger|subscriber|taxpayer|voter|household|famil(y|ies)|m[ae]n|wom[ae]n)s?\b`)
 
 func (r *reader) readUnit(t *Table, n document.Node) {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return
 	}
 	if id := n.Get("id"); id.Present() {
-		t.Unit = Unit{ID: id.Text(), MaxRows: n.Get("max_rows").Whole()}
+		t.Unit = Unit{ID: id.Text(), MaxRows: n.Get("max_rows").WholeNumber()}
 		if n.Get("null").Is("drop") {
 			t.Unit.Null = Drop
 		}
@@ -167,14 +167,14 @@ func (r *reader) readUnit(t *Table, n document.Node) {
 // readExpect reads the conditions on a table's files. It returns nil if the spec gives none or a problem was reported.
 func (r *reader) readExpect(root document.Node, t *Table) *Expect {
 	n := root.Get("tables").Get(t.Name).Get("expect")
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return nil
 	}
 	e := &Expect{}
 	if bounds := n.Get("rows"); bounds.Present() {
-		e.Rows = &RowRange{bounds.Items()[0].Whole(), bounds.Items()[1].Whole()}
+		e.Rows = &RowRange{bounds.Items()[0].WholeNumber(), bounds.Items()[1].WholeNumber()}
 		if e.Rows.Least > e.Rows.Most {
-			r.Wrong(bounds, document.Problem{Message: "the range of rows ends before it starts",
+			r.AddProblem(bounds, document.Problem{Message: "the range of rows ends before it starts",
 				Expected: "the least first, then the most, as [40000, 60000]"})
 		}
 	}
@@ -194,14 +194,14 @@ func (r *reader) readExpect(root document.Node, t *Table) *Expect {
 }
 
 func (r *reader) readColumn(t *Table, n, columns document.Node) *Column {
-	if r.Built(n) && n.Get("derived_from").Present() {
+	if r.IsBuilt(n) && n.Get("derived_from").Present() {
 		return r.readDerived(n)
 	}
 	c := &Column{Name: n.Key.Value, From: n.Key.Value}
-	if from := n.Get("from"); r.Built(from) {
+	if from := n.Get("from"); r.IsBuilt(from) {
 		r.readFrom(t, c, from, columns)
 	}
-	if r.Built(n) {
+	if r.IsBuilt(n) {
 		c.Declaration = r.domains.Read(n)
 	}
 	if c.Grid != nil {
@@ -252,7 +252,7 @@ func (r *reader) readPolicy(c *Column, column document.Node, key string) Policy 
 		code, _ := c.Domain.CodeOfText(as.Text())
 		return Policy{Action: As, Category: code}
 	case c.Domain == nil:
-		r.Wrong(as, document.Problem{
+		r.AddProblem(as, document.Problem{
 			Message: fmt.Sprintf("%s has more than %d cells and no levels, and so no category for these values", c.Name,
 				domain.MaxCells),
 			Expected: "error or drop; a null may also count as a number in the range",
@@ -271,7 +271,7 @@ func (r *reader) readAs(c *Column, n document.Node) Policy {
 	if fit != domain.Fits || categories[code].Code != name {
 		p := domain.NoCategory(r.Findings, n, c.Name, categories)
 		p.Expected += "; a new one is added to the column's categories first"
-		r.Wrong(n, p)
+		r.AddProblem(n, p)
 	}
 	return Policy{Action: As, Category: code}
 }
@@ -288,7 +288,7 @@ func (r *reader) readAsNew(c *Column, n document.Node) Policy {
 	} else {
 		p.Message = fmt.Sprintf("%s has a category %q already", c.Name, document.Clip(name))
 	}
-	r.Wrong(n, p)
+	r.AddProblem(n, p)
 	return Policy{Action: As}
 }
 
@@ -298,15 +298,15 @@ func (r *reader) readAsNew(c *Column, n document.Node) Policy {
 func (r *reader) checkTotalMarginal(m *Marginal, root document.Node) {
 	n := root.Get("marginals").Get(m.Name)
 	chooses := func(is bool, at document.Node) stopCause {
-		return stopCause{is && r.Sound(at), at,
+		return stopCause{is && r.IsSound(at), at,
 			"how many rows a unit has decides whether the choice among its groups fits into memory",
 			"no bound of groups: max_rows and `per_unit: {total}` bound a unit without a list of its rows", ""}
 	}
 	r.checkStops(
-		stopCause{m.isSparse() && r.Sound(n.Get("cells")), n.Get("cells"),
+		stopCause{m.isSparse() && r.IsSound(n.Get("cells")), n.Get("cells"),
 			"how many cells of a sparse table have rows decides whether they fit into memory",
 			"no `cells`, so that every cell is counted", ""},
-		stopCause{m.choosesCells() && r.Sound(n.Get("top")), n.Get("top"),
+		stopCause{m.choosesCells() && r.IsSound(n.Get("top")), n.Get("top"),
 			"how many cells of a top table have rows decides whether they fit into memory",
 			"no `top`, so that every cell is published", ""},
 		chooses(m.PerUnit.Groups > 0 || m.PerUnit.RowsPerGroup > 0, n.Get("per_unit")))
@@ -321,8 +321,8 @@ func (r *reader) checkTotal(root document.Node) {
 		return
 	}
 	for _, n := range root.Get("impossible").Items() {
-		if rows := n.Get("rows"); r.Sound(n) && (!rows.Present() || rows.Text() == rowsError) {
-			r.Wrong(rows.Or(n), document.Problem{Message: "privacy is total, yet a row that is impossible stops the run",
+		if rows := n.Get("rows"); r.IsSound(n) && (!rows.Present() || rows.Text() == rowsError) {
+			r.AddProblem(rows.Or(n), document.Problem{Message: "privacy is total, yet a row that is impossible stops the run",
 				Expected: "rows: drop, which leaves it out", Fix: "rows: drop"})
 		}
 	}
@@ -331,7 +331,7 @@ func (r *reader) checkTotal(root document.Node) {
 	}
 	for _, s := range r.release.Synthetic {
 		n := root.Get("synthetic").Get(s.Table).Get("parent")
-		r.checkStops(stopCause{s.Parent != "" && r.Sound(n), n,
+		r.checkStops(stopCause{s.Parent != "" && r.IsSound(n), n,
 			fmt.Sprintf("how many rows of %s count decides whether they fit into memory", document.Clip(s.Parent)),
 			"no `parent`: microdata whose rows belong to no others", ""})
 	}
@@ -361,7 +361,7 @@ func (r *reader) checkStops(all ...stopCause) {
 func (r *reader) checkTotalTable(t *Table, n document.Node) {
 	unit := n.Get("unit")
 	r.checkStops(
-		stopCause{t.Unit.ID != "" && t.Unit.Null != Drop && r.Sound(unit), unit.Get("null").Or(unit),
+		stopCause{t.Unit.ID != "" && t.Unit.Null != Drop && r.IsSound(unit), unit.Get("null").Or(unit),
 			"a row whose " + document.Clip(t.Unit.ID) + " is null stops the run",
 			"null: drop in the unit, which leaves it out", "null: drop"},
 		stopCause{t.Where != nil && t.Where.Unknown != Drop, n.Get("where"),
@@ -372,7 +372,7 @@ func (r *reader) checkTotalTable(t *Table, n document.Node) {
 			"null: drop, which leaves it out", "null: drop"})
 	for _, c := range t.Columns {
 		column := n.Get("columns").Get(c.Name)
-		if !r.Sound(column) || c.DerivedFrom != nil {
+		if !r.IsSound(column) || c.DerivedFrom != nil {
 			continue
 		}
 		r.checkTotalPolicy(column, "unknown")
@@ -384,8 +384,8 @@ func (r *reader) checkTotalTable(t *Table, n document.Node) {
 // checkTotalNumbers reports, for a column with statistics, a policy that counts unknown values as a category: a text
 // that is not a number has no value for the statistics.
 func (r *reader) checkTotalNumbers(c *Column, n document.Node) {
-	if unknown := n.Get("unknown"); r.hasStatistics[c.Name] && c.Unknown.Action == As && r.Sound(unknown) {
-		r.Wrong(unknown, document.Problem{
+	if unknown := n.Get("unknown"); r.hasStatistics[c.Name] && c.Unknown.Action == As && r.IsSound(unknown) {
+		r.AddProblem(unknown, document.Problem{
 			Message: fmt.Sprintf("privacy is total, yet a text in %s that is no number has no value for the statistics of %s, and stops the run",
 				c.Name, c.Name),
 			Expected: "drop: numbers beyond the range are clamped for statistics all the same", Fix: "unknown: drop",
@@ -398,7 +398,7 @@ func (r *reader) checkTotalPolicy(column document.Node, key string) {
 	if policy.TextOr("error") != "error" {
 		return
 	}
-	r.Wrong(policy.Or(column.AtKey()), document.Problem{
+	r.AddProblem(policy.Or(column.KeyNode()), document.Problem{
 		Message:  fmt.Sprintf("privacy is total, yet a value of %s that is %s stops the run", column.Key.Value, key),
 		Expected: "drop or {as: CATEGORY}", Fix: key + ": drop",
 	})

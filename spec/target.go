@@ -12,7 +12,7 @@ import (
 
 // readTarget reads the required accuracy of a table, nil if the spec gives none.
 func (r *reader) readTarget(n document.Node) *Target {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return nil
 	}
 	t := &Target{Confidence: big.NewRat(95, 100), AllCells: n.Get("of").Is(allCells),
@@ -23,7 +23,7 @@ func (r *reader) readTarget(n document.Node) *Target {
 		return nil
 	}
 	if t.Margin.Sign() <= 0 {
-		r.Wrong(margin, document.Problem{Message: "the margin is " + margin.Text(),
+		r.AddProblem(margin, document.Problem{Message: "the margin is " + margin.Text(),
 			Expected: "more than zero: how far from the exact figure a cell may lie, as 500"})
 	}
 	if !r.readRelative(t, n) {
@@ -45,7 +45,7 @@ func (r *reader) readRelative(t *Target, n document.Node) bool {
 	percentage := strings.HasSuffix(margin.Text(), "%")
 	switch {
 	case percentage && !at.Present():
-		r.Wrong(margin, document.Problem{
+		r.AddProblem(margin, document.Problem{
 			Message:  "the margin is " + margin.Text() + " of a cell whose size nothing says",
 			Expected: "the size of a cell that the percentage is of, or a number of rows",
 			Fix:      "margin: " + margin.Text() + ", at: 1000",
@@ -54,7 +54,7 @@ func (r *reader) readRelative(t *Target, n document.Node) bool {
 	case !at.Present():
 		return true
 	case !percentage:
-		r.Wrong(at, document.Problem{
+		r.AddProblem(at, document.Problem{
 			Message:  "`at` is the size of a cell that the margin is a percentage of, and the margin is " + margin.Text(),
 			Expected: "a margin in percent, or no `at`",
 			Fix:      "margin: 5%, at: " + at.Text(),
@@ -63,7 +63,7 @@ func (r *reader) readRelative(t *Target, n document.Node) bool {
 	}
 	size, ok := r.Number(at)
 	if ok && size.Sign() <= 0 {
-		r.Wrong(at, document.Problem{Message: "at is " + at.Text(),
+		r.AddProblem(at, document.Problem{Message: "at is " + at.Text(),
 			Expected: "more than zero: the size of the cell that the margin is a percentage of"})
 		return false
 	}
@@ -83,7 +83,7 @@ func (r *reader) checkConfidence(n document.Node, x *big.Rat) {
 	case x.Cmp(big.NewRat(50, 1)) >= 0 && x.Cmp(big.NewRat(100, 1)) < 0 && n.IsNumber():
 		p.Fix = "confidence: " + n.Text() + "%"
 	}
-	r.Wrong(n, p)
+	r.AddProblem(n, p)
 }
 
 // checkNeeded reports leaves that get what targets need and that pay for something without a target.
@@ -111,7 +111,7 @@ func (r *reader) checkNeeded(root document.Node) {
 				continue
 			}
 			n := root.Get("synthetic").Get(s.Table)
-			r.Wrong(n.Get("budget").Or(n.AtKey()), document.Problem{
+			r.AddProblem(n.Get("budget").Or(n.KeyNode()), document.Problem{
 				Message:  fmt.Sprintf("leaf %q gets what targets need, and microdata have none", l.Path),
 				Expected: "a leaf with a share or an amount",
 			})

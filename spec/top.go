@@ -16,7 +16,7 @@ func (m *Marginal) choosesCells() bool { return m.Top > 0 }
 // not selected, or the order of the domain.
 func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
 	top := n.Get("top")
-	if !r.Sound(top) {
+	if !r.IsSound(top) {
 		return 0
 	}
 	r.reportConflicts(n, []conflict{
@@ -28,13 +28,13 @@ func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
 		{key: "show", why: "a chosen cell is shown whatever its count"},
 	}, conflictWith("top"))
 	if by := n.Get("by"); len(by.Items()) == 0 && by.Present() {
-		r.Wrong(top, document.Problem{Message: "a total is one cell, and there is nothing to choose",
+		r.AddProblem(top, document.Problem{Message: "a total is one cell, and there is nothing to choose",
 			Expected: "a marginal with attributes"})
 	}
-	most := top.Whole()
+	most := top.WholeNumber()
 	if cells, known := cellCount(t, m); known && len(m.By) == len(n.Get("by").Items()) && uint64(most) >= cells &&
 		cells > 1 && m.Every == nil {
-		r.Wrong(top, document.Problem{
+		r.AddProblem(top, document.Problem{
 			Message:  fmt.Sprintf("the %d largest of %d cells: every cell would be chosen, at a cost for each", most, cells),
 			Expected: fmt.Sprintf("a number from 1 to %d; without `top` all cells are published, for less", cells-1),
 		})
@@ -70,7 +70,7 @@ func (r *reader) checkTopStats(m *Marginal, n document.Node) {
 	}
 	for i, item := range stats.Items() {
 		if i > 0 || !m.Stats[i].Kind.countsRowsOrUnits() {
-			r.Wrong(item, document.Problem{
+			r.AddProblem(item, document.Problem{
 				Message:  "cells are chosen by their counts, and this would be measured of those that are chosen alone",
 				Expected: "stats: [count] or stats: [units]; a second marginal can have the others, of every cell",
 			})

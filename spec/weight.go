@@ -48,7 +48,7 @@ func (t *Table) stopsWithoutWeight() bool { return t.Weight != nil && t.Weight.N
 
 // readTableWeight reads the weight of a table's rows.
 func (r *reader) readTableWeight(t *Table, n document.Node) {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return
 	}
 	w := &Weight{From: n.Get("from").Text(), Calibrated: n.Get("kind").Is(calibratedWeight)}
@@ -65,14 +65,14 @@ func (r *reader) readTableWeight(t *Table, n document.Node) {
 	texts := bounds.Texts()
 	switch {
 	case low.Sign() < 0:
-		r.Wrong(bounds, document.Problem{Message: "weights below 0: the range starts at " + texts[0],
+		r.AddProblem(bounds, document.Problem{Message: "weights below 0: the range starts at " + texts[0],
 			Expected: "a range from 0 or above: a row stands for so many, never for fewer than none", Fix: "[0, " + texts[1] +
 				"]"})
 	case low.Cmp(high) > 0 || high.Sign() == 0:
-		r.Wrong(bounds, document.Problem{Message: fmt.Sprintf("the range [%s, %s] holds no weight", texts[0], texts[1]),
+		r.AddProblem(bounds, document.Problem{Message: fmt.Sprintf("the range [%s, %s] holds no weight", texts[0], texts[1]),
 			Expected: "the smaller bound first, the larger above 0"})
 	case step.Sign() <= 0:
-		r.Wrong(n.Get("step"), document.Problem{Message: "step is " + n.Get("step").Text(), Expected: "more than zero"})
+		r.AddProblem(n.Get("step"), document.Problem{Message: "step is " + n.Get("step").Text(), Expected: "more than zero"})
 	default:
 		if l := r.domains.Lattice(bounds, step, low, high); l != nil {
 			w.Lattice = *l
@@ -84,14 +84,14 @@ func (r *reader) readTableWeight(t *Table, n document.Node) {
 // fitWeight sets the weight of a table if the sum of all possible weights fits 62 bits.
 func (r *reader) fitWeight(t *Table, w *Weight, n document.Node) {
 	if w.Lattice.Last-w.Lattice.First >= maxLatticePoints {
-		r.Wrong(n.Get("range"), document.Problem{
+		r.AddProblem(n.Get("range"), document.Problem{
 			Message:  fmt.Sprintf("a range of weights of %d steps", w.Lattice.Last-w.Lattice.First),
 			Expected: fmt.Sprintf("at most %d steps, as with a larger step", maxLatticePoints-1),
 		})
 		return
 	}
 	if rows := maxRows(t); !fitsIn62Bits(big.NewInt(w.Lattice.Last), rows) {
-		r.Wrong(n.Get("step"), document.Problem{
+		r.AddProblem(n.Get("step"), document.Problem{
 			Message: fmt.Sprintf("weights go up to %s steps, of which %s add up to more than 62 bits hold",
 				document.FormatNumber(new(big.Rat).SetInt64(w.Lattice.Last)), rowsText(t)),
 			Expected: "a larger step, or a smaller largest weight",

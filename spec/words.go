@@ -68,7 +68,7 @@ const (
 func whereShape(says string) *shape.Shape {
 	these := "a category, or a list of categories"
 	categories := shape.List(these, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0).
-		OrSay("at least one category")
+		WithMessage("at least one category")
 	return shape.Dictionary(says, `^.+$`, shape.Choice(these, shape.OnSequence(categories),
 		shape.OnScalar(shape.Category(these)))).
 		Nonempty("at least one attribute with its categories, as {age.band: 0–15, status: employed}")

@@ -278,7 +278,7 @@ func (b *book) checkParent(p Policy, status Status) error {
 	case parent == nil:
 		return &NoParent{Ledger: b.ledger, Account: p.Account, Parent: p.Parent}
 	case parent.policy.Terms != p.Terms || parent.status != status:
-		return &NoParent{Ledger: b.ledger, Account: p.Account, Parent: p.Parent, Is: parent.inWords()}
+		return &NoParent{Ledger: b.ledger, Account: p.Account, Parent: p.Parent, ParentState: parent.inWords()}
 	}
 	return nil
 }

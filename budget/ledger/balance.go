@@ -49,10 +49,10 @@ func (l *Ledger) Balances(ctx context.Context, c Charge) ([]Balance, error) {
 	return all, nil
 }
 
-// Affords returns nil if every account that c counts in has at least the cost of c left today, or has already reserved
-// or debited c. It needs no approval of c and writes nothing. Errors: *NoAccount, *TermsMismatch, *Refused; wraps
-// ErrTampered.
-func (l *Ledger) Affords(ctx context.Context, c Charge) error {
+// CheckAffordable returns nil if every account that c counts in has at least the cost of c left today, or has already
+// reserved or debited c. It needs no approval of c and writes nothing. Errors: *NoAccount, *TermsMismatch, *Refused;
+// wraps ErrTampered.
+func (l *Ledger) CheckAffordable(ctx context.Context, c Charge) error {
 	b, err := l.view(ctx)
 	if err != nil {
 		return err

@@ -178,7 +178,7 @@ func (x *Export) Seal(account, release string) string {
 
 // DebitEntry is the debit of a release in an export, with the current state of the release.
 type DebitEntry struct {
-	Posting
+	StatementRelease
 	Sequence int64  `json:"sequence"` // of the entry of the debit, from 1
 	Hash     string `json:"hash"`     // of that entry, SHA-256 in hexadecimal
 }
@@ -193,7 +193,8 @@ func (x *Export) Debits() []DebitEntry {
 	for name, a := range x.book.accounts {
 		for _, p := range a.postings {
 			if p.charge.Account == name && p.debited != "" {
-				all = append(all, DebitEntry{Posting: p.inStatement(), Sequence: entries[p.proof.Hash], Hash: p.proof.Hash})
+				all = append(all, DebitEntry{StatementRelease: p.inStatement(), Sequence: entries[p.proof.Hash],
+					Hash: p.proof.Hash})
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func ParsePolicy(name string, text []byte) (Policy, error) {
 	if root, ok := r.Read("account, protects, neighbours and cap",
 		"one policy a file: a second account has a file of its own"); ok {
 		shape.Check(r.Findings, policyShape(), root, nil)
-		r.Spread(root.Value)
+		r.SpreadMarks(root.Value)
 		p = r.readPolicy(root)
 	}
 	if problems := r.Problems(); len(problems) > 0 {
@@ -95,12 +95,12 @@ func amountShape() *shape.Shape {
 type policyReader struct{ *document.Findings }
 
 func (r *policyReader) reportProblem(n document.Node, message, expected string) {
-	r.Wrong(n, document.Problem{Message: message, Expected: expected})
+	r.AddProblem(n, document.Problem{Message: message, Expected: expected})
 }
 
 // scalarText returns a scalar as written, or "" if it is missing or invalid.
 func (r *policyReader) scalarText(n document.Node) string {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return ""
 	}
 	return n.Text()
@@ -129,7 +129,7 @@ func (r *policyReader) readPolicy(root document.Node) Policy {
 
 // readAllowance reads {per, cap}, in the definition of the account's cap.
 func (r *policyReader) readAllowance(n document.Node, whole budget.Cost) *Allowance {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return nil
 	}
 	a := &Allowance{Per: Period(n.Get("per").Text()), Cap: r.readCap(n.Get("cap"))}
@@ -191,7 +191,7 @@ func (r *policyReader) readKey(n document.Node) (key sign.PublicKey, ok bool) {
 
 // readCap reads {epsilon}, {rho} or {rho, delta}.
 func (r *policyReader) readCap(n document.Node) budget.Cost {
-	if !r.Sound(n) {
+	if !r.IsSound(n) {
 		return budget.Cost{}
 	}
 	cost := budget.Cost{Epsilon: r.readAmount(n.Get("epsilon")), Rho: r.readAmount(n.Get("rho")),

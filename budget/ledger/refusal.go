@@ -226,15 +226,15 @@ func (e *NoAccount) Error() string {
 // NoParent is the error that an account cannot lie below the one that its policy names.
 type NoParent struct {
 	Ledger, Account, Parent string
-	Is                      string // what the parent is, in words; "" if it is not open
+	ParentState             string // what the parent is, in words; "" if it is not open
 }
 
 func (e *NoParent) Error() string {
-	if e.Is == "" {
+	if e.ParentState == "" {
 		return fmt.Sprintf("ledger %s: account %s names the parent %s, which is not open: open that first with `dprelease ledger init`", e.Ledger, e.Account, e.Parent)
 	}
 	return fmt.Sprintf("ledger %s: account %s cannot lie below %s, which is counted otherwise (%s): give both the same protects, neighbours and kind of cap",
-		e.Ledger, e.Account, e.Parent, e.Is)
+		e.Ledger, e.Account, e.Parent, e.ParentState)
 }
 
 // NameTaken is the error that another plan reserved or spent under the release's name.

@@ -33,10 +33,10 @@ type Statement struct {
 	Periods   []PeriodUse                 `json:"periods,omitempty"`   // periods with a reservation, oldest first
 	Approvals map[string][]sign.PublicKey `json:"approvals,omitempty"` // keys by role, one of which must sign
 
-	Releases    []Posting  `json:"releases"` // all that count here, in the order of their first reservation
-	Standing    []Standby  `json:"standing,omitempty"`
-	Comparisons int64      `json:"comparisons"` // of results with the truth, here and below
-	Joint       *JointPlan `json:"joint,omitempty"`
+	Releases    []StatementRelease `json:"releases"` // all that count here, in the order of their first reservation
+	Standing    []StandingUse      `json:"standing,omitempty"`
+	Comparisons int64              `json:"comparisons"` // of results with the truth, here and below
+	Joint       *JointPlan         `json:"joint,omitempty"`
 
 	// files that keep the newest heads elsewhere; none: a rollback cannot be detected
 	Witnesses []string `json:"witnesses,omitempty"`
@@ -71,8 +71,8 @@ type PeriodUse struct {
 	Left     Amount `json:"left"` // of the allowance; the cap may have less
 }
 
-// Posting is one release of a Statement.
-type Posting struct {
+// StatementRelease is one release of a Statement.
+type StatementRelease struct {
 	Account  string   `json:"account"` // the account that the release names
 	Also     []string `json:"also,omitempty"`
 	Release  string   `json:"release"`
@@ -86,8 +86,8 @@ type Posting struct {
 	Approved []string `json:"approved,omitempty"` // the roles that signed
 }
 
-// Standby is a standing approval that releases of a Statement used.
-type Standby struct {
+// StandingUse is a standing approval that releases of a Statement used.
+type StandingUse struct {
 	Role     string         `json:"role"`
 	Signer   sign.PublicKey `json:"signer"`
 	Template string         `json:"template"`
@@ -107,7 +107,7 @@ func (b *book) statement(name string) (Statement, error) {
 		Approvals: a.policy.Approvals, Comparisons: a.comparisons, Witnesses: b.witnessPaths(),
 		Near:      slices.Sorted(maps.Keys(b.witnessesOnDisk)),
 		Witnessed: b.areWitnessed(a.withAncestors()), Unwitnessed: b.unwitnessed, Office: b.office,
-		Releases: []Posting{}, Entries: b.sequence, Head: b.head.String(), Spent: AmountOf(a.total.spent),
+		Releases: []StatementRelease{}, Entries: b.sequence, Head: b.head.String(), Spent: AmountOf(a.total.spent),
 		Reserved: AmountOf(a.total.reserved)}
 	if err := a.fillBalance(&s); err != nil {
 		return Statement{}, fmt.Errorf("ledger %s, account %s: %w", b.ledger, name, err)
@@ -153,8 +153,9 @@ func (a *account) fillBalance(s *Statement) error {
 	return nil
 }
 
-func (p *posting) inStatement() Posting {
-	out := Posting{Account: p.charge.Account, Also: slices.Clone(p.charge.FurtherAccounts), Release: p.charge.Release,
+func (p *posting) inStatement() StatementRelease {
+	out := StatementRelease{Account: p.charge.Account, Also: slices.Clone(p.charge.FurtherAccounts),
+		Release:  p.charge.Release,
 		PlanHash: p.charge.PlanHash,
 		Cost:     AmountOf(p.charge.Cost), State: p.state, Date: p.date, Debited: p.debited, Reason: p.reason,
 		Corrects: p.charge.Corrects}
@@ -167,8 +168,8 @@ func (p *posting) inStatement() Posting {
 }
 
 // standingApprovals returns the standing approvals that charges of a use, in the order of their first use.
-func (b *book) standingApprovals(a *account) []Standby {
-	var all []Standby
+func (b *book) standingApprovals(a *account) []StandingUse {
+	var all []StandingUse
 	seen := map[digest]bool{}
 	for _, p := range a.postings {
 		for _, approval := range p.charge.Approvals {
@@ -177,7 +178,7 @@ func (b *book) standingApprovals(a *account) []Standby {
 				continue
 			}
 			seen[id] = true
-			all = append(all, Standby{Role: approval.Role, Signer: approval.Signer, Template: approval.Plan,
+			all = append(all, StandingUse{Role: approval.Role, Signer: approval.Signer, Template: approval.Plan,
 				Until:    approval.Standing.Until,
 				Releases: approval.Standing.Releases, Used: b.standingUse[id]})
 		}
@@ -343,7 +344,7 @@ func (s Statement) writeReleases(b *strings.Builder) {
 }
 
 // inWords returns the release with further information for the page of an account.
-func (p Posting) inWords(account string) string {
+func (p StatementRelease) inWords(account string) string {
 	text := p.Release
 	if p.Account != account {
 		text += " (on " + p.Account + ")"

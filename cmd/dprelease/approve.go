@@ -63,7 +63,7 @@ them down.`,
 			a.notePlan(p, path)
 			var unpaid error
 			if a.ledger != "" {
-				if unpaid = options.Affords(c.Context(), p); unpaid != nil {
+				if unpaid = options.CheckAffordable(c.Context(), p); unpaid != nil {
 					a.outcome.Warnings = append(slices.Clip(a.outcome.Warnings), unpaid.Error())
 				}
 			}

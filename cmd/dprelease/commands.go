@@ -242,7 +242,7 @@ func (a *app) measureCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if result.Already {
+			if result.AlreadyDone {
 				a.printAlready(result)
 				return nil
 			}
@@ -292,7 +292,7 @@ with --method tables from a model of all that was measured, of the tables too.`,
 			if r.Status == published.PracticeStatus {
 				a.say("%s: it was measured on a practice account.", r.Status)
 			}
-			if r.Already {
+			if r.AlreadyDone {
 				a.outcome.Status = "already done"
 				a.say("Already done: %s holds what these measurements lead to, byte for byte.", r.Folder)
 			} else {
@@ -464,7 +464,7 @@ func (a *app) printPublished(p *compiled.Compiled, r dprelease.Result) {
 	if r.Status == published.PracticeStatus {
 		a.practiceBanner()
 	}
-	if r.Already {
+	if r.AlreadyDone {
 		a.printAlready(r)
 		a.printSignature(r)
 		return

@@ -144,7 +144,7 @@ func (l *progressLine) show(p progress.Progress, now time.Time) {
 // showPlain prints at times how far the writing of files is, which concerns public data only. It prints nothing about
 // reading: the existence of a line would reveal how long reading takes.
 func (l *progressLine) showPlain(p progress.Progress, now time.Time) {
-	if !l.verbose || !p.Writing || p.All <= 0 || now.Sub(l.lastPlain) < plainEvery {
+	if !l.verbose || !p.Writing || p.Total <= 0 || now.Sub(l.lastPlain) < plainEvery {
 		return
 	}
 	l.lastPlain = now
@@ -153,7 +153,7 @@ func (l *progressLine) showPlain(p progress.Progress, now time.Time) {
 
 // percentOf returns the share of its rows that a step has processed, in whole percent.
 func percentOf(p progress.Progress) int64 {
-	return 100 * min(p.Rows, p.All) / p.All // a file that grew has more rows, and is refused at its end
+	return 100 * min(p.Rows, p.Total) / p.Total // a file that grew has more rows, and is refused at its end
 }
 
 // stepText names what is read or written.
@@ -181,7 +181,7 @@ const mostBar, leastBar = 24, 8
 func progressText(p progress.Progress, speed float64, columns int) string {
 	const million = 1e6
 	text := stepText(p)
-	if p.All <= 0 {
+	if p.Total <= 0 {
 		return text + fmt.Sprintf(": %.1f million rows, %.1f million a second", float64(p.Rows)/million, speed/million)
 	}
 	end := fmt.Sprintf(" %d %%, %.1f million rows a second", percentOf(p), speed/million)
@@ -189,14 +189,14 @@ func progressText(p progress.Progress, speed float64, columns int) string {
 		end = fmt.Sprintf(" %d %% of their budget", percentOf(p))
 	}
 	if speed > 0 {
-		left := time.Duration(float64(p.All-min(p.Rows, p.All)) / speed * float64(time.Second))
+		left := time.Duration(float64(p.Total-min(p.Rows, p.Total)) / speed * float64(time.Second))
 		end += fmt.Sprintf(", %s left", left.Round(time.Second))
 	}
 	room := min(mostBar, columns-2-screen.Width(text)-screen.Width(end))
 	if room < leastBar {
 		return text + ":" + end
 	}
-	bar := screen.Bar(float64(min(p.Rows, p.All))/float64(p.All), room)
+	bar := screen.Bar(float64(min(p.Rows, p.Total))/float64(p.Total), room)
 	return text + " " + bar + strings.Repeat("░", room-screen.Width(bar)) + end
 }
 

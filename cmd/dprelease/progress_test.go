@@ -19,7 +19,7 @@ func TestProgressLine(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	after := func(d time.Duration, rows, all int64) string {
 		seen.Reset()
-		l.show(progress.Progress{Table: "persons", Rows: rows, All: all}, start.Add(d))
+		l.show(progress.Progress{Table: "persons", Rows: rows, Total: all}, start.Add(d))
 		return seen.String()
 	}
 	if s := after(0, 1e6, 101e6); s != "" {
@@ -60,10 +60,10 @@ func TestProgressLine(t *testing.T) {
 func TestProgressOfWriting(t *testing.T) {
 	var seen bytes.Buffer
 	l := &progressLine{to: &seen, columns: 100}
-	l.show(progress.Progress{Table: "trips", Rows: 1e6, All: 9e6}, time.Unix(0, 0))
+	l.show(progress.Progress{Table: "trips", Rows: 1e6, Total: 9e6}, time.Unix(0, 0))
 	for second, rows := range []int64{1e6, 3e6} {
 		seen.Reset()
-		l.show(progress.Progress{Table: "tables", Part: 3, Parts: 16, Writing: true, Rows: rows, All: 11e6},
+		l.show(progress.Progress{Table: "tables", Part: 3, Parts: 16, Writing: true, Rows: rows, Total: 11e6},
 			time.Unix(int64(10+second), 0))
 	}
 	if s, want := seen.String(),
@@ -91,7 +91,7 @@ func TestProgressOfTwoReadings(t *testing.T) {
 			"counting persons, reading 2 of 2 ████████████████████████ 100 %, 2.0 million rows a second, 0s left"},
 	} {
 		seen.Reset()
-		l.show(progress.Progress{Table: "persons", Reading: c.reading, Readings: 2, Rows: c.rows, All: c.all},
+		l.show(progress.Progress{Table: "persons", Reading: c.reading, Readings: 2, Rows: c.rows, Total: c.all},
 			time.Unix(c.second, 0))
 		if got := strings.TrimPrefix(seen.String(), clearLine); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -101,7 +101,7 @@ func TestProgressOfTwoReadings(t *testing.T) {
 
 // A narrow terminal has a shorter bar, then none, and never two lines.
 func TestProgressFitsTheTerminal(t *testing.T) {
-	p := progress.Progress{Table: "persons", Rows: 50e6, All: 100e6}
+	p := progress.Progress{Table: "persons", Rows: 50e6, Total: 100e6}
 	for columns, want := range map[int]string{
 		80:  "counting persons ██████████░░░░░░░░░░ 50 %, 10.0 million rows a second, 5s left",
 		70:  "counting persons █████░░░░░ 50 %, 10.0 million rows a second, 5s left",
@@ -134,11 +134,11 @@ func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 			}
 			l.startStep("counting persons")
 			for second := range rows / 7319 {
-				l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 2, Rows: second * 7319, All: rows},
+				l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 2, Rows: second * 7319, Total: rows},
 					time.Now().Add(time.Duration(second)*time.Second))
 			}
 			l.startStep("writing 16 tables")
-			l.show(progress.Progress{Table: "tables", Part: 1, Parts: 16, Writing: true, Rows: 1, All: 80}, time.Now())
+			l.show(progress.Progress{Table: "tables", Part: 1, Parts: 16, Writing: true, Rows: 1, Total: 80}, time.Now())
 			l.end()
 		}
 	}
@@ -150,7 +150,7 @@ func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 	l.startStep("writing 16 tables")
 	seen[0].Reset()
 	for i := range 8 { // a table every four seconds
-		l.show(progress.Progress{Table: "tables", Part: 1 + 2*i, Parts: 16, Writing: true, Rows: int64(i) * 10, All: 80},
+		l.show(progress.Progress{Table: "tables", Part: 1 + 2*i, Parts: 16, Writing: true, Rows: int64(i) * 10, Total: 80},
 			l.lastPlain.Add(time.Duration(4*(1+i%3))*time.Second))
 	}
 	if want := "writing 5 of 16 tables: 25 %\nwriting 11 of 16 tables: 62 %\n"; seen[0].String() != want {
@@ -170,9 +170,9 @@ func TestStillAtWork(t *testing.T) {
 		l := newProgressLine(&seen)
 		for second := range 100 {
 			l.startStep("counting persons")
-			l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: rows / 100 * int64(second), All: rows},
+			l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: rows / 100 * int64(second), Total: rows},
 				l.start.Add(time.Duration(second)*time.Second))
-			l.show(progress.Progress{Table: "persons", Round: 1 + second, Rounds: 100, All: 1000},
+			l.show(progress.Progress{Table: "persons", Round: 1 + second, Rounds: 100, Total: 1000},
 				l.start.Add(time.Duration(second)*time.Second))
 			l.tick(l.start.Add(time.Duration(second) * time.Second))
 		}
@@ -203,7 +203,7 @@ func TestProgressOfRounds(t *testing.T) {
 		{30, 100, 2, "microdata of persons, round 2 of at most 56 ██▍░░░░░░░░░░░░░░░░░░░░░ 10 % of their budget, 1m30s left"},
 	} {
 		seen.Reset()
-		l.show(progress.Progress{Table: "persons", Round: c.round, Rounds: 56, Rows: c.used, All: 1000},
+		l.show(progress.Progress{Table: "persons", Round: c.round, Rounds: 56, Rows: c.used, Total: 1000},
 			start.Add(time.Duration(c.second)*time.Second))
 		if got := strings.TrimPrefix(seen.String(), clearLine); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

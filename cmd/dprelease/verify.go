@@ -65,8 +65,8 @@ func (a *app) verifyAll(ctx context.Context, folders []string, o verify.Options)
 	}
 	a.say("\nThe export ends with entry %s of %s, head %s.", budget.Group(x.Entries), x.Day, x.Head)
 	a.say("It holds %s, of which %s a folder here.", budget.Plural(int64(x.Debits), "debit"),
-		havePhrase(x.Debits-len(x.Without)-len(x.Abandoned)))
-	for _, d := range x.Without {
+		havePhrase(x.Debits-len(x.WithoutFolder)-len(x.Abandoned)))
+	for _, d := range x.WithoutFolder {
 		a.say("- no folder: release %s, %s, debited to account %s on %s (entry %d, %.16s), %s", d.Release, d.Cost, d.Account,
 			d.Debited, d.Sequence, d.Hash, d.State)
 	}

@@ -420,6 +420,6 @@ func (c *comparison) answerBatch(ctx context.Context, files scan.Files, s *noise
 	}
 	truth := answer.All(counted)
 	return parallel.Do(ctx, runtime.GOMAXPROCS(0), len(batch), func(i int) error {
-		return batch[i].compare(truth[i].Wide())
+		return batch[i].compare(truth[i].Expanded())
 	})
 }

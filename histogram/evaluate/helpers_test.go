@@ -75,5 +75,5 @@ func countsOf(t testing.TB, p *plan.Plan, dir string, key byte, path string) []i
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.All(counted)[0].Wide().Counts
+	return answer.All(counted)[0].Expanded().Counts
 }

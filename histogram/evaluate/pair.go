@@ -44,8 +44,8 @@ func inOrder(c *spec.Column, l *domain.Level) bool {
 	default:
 		return false
 	}
-	for code := 1; code < min(c.Domain.Declared(), len(l.Of)); code++ {
-		if l.Of[code] < l.Of[code-1] {
+	for code := 1; code < min(c.Domain.Declared(), len(l.CategoryOf)); code++ {
+		if l.CategoryOf[code] < l.CategoryOf[code-1] {
 			return false
 		}
 	}

@@ -21,7 +21,7 @@ func (x *truths) quantile() (func(cell int) truth, error) {
 		return nil, fmt.Errorf("the share %q of a quantile is no fraction", x.figure.At)
 	}
 	step, _ := l.Step.Float64()
-	points := uint64(l.Places())
+	points := uint64(l.PointCount())
 	return func(cell int) truth {
 		from, _ := slices.BinarySearch(pairs.Cells, uint64(cell)*points)
 		end, _ := slices.BinarySearch(pairs.Cells, uint64(cell+1)*points)

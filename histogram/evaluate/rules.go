@@ -25,8 +25,8 @@ import (
 type Violation struct {
 	Rule string
 	Rows int64
-	// Untold says why the microdata cannot tell, "" if they can. If it is set, Rows is 0.
-	Untold string
+	// WhyUnknown says why the microdata cannot tell, "" if they can. If it is set, Rows is 0.
+	WhyUnknown string
 }
 
 // Violations compares all columns of microdata, including derived ones, with every rule that the spec has for their
@@ -47,7 +47,7 @@ func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) 
 			continue
 		}
 		one := Violation{Rule: "no row has " + words[i].Rule}
-		if one.Rows, one.Untold, err = rows.countImpossible(r, i, levels); err != nil {
+		if one.Rows, one.WhyUnknown, err = rows.countImpossible(r, i, levels); err != nil {
 			return nil, err
 		}
 		all = append(all, one)
@@ -67,7 +67,7 @@ func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) 
 	}
 	if w := r.Table(rows.Table).Where; w != nil {
 		one := Violation{Rule: "every row has " + strings.TrimSpace(w.Expression.Text())}
-		if one.Rows, one.Untold, err = rows.countOutside(r.Table(rows.Table), levels); err != nil {
+		if one.Rows, one.WhyUnknown, err = rows.countOutside(r.Table(rows.Table), levels); err != nil {
 			return nil, err
 		}
 		all = append(all, one)

@@ -81,7 +81,7 @@ func TestViolations(t *testing.T) {
 	for i, untold := range []string{"the microdata have no column kind",
 		"the microdata have these columns by categories that do not tell it",
 		"the microdata do not have years as the source has it"} {
-		if got[i].Untold != untold || got[i].Rows != 0 {
+		if got[i].WhyUnknown != untold || got[i].Rows != 0 {
 			t.Errorf("%+v, want %q", got[i], untold)
 		}
 	}

@@ -77,7 +77,7 @@ func countedBesides(t *testing.T, p *plan.Plan, all ...homeRows) []map[string]in
 	var out []map[string]int64
 	for _, a := range e.answers {
 		cells := map[string]int64{}
-		counts := a.Wide()
+		counts := a.Expanded()
 		for i, n := range counts.Counts {
 			switch {
 			case a.Groups != nil:

@@ -38,8 +38,8 @@ const allowancesMemory = 4 * bounding.MostMemory
 // Guarantee: for each allowance, which rows of a unit stay is a function of key, definition, id and the unit's own
 // rows in reading order, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most
 // caps.perGroup in each. Neighbours: both relations. Argument: docs/proofs/bounding.md.
-func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams, before *pass, own *bounding.Kept,
-	limit int64) (p *pass, stay []*bounding.Kept, err error) {
+func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams, before *pass, own *bounding.KeptRows,
+	limit int64) (p *pass, stay []*bounding.KeptRows, err error) {
 	p = &pass{tally: t, ids: true, before: before, readers: t.groupReaders()}
 	bounds := make([]*bounding.Bounding, len(t.allowances)) // by allowance, nil for the first
 	defer func() {
@@ -70,7 +70,7 @@ func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams,
 	if err = p.run(ctx, dir); err != nil {
 		return p, nil, err
 	}
-	stay = []*bounding.Kept{own}
+	stay = []*bounding.KeptRows{own}
 	err = parallel.Guarded(func(int) error {
 		for _, b := range bounds[1:] {
 			k, err := b.Finish(ctx)
@@ -177,12 +177,12 @@ func markWithoutUnit(ids arrow.Array, ineligible []uint64) {
 // refineGroups splits groups by the codes of one more axis.
 func refineGroups(a tabulate.Axis, columns []tabulate.Codes, groups []uint64) {
 	switch c := columns[a.Column]; {
-	case c.Narrow != nil:
-		refineGroupsBy(c.Narrow, a, groups)
-	case c.Middle != nil:
-		refineGroupsBy(c.Middle, a, groups)
+	case c.U8 != nil:
+		refineGroupsBy(c.U8, a, groups)
+	case c.U16 != nil:
+		refineGroupsBy(c.U16, a, groups)
 	default:
-		refineGroupsBy(c.Wide, a, groups)
+		refineGroupsBy(c.U32, a, groups)
 	}
 }
 
@@ -191,11 +191,11 @@ func refineGroupsBy[T uint8 | uint16 | uint32](codes []T, a tabulate.Axis, group
 	codes = codes[:len(groups)]
 	for i, c := range codes {
 		code := uint64(c)
-		if a.Of != nil {
-			if code >= uint64(len(a.Of)) {
+		if a.CodeOf != nil {
+			if code >= uint64(len(a.CodeOf)) {
 				continue
 			}
-			code = uint64(a.Of[code])
+			code = uint64(a.CodeOf[code])
 		}
 		groups[i] = groups[i]*uint64(a.Size) + code
 	}

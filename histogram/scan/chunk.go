@@ -44,7 +44,7 @@ func (c *chunk) loadBatch(b *source.Batch, readers []*encoding.Encoder, x *passC
 		}
 		c.wide[r] = slices.Grow(c.wide[r][:0], b.Rows)[:b.Rows]
 		readers[r].CodesOf(x.inputsOf(i, b.Columns), c.wide[r])
-		c.codes[r], c.largest[r] = tabulate.Codes{Wide: c.wide[r]}, slices.Max(c.wide[r])
+		c.codes[r], c.largest[r] = tabulate.Codes{U32: c.wide[r]}, slices.Max(c.wide[r])
 	}
 	if x.ids >= 0 {
 		c.ids = b.Columns[x.ids]
@@ -55,23 +55,23 @@ func (c *chunk) loadBatch(b *source.Batch, readers []*encoding.Encoder, x *passC
 func codesOf(a arrow.Array) tabulate.Codes {
 	switch a := a.(type) {
 	case *array.Uint8:
-		return tabulate.Codes{Narrow: a.Uint8Values()}
+		return tabulate.Codes{U8: a.Uint8Values()}
 	case *array.Uint16:
-		return tabulate.Codes{Middle: a.Uint16Values()}
+		return tabulate.Codes{U16: a.Uint16Values()}
 	}
-	return tabulate.Codes{Wide: a.(*array.Uint32).Uint32Values()}
+	return tabulate.Codes{U32: a.(*array.Uint32).Uint32Values()}
 }
 
 // markLeftOut sets the bits of rows whose code marks them as left out. It reports whether there are any, and whether
 // any row breaks the contract. first is the first mark.
 func markLeftOut(c tabulate.Codes, first uint32, rows int, out []uint64) (some, wrong bool) {
 	switch {
-	case c.Narrow != nil:
-		return markLeftOutOf(c.Narrow[:rows], uint8(first), out)
-	case c.Middle != nil:
-		return markLeftOutOf(c.Middle[:rows], uint16(first), out)
+	case c.U8 != nil:
+		return markLeftOutOf(c.U8[:rows], uint8(first), out)
+	case c.U16 != nil:
+		return markLeftOutOf(c.U16[:rows], uint16(first), out)
 	}
-	return markLeftOutOf(c.Wide[:rows], first, out)
+	return markLeftOutOf(c.U32[:rows], first, out)
 }
 
 func markLeftOutOf[T uint8 | uint16 | uint32](codes []T, first T, out []uint64) (some, wrong bool) {
@@ -97,7 +97,7 @@ func clearedBits(scratch *[]uint64, rows int) []uint64 {
 
 // retainedRows returns the rows of a chunk that are counted: the rows that k keeps, from row first on (all rows if k
 // is nil), without the rows that are left out. A nil result stands for all rows.
-func (c *chunk) retainedRows(k *bounding.Kept, piece int, first int64, out []uint64) []uint64 {
+func (c *chunk) retainedRows(k *bounding.KeptRows, piece int, first int64, out []uint64) []uint64 {
 	if k == nil && out == nil {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (c *chunk) retainedRows(k *bounding.Kept, piece int, first int64, out []uin
 		}
 		return keep
 	}
-	bits, shift := k.Of(piece), uint(first%64)
+	bits, shift := k.PieceBits(piece), uint(first%64)
 	at := int(first / 64)
 	for i := range keep {
 		if at+i < len(bits) {
@@ -157,12 +157,12 @@ func (c *chunk) withoutOutside(rows []uint64) []uint64 {
 // codeAt returns the code of a row.
 func codeAt(c tabulate.Codes, row int) uint32 {
 	switch {
-	case c.Narrow != nil:
-		return uint32(c.Narrow[row])
-	case c.Middle != nil:
-		return uint32(c.Middle[row])
+	case c.U8 != nil:
+		return uint32(c.U8[row])
+	case c.U16 != nil:
+		return uint32(c.U16[row])
 	}
-	return c.Wide[row]
+	return c.U32[row]
 }
 
 // unitSlot says where a link holds a unit: 1 + shard + linkShards·index in the shard; 0 if it does not hold the unit.

@@ -69,14 +69,14 @@ func (x *clampedCodes) columnsOf(codes []tabulate.Codes, rows int) []tabulate.Co
 		x.codes[i] = slices.Grow(x.codes[i][:0], rows)[:rows]
 		widenCodes(codes[c.column], x.codes[i])
 		switch by := codes[c.by]; {
-		case by.Narrow != nil:
-			clampBy(by.Narrow, c.low, c.high, x.codes[i])
-		case by.Middle != nil:
-			clampBy(by.Middle, c.low, c.high, x.codes[i])
+		case by.U8 != nil:
+			clampBy(by.U8, c.low, c.high, x.codes[i])
+		case by.U16 != nil:
+			clampBy(by.U16, c.low, c.high, x.codes[i])
 		default:
-			clampBy(by.Wide, c.low, c.high, x.codes[i])
+			clampBy(by.U32, c.low, c.high, x.codes[i])
 		}
-		x.clampedColumns[c.column] = tabulate.Codes{Wide: x.codes[i]}
+		x.clampedColumns[c.column] = tabulate.Codes{U32: x.codes[i]}
 	}
 	return x.clampedColumns
 }
@@ -94,15 +94,15 @@ func clampBy[T uint8 | uint16 | uint32](by []T, low, high, codes []uint32) {
 // widenCodes writes codes of any width as 32-bit codes.
 func widenCodes(c tabulate.Codes, out []uint32) {
 	switch {
-	case c.Narrow != nil:
-		for i, x := range c.Narrow[:len(out)] {
+	case c.U8 != nil:
+		for i, x := range c.U8[:len(out)] {
 			out[i] = uint32(x)
 		}
-	case c.Middle != nil:
-		for i, x := range c.Middle[:len(out)] {
+	case c.U16 != nil:
+		for i, x := range c.U16[:len(out)] {
 			out[i] = uint32(x)
 		}
 	default:
-		copy(out, c.Wide[:len(out)])
+		copy(out, c.U32[:len(out)])
 	}
 }

@@ -41,14 +41,14 @@ func (t *task) newTableCounter(rows, limit int64, workers int) (*tableCounter, e
 	slices.SortStableFunc(c.batches, func(a, b *batch) int { return a.allowance - b.allowance })
 	for _, b := range c.batches {
 		r := tabulate.Request{Rows: max(rows, 0), Workers: workers, Memory: limit / int64(len(c.batches)),
-			Summed: b.value > 0}
+			HasAddends: b.value > 0}
 		var used []int // indexes of the task's attributes
 		for _, q := range b.queries {
-			ask := tabulate.Ask{Occupied: q.sparse}
+			ask := tabulate.TableRequest{Occupied: q.sparse}
 			for _, a := range q.attributes {
 				ask.Axes = append(ask.Axes, indexOrAppend(&used, a))
 			}
-			r.Asks = append(r.Asks, ask)
+			r.Tables = append(r.Tables, ask)
 		}
 		for _, a := range used {
 			r.Axes = append(r.Axes, t.axisOf(t.attributes[a]))
@@ -125,7 +125,7 @@ func (q *query) setAnswer(t tabulate.Table, of *task) error {
 	if t.High != nil || of.values[q.value] != nil && slices.ContainsFunc(t.Counts, exceedsBits) {
 		return errLargeSum
 	}
-	q.Answer = answer.Answer{Cells: t.Cells, Counts: t.Counts, Narrow: t.Narrow}
+	q.Answer = answer.Answer{Cells: t.Cells, Counts: t.Counts, Compact: t.Compact}
 	switch {
 	case q.countsOccupied:
 		q.Counts, q.Cells = countOccupied(t.Cells, of.cellsOf(q.attributes[:len(q.attributes)-1]),
@@ -137,7 +137,7 @@ func (q *query) setAnswer(t tabulate.Table, of *task) error {
 }
 
 // exceedsBits reports whether a sum has more than 61 bits.
-func exceedsBits(sum int64) bool { return sum > answer.Most || sum < -answer.Most }
+func exceedsBits(sum int64) bool { return sum > answer.MaxMagnitude || sum < -answer.MaxMagnitude }
 
 // withoutZeros returns the cells whose counts are not 0. With weights a cell may have rows and a count of 0, because
 // all of its rows weigh 0.

@@ -44,7 +44,7 @@ func refineDiagnostic(_ *task, q *query, what counted.Counted, _ uint64) error {
 func (t *task) queueDiagnostic(q *query) { t.diagnoses = append(t.diagnoses, q) }
 
 // answerDiagnostics answers the diagnostics from the rows that stay for each allowance.
-func (t *task) answerDiagnostics(stay []*bounding.Kept) {
+func (t *task) answerDiagnostics(stay []*bounding.KeptRows) {
 	for _, q := range t.diagnoses {
 		q.Counts = []int64{stay[q.allowance].Rows()}
 		if q.diagnostic != counted.RowsLeftOut {

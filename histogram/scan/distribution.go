@@ -25,7 +25,7 @@ func distributionAnswers(r *spec.Release, m plan.Measurement, pairs answer.Answe
 	if err != nil {
 		return answer.Answer{}, err
 	}
-	points, bins := uint64(l.Places()), uint64(d.Len(l))
+	points, bins := uint64(l.PointCount()), uint64(d.Len(l))
 	counts := make([]int64, m.Cells)
 	for i, at := range pairs.Cells {
 		bin := &counts[at/points*bins+at%points/uint64(d.Width)]
@@ -40,7 +40,7 @@ func distributionAnswers(r *spec.Release, m plan.Measurement, pairs answer.Answe
 		for _, n := range counts[:bins] {
 			all += n
 		}
-		if all > answer.Most/d.Total {
+		if all > answer.MaxMagnitude/d.Total {
 			return answer.Answer{}, errLargeSum
 		}
 		integers, err := residual.Exact([]*residual.Column{column}, residual.Set{axis}, nil, counts[:bins:bins])

@@ -83,8 +83,8 @@ func newWatch(a spec.Attribute, reader int, d *domain.Domain, level *domain.Leve
 
 // bitOf returns the bit of the category of a base code.
 func (w *watch) bitOf(code uint32) (word *atomic.Uint32, bit uint32) {
-	if w.level.Of != nil {
-		code = w.level.Of[code]
+	if w.level.CategoryOf != nil {
+		code = w.level.CategoryOf[code]
 	}
 	return &w.seen[code/32], 1 << (code % 32)
 }
@@ -121,12 +121,12 @@ func (x *expectation) noteChunk(c *chunk, encoders []*encoding.Encoder, where in
 func (w *watch) noteCodes(codes tabulate.Codes, rows int, out []uint64) {
 	switch {
 	case w.left.Load() == 0:
-	case codes.Narrow != nil:
-		noteBaseCodes(w, codes.Narrow[:rows], out)
-	case codes.Middle != nil:
-		noteBaseCodes(w, codes.Middle[:rows], out)
+	case codes.U8 != nil:
+		noteBaseCodes(w, codes.U8[:rows], out)
+	case codes.U16 != nil:
+		noteBaseCodes(w, codes.U16[:rows], out)
 	default:
-		noteBaseCodes(w, codes.Wide[:rows], out)
+		noteBaseCodes(w, codes.U32[:rows], out)
 	}
 }
 

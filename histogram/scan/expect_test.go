@@ -219,13 +219,13 @@ func TestWatchesAreShared(t *testing.T) {
 	level, _ := d.Level("")
 	w := newWatch(spec.Attribute{Column: "age"}, 0, d, level)
 	err := parallel.Do(context.Background(), 8, 1000, func(i int) error {
-		w.noteCodes(tabulate.Codes{Wide: []uint32{uint32(i % 9), encoding.Dropped, encoding.Breached, 9}}, 4, []uint64{8})
+		w.noteCodes(tabulate.Codes{U32: []uint32{uint32(i % 9), encoding.Dropped, encoding.Breached, 9}}, 4, []uint64{8})
 		return nil
 	})
 	if err != nil || w.left.Load() != 1 {
 		t.Errorf("%d codes are left, %v", w.left.Load(), err)
 	}
-	w.noteCodes(tabulate.Codes{Narrow: []uint8{255, 9}}, 2, nil)
+	w.noteCodes(tabulate.Codes{U8: []uint8{255, 9}}, 2, nil)
 	if w.left.Load() != 0 {
 		t.Errorf("%d codes are left", w.left.Load())
 	}
@@ -245,7 +245,7 @@ func BenchmarkWatch(b *testing.B) {
 			level, _ := d.Level("")
 			w := newWatch(spec.Attribute{Column: "age"}, 0, d, level)
 			for b.Loop() {
-				w.noteCodes(tabulate.Codes{Narrow: codes}, len(codes), nil)
+				w.noteCodes(tabulate.Codes{U8: codes}, len(codes), nil)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(codes)), "ns/row")
 		})

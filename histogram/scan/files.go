@@ -197,7 +197,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 					codes[column][i] = uint32(stream.Below(uint64(e.Size)))
 				}
 			}
-			columns[column].Wide = codes[column]
+			columns[column].U32 = codes[column]
 		}
 		keep := make([]uint64, (drawn+63)/64)
 		for i := range drawn {

@@ -26,11 +26,11 @@ var (
 	folder         = histogramtest.Folder
 	streams        = histogramtest.Streams
 	total          = histogramtest.Total
-	shown          = histogramtest.Shown
+	shown          = histogramtest.PrintedForms
 )
 
-// allCounts is what a counter has answered to all that the trusted core asks it for a plan: its measurements, and behind
-// them the candidates of its adaptive methods.
+// allCounts is what a counter has answered to all that the trusted core asks it for a plan: its measurements, and
+// behind them the candidates of its adaptive methods.
 type allCounts struct {
 	*histogram.Exact
 	plan    *plan.Plan

@@ -105,12 +105,12 @@ func (r rule) matchingRows(c *chunk) []uint64 {
 	}
 	for i, column := range r.columns {
 		switch codes := c.codes[column]; {
-		case codes.Narrow != nil:
-			keepMatching(codes.Narrow[:c.rows], r.meets[i], hits)
-		case codes.Middle != nil:
-			keepMatching(codes.Middle[:c.rows], r.meets[i], hits)
+		case codes.U8 != nil:
+			keepMatching(codes.U8[:c.rows], r.meets[i], hits)
+		case codes.U16 != nil:
+			keepMatching(codes.U16[:c.rows], r.meets[i], hits)
 		default:
-			keepMatching(codes.Wide[:c.rows], r.meets[i], hits)
+			keepMatching(codes.U32[:c.rows], r.meets[i], hits)
 		}
 	}
 	return hits

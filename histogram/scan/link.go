@@ -54,7 +54,7 @@ type linkedColumn struct{ column, at, width int }
 // linkedReading is what was found of the rows of a tally before they are counted.
 type linkedReading struct {
 	last     *pass
-	retained []*bounding.Kept
+	retained []*bounding.KeptRows
 }
 
 // linkShard holds the units whose ids hash to it.
@@ -165,7 +165,7 @@ func (l *link) readAll(ctx context.Context, dir string, s *noise.RowStreams, lim
 
 // readParent adds the parent's rows that stay to the link. before is the previous reading, and readParent returns its
 // own.
-func (l *link) readParent(ctx context.Context, dir string, before *pass, own *bounding.Kept) (*pass, error) {
+func (l *link) readParent(ctx context.Context, dir string, before *pass, own *bounding.KeptRows) (*pass, error) {
 	t := l.parent
 	p := &pass{tally: t, ids: true, before: before}
 	if t.where >= 0 { // rows that are outside need no id

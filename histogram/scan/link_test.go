@@ -119,7 +119,7 @@ func homesParquet(t testing.TB, neighbours string, all []home) (*plan.Plan, stri
 // everything is the exact counts of all that may be asked, by question.
 func everything(e allCounts) (all [][]int64) {
 	for _, a := range e.answers {
-		all = append(all, a.Wide().Counts)
+		all = append(all, a.Expanded().Counts)
 	}
 	return all
 }
@@ -278,7 +278,7 @@ func countIn(t *testing.T, p *plan.Plan, asked []plan.Measurement, dir string, s
 	}
 	out := make([][]int64, len(counts))
 	for i, c := range counts {
-		out[i] = c.Wide().Counts
+		out[i] = c.Expanded().Counts
 	}
 	return out
 }

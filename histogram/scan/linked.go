@@ -54,7 +54,7 @@ func (t *tally) loadLinked(c *chunk, readers []int) {
 		} else {
 			t.link.parentCodes(t.link.columns[at], c.slots, c.wide[r])
 		}
-		c.codes[r], c.largest[r] = tabulate.Codes{Wide: c.wide[r]}, uint32(t.readers[r].Size-1)
+		c.codes[r], c.largest[r] = tabulate.Codes{U32: c.wide[r]}, uint32(t.readers[r].Size-1)
 	}
 }
 

@@ -277,7 +277,7 @@ func countRows(t testing.TB, p *plan.Plan, dir string, rows []lossRow) []map[str
 		out[i] = map[string]int64{}
 		groups := c.Groups
 		if c.Cells == nil {
-			c = c.Wide()
+			c = c.Expanded()
 		}
 		for j, n := range c.Counts {
 			cell := uint64(j)
@@ -321,7 +321,7 @@ func claimsOf(t testing.TB, p *plan.Plan, measurements []plan.Measurement, synth
 	part.Measurements, part.Synthetic = measurements, synthetic
 	out := claims{}
 	for _, name := range describe.Attributes(p) {
-		_, steps, err := describe.Changing(&part, name)
+		_, steps, err := describe.MechanismsOfColumn(&part, name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -464,7 +464,7 @@ const groupPlaces = 16
 // same whatever others there are.
 func (a *audit) dense(m plan.Measurement, c answer.Answer) []int64 {
 	if c.Cells == nil && c.Groups == nil {
-		return c.Wide().Counts
+		return c.Expanded().Counts
 	}
 	size := int(m.Cells)
 	switch {
@@ -472,7 +472,7 @@ func (a *audit) dense(m plan.Measurement, c answer.Answer) []int64 {
 		size = groupPlaces
 	case m.Query.Counted.Kind() == counted.KindQuantiles:
 		table := a.plan.Release().Table(m.Query.Table)
-		size = size / int(m.Query.Counted.PerCell(table)) * int(table.Column(m.Query.Counted.Reads()).Lattice.Places())
+		size = size / int(m.Query.Counted.PerCell(table)) * int(table.Column(m.Query.Counted.Reads()).Lattice.PointCount())
 	}
 	out := make([]int64, size)
 	for i, cell := range c.Cells {
@@ -504,7 +504,7 @@ func (q question) coordinates(t testing.TB, counts []int64) coordinates {
 	if !ok {
 		return coordinates{all: counts, group: 1}
 	}
-	places := int(q.unit.Table.Column(what.Column).Lattice.Places())
+	places := int(q.unit.Table.Column(what.Column).Lattice.PointCount())
 	var at []*big.Rat
 	for _, text := range what.At {
 		share, _ := new(big.Rat).SetString(text)

@@ -334,7 +334,7 @@ func (t *tally) columnsOfPass(readers []int, ids bool) *passColumns {
 	}
 	if ids || slices.ContainsFunc(readers, func(r int) bool { return t.readers[r].Column.Link != nil }) {
 		x.ids = x.valueColumn(t.table.Unit.ID)
-		x.columns[x.ids].Most = source.MostID
+		x.columns[x.ids].MaxLength = source.MostID
 	}
 	return x
 }

@@ -188,7 +188,7 @@ func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tally.countRows(t.Context(), dir, first, []*bounding.Kept{own}, 1<<30)
+		err = tally.countRows(t.Context(), dir, first, []*bounding.KeptRows{own}, 1<<30)
 		var e *source.Error
 		if refused := errors.As(err, &e) && strings.Contains(e.Message, "was changed"); refused != (name != "untouched") {
 			t.Errorf("%s: %v", name, err)
@@ -253,7 +253,7 @@ func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *source.Error
-	if err = tally.countRows(t.Context(), dir, first, []*bounding.Kept{own}, 1<<30); !errors.As(err, &e) ||
+	if err = tally.countRows(t.Context(), dir, first, []*bounding.KeptRows{own}, 1<<30); !errors.As(err, &e) ||
 		!strings.Contains(e.Message, "was changed") {
 		t.Errorf("%v", err)
 	}
@@ -378,7 +378,7 @@ func TestProgress(t *testing.T) {
 			if at.Reading == 2 {
 				all = rows
 			}
-			if at.Table != "persons" || at.Readings != readings || at.Reading < 1 || at.Reading > readings || at.All != all ||
+			if at.Table != "persons" || at.Readings != readings || at.Reading < 1 || at.Reading > readings || at.Total != all ||
 				at.Rows <= most[at.Reading] {
 				t.Fatalf("unit %s: %+v after %d rows", unit, at, most[at.Reading])
 			}
@@ -399,7 +399,7 @@ func TestProgressOfMadeUpRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(seen) == 0 || seen[0] != (progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: source.MaxRows,
-		All: 100_000}) {
+		Total: 100_000}) {
 		t.Errorf("%+v", seen)
 	}
 	var small *memory.Error

@@ -18,7 +18,7 @@ func projectAnswers(r *spec.Release, m plan.Measurement, t answer.Answer) (answe
 	if err != nil || !slices.Contains(plain, false) || t.Len() == 0 {
 		return t, err
 	}
-	t = t.Wide()
+	t = t.Expanded()
 	t.Counts, err = residual.Exact(columns, axes, plain, t.Counts)
 	if err == nil && slices.ContainsFunc(t.Counts, exceedsBits) {
 		err = errLargeSum

@@ -130,10 +130,10 @@ func TestCountsOfManyCellsAreNarrow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if narrow := got[0].Narrow != nil; narrow != test.narrow {
+		if narrow := got[0].Compact != nil; narrow != test.narrow {
 			t.Errorf("%v: narrow: %t", test.factors, narrow)
 		}
-		if !slices.Equal(got[0].Wide().Counts, test.want) {
+		if !slices.Equal(got[0].Expanded().Counts, test.want) {
 			t.Errorf("%v: counts are others", test.factors)
 		}
 	}

@@ -104,7 +104,7 @@ func (t *task) alongLattice(attributes []int, c *spec.Column, cells uint64) ([]i
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := multiplyCells(cells, uint64(c.Lattice.Places())); !ok {
+	if _, ok := multiplyCells(cells, uint64(c.Lattice.PointCount())); !ok {
 		return nil, errManyCells
 	}
 	return append(attributes, indexOrAppend(&t.attributes, attribute{column: at})), nil

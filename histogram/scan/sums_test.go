@@ -96,7 +96,7 @@ func TestAllowancesAreUniform(t *testing.T) {
 		for id := range units {
 			rows := 0
 			for i := range 4 {
-				if at := 4*id + i; got.stay[1].Of(at / 9000)[at%9000/64]>>(at%9000%64)&1 == 1 {
+				if at := 4*id + i; got.stay[1].PieceBits(at / 9000)[at%9000/64]>>(at%9000%64)&1 == 1 {
 					rows |= 1 << i
 				}
 			}

@@ -89,7 +89,7 @@ func (t *tally) countFiles(ctx context.Context, dir string, s *noise.RowStreams,
 		return err
 	}
 	if t.table.Unit.Row {
-		return t.countRows(ctx, dir, nil, make([]*bounding.Kept, 1), limit)
+		return t.countRows(ctx, dir, nil, make([]*bounding.KeptRows, 1), limit)
 	}
 	if t.link != nil {
 		if err := t.link.readAll(ctx, dir, s, limit); err != nil {
@@ -109,7 +109,7 @@ func (t *tally) countFiles(ctx context.Context, dir string, s *noise.RowStreams,
 
 // chooseOrExamine is chooseAll, but returns the first error in reading order.
 func (t *tally) chooseOrExamine(ctx context.Context, dir string, s *noise.RowStreams,
-	limit int64) (p *pass, stay []*bounding.Kept, err error) {
+	limit int64) (p *pass, stay []*bounding.KeptRows, err error) {
 	p, stay, err = t.chooseAll(ctx, dir, s, limit)
 	if err == nil {
 		return p, stay, nil
@@ -133,9 +133,9 @@ func (t *tally) chooseOrExamine(ctx context.Context, dir string, s *noise.RowStr
 // chooseAll reads the ids and decides which rows stay for each of the tally's allowances. It adds a parent's rows to
 // the link. p is the last reading.
 func (t *tally) chooseAll(ctx context.Context, dir string, s *noise.RowStreams,
-	limit int64) (p *pass, stay []*bounding.Kept, err error) {
+	limit int64) (p *pass, stay []*bounding.KeptRows, err error) {
 	p, own, err := t.boundUnits(ctx, dir, s, limit)
-	stay = []*bounding.Kept{own}
+	stay = []*bounding.KeptRows{own}
 	if err == nil && len(t.allowances) > 1 {
 		p, stay, err = t.chooseRows(ctx, dir, s, p, own, limit)
 	}
@@ -147,7 +147,7 @@ func (t *tally) chooseAll(ctx context.Context, dir string, s *noise.RowStreams,
 
 // countRows counts the rows that stay: all rows that are not left out, or the rows that bounding has kept in the pass
 // before, for each of the tally's allowances.
-func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []*bounding.Kept, limit int64) error {
+func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []*bounding.KeptRows, limit int64) error {
 	p := t.wholePass(false)
 	p.before = before
 	var counted *tableCounter
@@ -202,7 +202,7 @@ func (t *tally) leavingReaders() (readers []int) {
 
 // boundUnits reads the ids and decides which rows stay.
 func (t *tally) boundUnits(ctx context.Context, dir string, s *noise.RowStreams,
-	limit int64) (p *pass, k *bounding.Kept, err error) {
+	limit int64) (p *pass, k *bounding.KeptRows, err error) {
 	p = &pass{tally: t, ids: true, decides: true, readers: t.leavingReaders()}
 	for _, w := range t.expect.watches {
 		indexOrAppend(&p.readers, w.reader)

@@ -86,9 +86,9 @@ func (t *task) addQueryColumns(q plan.Query) error {
 // axisOf returns the axis along which rows are counted by an attribute.
 func (t *task) axisOf(a attribute) tabulate.Axis {
 	if a.level == nil {
-		return tabulate.Axis{Column: a.column, Size: t.columns[a.column].column.Lattice.Places()}
+		return tabulate.Axis{Column: a.column, Size: t.columns[a.column].column.Lattice.PointCount()}
 	}
-	return tabulate.Axis{Column: a.column, Size: a.level.Size(), Of: a.level.Of}
+	return tabulate.Axis{Column: a.column, Size: a.level.Size(), CodeOf: a.level.CategoryOf}
 }
 
 // cellsOf returns how many cells attributes have.

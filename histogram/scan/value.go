@@ -86,7 +86,7 @@ func (t *task) valueIndex(v counted.Values) (int, error) {
 	if most, err = t.resolveWeight(made, v, most); err != nil {
 		return 0, err
 	}
-	if most.Cmp(big.NewInt(answer.Most)) > 0 {
+	if most.Cmp(big.NewInt(answer.MaxMagnitude)) > 0 {
 		return 0, errLargeValue
 	}
 	t.values = append(t.values, made)
@@ -186,12 +186,12 @@ func (v *value) writeValues(columns []tabulate.Codes, out []int64) {
 	writeLinear(columns[v.column], v.times, v.base, out)
 	if v.strata >= 0 {
 		switch c := columns[v.strata]; {
-		case c.Narrow != nil:
-			perStratum(c.Narrow, v.off, v.by, out)
-		case c.Middle != nil:
-			perStratum(c.Middle, v.off, v.by, out)
+		case c.U8 != nil:
+			perStratum(c.U8, v.off, v.by, out)
+		case c.U16 != nil:
+			perStratum(c.U16, v.off, v.by, out)
 		default:
-			perStratum(c.Wide, v.off, v.by, out)
+			perStratum(c.U32, v.off, v.by, out)
 		}
 	}
 	if v.square {
@@ -212,12 +212,12 @@ func (v *value) writeClamped(columns []tabulate.Codes, out []int64) {
 		return
 	}
 	switch c := columns[v.strata]; {
-	case c.Narrow != nil:
-		outsideStratum(c.Narrow, v.low, v.high, out)
-	case c.Middle != nil:
-		outsideStratum(c.Middle, v.low, v.high, out)
+	case c.U8 != nil:
+		outsideStratum(c.U8, v.low, v.high, out)
+	case c.U16 != nil:
+		outsideStratum(c.U16, v.low, v.high, out)
 	default:
-		outsideStratum(c.Wide, v.low, v.high, out)
+		outsideStratum(c.U32, v.low, v.high, out)
 	}
 }
 
@@ -243,12 +243,12 @@ func outsideStratum[T uint8 | uint16 | uint32](codes []T, low, high, out []int64
 // writeLinear writes times·code + base.
 func writeLinear(c tabulate.Codes, times, base int64, out []int64) {
 	switch {
-	case c.Narrow != nil:
-		linearOf(c.Narrow, times, base, out)
-	case c.Middle != nil:
-		linearOf(c.Middle, times, base, out)
+	case c.U8 != nil:
+		linearOf(c.U8, times, base, out)
+	case c.U16 != nil:
+		linearOf(c.U16, times, base, out)
 	default:
-		linearOf(c.Wide, times, base, out)
+		linearOf(c.U32, times, base, out)
 	}
 }
 

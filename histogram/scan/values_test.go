@@ -192,7 +192,7 @@ func measurementsOf(all []asking) []plan.Measurement {
 // answered is what a tally has counted, with the rows that it counted them of.
 type answered struct {
 	tally *tally
-	stay  []*bounding.Kept // by allowance; nil where each row is a unit
+	stay  []*bounding.KeptRows // by allowance; nil where each row is a unit
 }
 
 // answersTo scans files for queries. change may spoil the tally first.
@@ -304,7 +304,7 @@ func TestQueriesOfEveryFormAreThoseOfGoingRowByRow(t *testing.T) {
 			}
 			allowed := got.tally.queries[i].allowance
 			stays := func(row int) bool {
-				return got.stay == nil || got.stay[allowed].Of(row / each)[row%each/64]>>(row%each%64)&1 == 1
+				return got.stay == nil || got.stay[allowed].PieceBits(row / each)[row%each/64]>>(row%each%64)&1 == 1
 			}
 			if want := a.refer(jobs, stays); fmt.Sprint(got.byCell(i)) != fmt.Sprint(want) {
 				rt.Errorf("query %d of %s: got %v, want %v", i, unit, got.byCell(i), want)

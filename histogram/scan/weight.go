@@ -58,12 +58,12 @@ func (v *value) multiplyWeights(columns []tabulate.Codes, out []int64) {
 		return
 	}
 	switch c := columns[v.weight]; {
-	case c.Narrow != nil:
-		multiplyBy(c.Narrow, v.lightest, out)
-	case c.Middle != nil:
-		multiplyBy(c.Middle, v.lightest, out)
+	case c.U8 != nil:
+		multiplyBy(c.U8, v.lightest, out)
+	case c.U16 != nil:
+		multiplyBy(c.U16, v.lightest, out)
 	default:
-		multiplyBy(c.Wide, v.lightest, out)
+		multiplyBy(c.U32, v.lightest, out)
 	}
 }
 

@@ -145,7 +145,7 @@ func (b *Buffers) repeatConstant(i int, constant arrow.Array, rows int) {
 
 // textBoundOf returns the bound of the texts of column i.
 func (b *Buffers) textBoundOf(i int) textBound {
-	most := b.columns[i].Most
+	most := b.columns[i].MaxLength
 	if most == 0 {
 		most = MostText
 	}

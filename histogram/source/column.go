@@ -15,9 +15,9 @@ import (
 // Column is a column to read: as codes if Coder is set, and as values if not. One source column may be wanted several
 // times, as codes and as values.
 type Column struct {
-	Name  string
-	Coder Coder
-	Most  int // largest length of a text in bytes; 0 means MostText
+	Name      string
+	Coder     Coder
+	MaxLength int // largest length of a text in bytes; 0 means MostText
 	// Type, if set, is the type of the values. If it is not text, a column of texts is refused in a format that has
 	// types. A value given by the name of a folder is parsed as this type.
 	Type domain.Type

@@ -67,7 +67,7 @@ func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger
 	if err := writeManifest(out, s.Plan, record, m); err != nil {
 		return err
 	}
-	return out.Settle()
+	return out.Wait()
 }
 
 // writeTables writes the Parquet files of the tables, and the measurements as they were drawn.

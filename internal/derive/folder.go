@@ -34,8 +34,8 @@ func NewFolder(dir string) *Folder {
 // writtenAtOnce bounds the files that are written at the same time, while the next ones are computed.
 const writtenAtOnce = 4
 
-// Write puts a file, at a slash-separated path, into the folder. [Folder.Settle] waits for the write and returns its
-// error; the file is durable once the folder is committed. b must not change before Settle returns.
+// Write puts a file, at a slash-separated path, into the folder. [Folder.Wait] waits for the write and returns its
+// error; the file is durable once the folder is committed. b must not change before Wait returns.
 func (f *Folder) Write(name string, b []byte) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return fmt.Errorf("%q would be written outside the release", name)
@@ -52,8 +52,8 @@ func (f *Folder) Write(name string, b []byte) error {
 	return nil
 }
 
-// Settle waits for the files that are being written.
-func (f *Folder) Settle() error { return f.writing.Wait() }
+// Wait waits for the files that are being written.
+func (f *Folder) Wait() error { return f.writing.Wait() }
 
 // reportStep reports that a step begins.
 func (f *Folder) reportStep(format string, args ...any) {

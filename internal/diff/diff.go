@@ -25,9 +25,9 @@ type Difference struct {
 type Comparison struct {
 	Before Edition `json:"before"`
 	After  Edition `json:"after"`
-	// SameDraw reports whether both publish the same measurements: then no
+	// SameMeasurements reports whether both publish the same measurements: then no
 	// difference is noise.
-	SameDraw bool `json:"same_draw"`
+	SameMeasurements bool `json:"same_draw"`
 	// Cells is how many counts were compared. If nothing but the noise had
 	// changed, the probability that any of them counts as changed would be at most
 	// Chance, which is divided among Tests cells (Holm 1979).
@@ -37,8 +37,8 @@ type Comparison struct {
 	Rule   string            `json:"rule"` // the same in words
 	Tables []TableDifference `json:"tables"`
 	// Budget is what was paid, before and after. Errors are the margins of each table in both, 0 if a release lacks it.
-	Budget [2]string      `json:"budget"`
-	Errors []ErrorsBeside `json:"margins"`
+	Budget [2]string          `json:"budget"`
+	Errors []MarginComparison `json:"margins"`
 	// Sampled reports whether a release measures a secret sample, whose error is in no margin.
 	Sampled bool `json:"sampled,omitempty"`
 	// Microdata are the tables of which both publish microdata. These are not compared:
@@ -46,8 +46,8 @@ type Comparison struct {
 	Microdata []string `json:"microdata_not_compared,omitempty"`
 }
 
-// ErrorsBeside is the margin of a count of a table in two releases, 0 in one that lacks it.
-type ErrorsBeside struct {
+// MarginComparison is the margin of a count of a table in two releases, 0 in one that lacks it.
+type MarginComparison struct {
 	Table     string  `json:"table"`
 	Statistic string  `json:"statistic"`
 	Before    float64 `json:"before"`
@@ -165,7 +165,8 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Before: editionOf(a), After: editionOf(b), SameDraw: a.SameDraw(b), Chance: differenceChance,
+	c := &Comparison{Before: editionOf(a), After: editionOf(b), SameMeasurements: a.SameMeasurements(b),
+		Chance: differenceChance,
 		Tables: []TableDifference{}}
 	c.Rule = c.ruleText()
 	c.Sampled = eitherSampled(a, b)
@@ -206,7 +207,7 @@ func (c *Comparison) compareTables(ctx context.Context, pairs []tablePair) error
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			t, err := pair.compareCells(c.SameDraw, c.Chance/max(c.Tests-float64(found), 1))
+			t, err := pair.compareCells(c.SameMeasurements, c.Chance/max(c.Tests-float64(found), 1))
 			if err != nil {
 				return err
 			}
@@ -215,7 +216,7 @@ func (c *Comparison) compareTables(ctx context.Context, pairs []tablePair) error
 			}
 			c.Tables = append(c.Tables, t)
 		}
-		if c.SameDraw || now <= found || step == mostSteps {
+		if c.SameMeasurements || now <= found || step == mostSteps {
 			return nil
 		}
 		found = now
@@ -223,19 +224,19 @@ func (c *Comparison) compareTables(ctx context.Context, pairs []tablePair) error
 }
 
 // compareMargins lists the margins of all counts of two plans, those of the first plan first.
-func compareMargins(before, after *compiled.Compiled) []ErrorsBeside {
-	all := []ErrorsBeside{}
+func compareMargins(before, after *compiled.Compiled) []MarginComparison {
+	all := []MarginComparison{}
 	for _, side := range []struct {
 		plan *compiled.Compiled
-		of   func(*ErrorsBeside) *float64
-	}{{before, func(e *ErrorsBeside) *float64 { return &e.Before }},
-		{after, func(e *ErrorsBeside) *float64 { return &e.After }}} {
+		of   func(*MarginComparison) *float64
+	}{{before, func(e *MarginComparison) *float64 { return &e.Before }},
+		{after, func(e *MarginComparison) *float64 { return &e.After }}} {
 		for _, t := range side.plan.Tables {
 			for _, s := range t.Statistics {
-				at := slices.IndexFunc(all, func(e ErrorsBeside) bool { return e.Table == t.Path && e.Statistic == s.Name })
+				at := slices.IndexFunc(all, func(e MarginComparison) bool { return e.Table == t.Path && e.Statistic == s.Name })
 				if at < 0 {
 					at = len(all)
-					all = append(all, ErrorsBeside{Table: t.Path, Statistic: s.Name})
+					all = append(all, MarginComparison{Table: t.Path, Statistic: s.Name})
 				}
 				*side.of(&all[at]) = s.Margin
 			}
@@ -247,5 +248,5 @@ func compareMargins(before, after *compiled.Compiled) []ErrorsBeside {
 // editionOf returns the description of a release in a comparison.
 func editionOf(e *published.Release) Edition {
 	m := e.Manifest
-	return Edition{Folder: e.Place, Release: m.Release, Status: m.Status, Revision: m.Revision, Software: m.Software}
+	return Edition{Folder: e.NamedPath, Release: m.Release, Status: m.Status, Revision: m.Revision, Software: m.Software}
 }

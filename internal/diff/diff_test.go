@@ -117,7 +117,7 @@ func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 		b := e.publish("b", map[string]int{"walk": 500, "ride": 300}, "{epsilon: 1}", budget)
 		c := e.publish("c", map[string]int{"walk": 500, "ride": 900}, "{epsilon: 1}", budget)
 		d, page := e.diff(a, b)
-		if d.Releases.Cells != 202 || d.Releases.SameDraw {
+		if d.Releases.Cells != 202 || d.Releases.SameMeasurements {
 			t.Errorf("%s: %+v", budget, d.Releases)
 		}
 		changed := d.Releases.Tables[0].changedFigures() + d.Releases.Tables[1].changedFigures()
@@ -271,7 +271,7 @@ func TestDiffOfOneDraw(t *testing.T) {
 	e := editions{t, t.TempDir()}
 	a := e.publish("a", map[string]int{"walk": 5})
 	d, page := e.diff(a, a)
-	if !d.Releases.SameDraw || !d.Plans.Same || !strings.Contains(page, "Same draw:") ||
+	if !d.Releases.SameMeasurements || !d.Plans.Same || !strings.Contains(page, "Same draw:") ||
 		!strings.Contains(page, "differences are not noise") ||
 		!strings.Contains(page, "In 2 of 2 tables no cell changed.") {
 		t.Errorf("the page says\n%s", page)

@@ -22,7 +22,7 @@ func TestDiffLeavesMicrodataOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		places = append(places, result.Place)
+		places = append(places, result.Folder)
 	}
 	_, page := editions{t: t}.diff(places[0], places[1])
 	if !strings.Contains(page, "Microdata of t: not compared.") {
@@ -32,7 +32,7 @@ func TestDiffLeavesMicrodataOut(t *testing.T) {
 	if err != nil || !slices.Equal(d.Releases.Microdata, []string{"t"}) || d.Releases.Cells != 2 {
 		t.Errorf("%+v, %v", d.Releases, err)
 	}
-	if same, err := Of(t.Context(), places[0], places[0], planfile.Read); err != nil || !same.Releases.SameDraw {
+	if same, err := Of(t.Context(), places[0], places[0], planfile.Read); err != nil || !same.Releases.SameMeasurements {
 		t.Errorf("%+v, %v", same, err)
 	}
 }

@@ -24,12 +24,12 @@ func TestNumbersOfTwoReleasesAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Of(t.Context(), place, revised.Place, planfile.Read)
+	d, err := Of(t.Context(), place, revised.Folder, planfile.Read)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := d.Releases.Tables[0]
-	if !d.Releases.SameDraw || len(all.Figures) != len(o.Plan.Tables[0].Figures) || all.changedFigures() != 0 ||
+	if !d.Releases.SameMeasurements || len(all.Figures) != len(o.Plan.Tables[0].Figures) || all.changedFigures() != 0 ||
 		all.Figures[0].Compared == 0 {
 		t.Errorf("a revision: %+v", all)
 	}
@@ -41,7 +41,7 @@ func TestNumbersOfTwoReleasesAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	all = d.Releases.Tables[0]
-	if d.Releases.SameDraw || len(all.Figures) != len(o.Plan.Tables[0].Figures) || all.Statistics[0].Margin < 1 {
+	if d.Releases.SameMeasurements || len(all.Figures) != len(o.Plan.Tables[0].Figures) || all.Statistics[0].Margin < 1 {
 		t.Errorf("another draw: %+v", all)
 	}
 	compared := int64(0)

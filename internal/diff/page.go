@@ -77,7 +77,7 @@ func (c *Comparison) writeErrors(p *screen.Page) {
 				}
 			}
 			for _, f := range t.Figures {
-				if f.Name == e.Statistic && !c.SameDraw {
+				if f.Name == e.Statistic && !c.SameMeasurements {
 					row[5].Text = budget.Group(f.Changed) + " apart"
 				}
 			}
@@ -91,7 +91,7 @@ func (c *Comparison) writeErrors(p *screen.Page) {
 
 // changedHead returns the column head for the numbers of changed cells.
 func (c *Comparison) changedHead() string {
-	if c.SameDraw {
+	if c.SameMeasurements {
 		return "cells changed"
 	}
 	return "cells beyond noise"
@@ -130,7 +130,7 @@ func (c *Comparison) writeTables(p *screen.Page) {
 
 // writeDisjoint explains disjoint intervals, if any intervals were compared.
 func (c *Comparison) writeDisjoint(p *screen.Page) {
-	if c.SameDraw {
+	if c.SameMeasurements {
 		return
 	}
 	compared, changed, expected := int64(0), int64(0), 0.0
@@ -150,7 +150,7 @@ func (c *Comparison) writeDisjoint(p *screen.Page) {
 
 // beyondNoise ends the sentence that a cell changed.
 func (c *Comparison) beyondNoise() string {
-	if c.SameDraw {
+	if c.SameMeasurements {
 		return ""
 	}
 	return " by more than the noise explains"
@@ -167,7 +167,7 @@ func (e Edition) text() string {
 
 // ruleText explains how changes are distinguished from noise.
 func (c *Comparison) ruleText() string {
-	if c.SameDraw {
+	if c.SameMeasurements {
 		return "Same draw: both publish the same measurements of one debit, so differences are not noise."
 	}
 	return fmt.Sprintf("A change of an unbiased estimate is listed where it is beyond its margin, the largest difference that two independent draws of the noise explain. "+

@@ -66,7 +66,8 @@ func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error)
 	for k, l := range p.before.Levels {
 		p.categoryMatch = append(p.categoryMatch, matchCategories(l, p.after.Levels[k]))
 	}
-	if eitherSampled(a, b) && !a.SameDraw(b) { // intervals include the error of the sample, laws of the noise do not
+	// Intervals include the error of the sample, laws of the noise do not.
+	if eitherSampled(a, b) && !a.SameMeasurements(b) {
 		p.figures, p.statistics = append(p.statistics, p.figures...), nil
 	}
 	if p.before.Complete() && p.after.Complete() {
@@ -358,7 +359,7 @@ func measuredNoise(t published.Table, statistic string) (tableNoise, error) {
 		}
 		return combinedNoise(asked)
 	}
-	return tableNoise{}, &verdict.Unusable{File: t.Place, Err: fmt.Errorf("the plan has no %s of table %s", statistic,
+	return tableNoise{}, &verdict.Unusable{File: t.NamedPath, Err: fmt.Errorf("the plan has no %s of table %s", statistic,
 		t.Planned.Path)}
 }
 

@@ -21,9 +21,9 @@ func SyncDir(dir string) error {
 // ErrHeld reports that another process has locked a folder.
 var ErrHeld error = syscall.EWOULDBLOCK
 
-// Hold locks a folder as long as the returned file is open. The system releases the lock when the process ends,
-// however that happens. Hold does not wait: it returns [ErrHeld].
-func Hold(dir string) (*os.File, error) {
+// Lock locks a folder as long as the returned file is open. The system releases the lock when the process ends,
+// however that happens. Lock does not wait: it returns [ErrHeld].
+func Lock(dir string) (*os.File, error) {
 	d, err := os.OpenFile(dir, syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, err

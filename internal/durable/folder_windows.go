@@ -8,9 +8,9 @@ import (
 // SyncDir does nothing: Windows makes names durable with their files.
 func SyncDir(string) error { return nil }
 
-// Hold is not supported on Windows, where an open folder could not be renamed: what a crash leaves of a staging folder
+// Lock is not supported on Windows, where an open folder could not be renamed: what a crash leaves of a staging folder
 // is not removed.
-func Hold(string) (*os.File, error) { return nil, errors.ErrUnsupported }
+func Lock(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 // ErrHeld reports that another process has locked a folder.
 var ErrHeld = errors.New("held by another process")

@@ -10,9 +10,9 @@ import (
 
 // Staging is a hidden folder next to an output folder, in which the output is built.
 type Staging struct {
-	Dir   string   // .NAME.tmp-*
-	Place string   // NAME
-	held  *os.File // the lock that keeps others from removing the folder; nil: none
+	Dir    string   // .NAME.tmp-*
+	Target string   // NAME
+	held   *os.File // the lock that keeps others from removing the folder; nil: none
 }
 
 // Stage opens a staging folder for the output out/name, and removes those that crashed runs left.
@@ -25,8 +25,8 @@ func Stage(out, name string) (*Staging, error) {
 	if err != nil {
 		return nil, fmt.Errorf("output folder: %w", err)
 	}
-	s := &Staging{Dir: dir, Place: filepath.Join(out, name)}
-	if s.held, err = Hold(dir); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	s := &Staging{Dir: dir, Target: filepath.Join(out, name)}
+	if s.held, err = Lock(dir); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		s.Discard()
 		return nil, fmt.Errorf("output folder: %w", err)
 	}
@@ -45,8 +45,8 @@ func (s *Staging) Discard() {
 	}
 }
 
-// Lend makes one file of the staging folder durable and moves it to a path.
-func (s *Staging) Lend(name, path string) error {
+// MoveOut makes one file of the staging folder durable and moves it to a path.
+func (s *Staging) MoveOut(name, path string) error {
 	made := filepath.Join(s.Dir, name)
 	if err := SyncFile(made); err != nil {
 		return err
@@ -69,7 +69,7 @@ func clearStale(out, name string) {
 		if !d.IsDir() || !strings.HasPrefix(d.Name(), "."+name+".tmp-") {
 			continue
 		}
-		if held, err := Hold(dir); err == nil {
+		if held, err := Lock(dir); err == nil {
 			os.RemoveAll(dir)
 			held.Close()
 		}
@@ -95,5 +95,5 @@ func ReplaceFile(out, name string, b []byte) error {
 	if err := os.WriteFile(filepath.Join(s.Dir, name), b, 0o644); err != nil {
 		return err
 	}
-	return s.Lend(name, s.Place)
+	return s.MoveOut(name, s.Target)
 }

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// HoldWaiting locks a folder, waiting for another process that has locked it. It returns nil if the system has no such
+// LockWaiting locks a folder, waiting for another process that has locked it. It returns nil if the system has no such
 // locks.
-func HoldWaiting(ctx context.Context, dir string) (*os.File, error) {
+func LockWaiting(ctx context.Context, dir string) (*os.File, error) {
 	for {
-		held, err := Hold(dir)
+		held, err := Lock(dir)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			return nil, nil

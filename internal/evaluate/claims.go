@@ -100,7 +100,7 @@ func allCounts(t published.Table, columns []string) (evaluate.Figures, error) {
 	row := 0
 	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
 		if !t.HasKeys(r, places, row) {
-			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()),
+			return &verdict.Unusable{File: filepath.Join(t.NamedPath, t.Planned.File()),
 				Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
 		}
 		addFigures(&f, r[len(places):])
@@ -138,7 +138,7 @@ func readMicrodata(e *published.Release, s plan.Synthetic) (evaluate.Rows, micro
 	out.Codes = make([][]uint32, len(out.By))
 	levels, err := plan.Query{Table: s.Table, Factors: out.By}.Levels(e.Plan.Release())
 	if err != nil {
-		return out, p, &verdict.Unusable{File: e.Place, Err: err}
+		return out, p, &verdict.Unusable{File: e.NamedPath, Err: err}
 	}
 	codes, cells := placesOfCodes(levels), make([]int64, len(levels))
 	for i, l := range levels {
@@ -157,7 +157,7 @@ func readMicrodata(e *published.Release, s plan.Synthetic) (evaluate.Rows, micro
 		for i, v := range r {
 			code, known := codes[places[i]][v.String()]
 			if !known {
-				return &verdict.Unusable{File: filepath.Join(e.Place, name),
+				return &verdict.Unusable{File: filepath.Join(e.NamedPath, name),
 					Err: fmt.Errorf("row %d has a %s that the plan does not have", p.rows+1, p.by[places[i]])}
 			}
 			out.Codes[places[i]] = append(out.Codes[places[i]], code)
@@ -208,7 +208,7 @@ func writtenColumns(e *published.Release, s plan.Synthetic) (columns []string, p
 // linkNumber reads the number of a parent row, in a row after so many others.
 func linkNumber(e *published.Release, name string, v parquet.Value, before int) (int64, error) {
 	if v.Kind() != parquet.Int64 {
-		return 0, &verdict.Unusable{File: filepath.Join(e.Place, name),
+		return 0, &verdict.Unusable{File: filepath.Join(e.NamedPath, name),
 			Err: fmt.Errorf("row %d has no number in its first column", before+1)}
 	}
 	return v.Int64(), nil
@@ -230,15 +230,16 @@ func readGivenCodes(e *published.Release, s plan.Synthetic, parents []int64, out
 		for i, v := range r[1:] {
 			code, known := codes[len(s.OwnColumns())+i][v.String()]
 			if !known {
-				return &verdict.Unusable{File: filepath.Join(e.Place, name),
+				return &verdict.Unusable{File: filepath.Join(e.NamedPath, name),
 					Err: fmt.Errorf("row %d has a %s that the plan does not have", len(rows)+1, columns[i+1])}
 			}
 			own[i] = code
 		}
 		number, err := linkNumber(e, name, r[0], len(rows))
 		if _, twice := rows[number]; err == nil && twice {
-			err = &verdict.Unusable{File: filepath.Join(e.Place, name), Err: fmt.Errorf("row %d has the number of a row before",
-				len(rows)+1)}
+			err = &verdict.Unusable{File: filepath.Join(e.NamedPath, name),
+				Err: fmt.Errorf("row %d has the number of a row before",
+					len(rows)+1)}
 		}
 		rows[number] = own
 		return err
@@ -249,7 +250,7 @@ func readGivenCodes(e *published.Release, s plan.Synthetic, parents []int64, out
 	for row, number := range parents {
 		own, there := rows[number]
 		if !there {
-			return &verdict.Unusable{File: filepath.Join(e.Place, published.MicrodataFile(s)),
+			return &verdict.Unusable{File: filepath.Join(e.NamedPath, published.MicrodataFile(s)),
 				Err: fmt.Errorf("row %d belongs to row %d of %s, which is not there", row+1, number, parent.Table)}
 		}
 		for i, code := range own {

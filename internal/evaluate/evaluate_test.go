@@ -256,12 +256,12 @@ func TestEvaluateWithoutTheOfficesKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt.Out, opt.Office = filepath.Join(o.Dir, "private"), nil
-	wantsCode(t, "without the key", evaluateTo(t.Context(), o.Plan, r.Place, opt), verdict.ExitSpec, "key")
+	wantsCode(t, "without the key", evaluateTo(t.Context(), o.Plan, r.Folder, opt), verdict.ExitSpec, "key")
 	if found, err := durable.Exists(opt.Out); err != nil || found || o.Account(t, "trips").Comparisons != 0 {
 		t.Errorf("the folder is there: %v (%v), and noted %d times", found, err, o.Account(t, "trips").Comparisons)
 	}
 	opt.Office = &key
-	if err := evaluateTo(t.Context(), o.Plan, r.Place, opt); err != nil || o.Account(t, "trips").Comparisons != 1 {
+	if err := evaluateTo(t.Context(), o.Plan, r.Folder, opt); err != nil || o.Account(t, "trips").Comparisons != 1 {
 		t.Errorf("with the key: %v, and noted %d times", err, o.Account(t, "trips").Comparisons)
 	}
 }
@@ -424,13 +424,13 @@ func TestEvaluateReadsPublishedMicrodata(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt.Out = filepath.Join(o.Dir, "private")
-	if err := evaluateTo(t.Context(), o.Plan, r.Place, opt); err != nil {
+	if err := evaluateTo(t.Context(), o.Plan, r.Folder, opt); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := parquet.ReadFile[struct {
 		Mode string `parquet:"mode"`
 		Hour int64  `parquet:"hour"`
-	}](filepath.Join(r.Place, "microdata", "t.parquet"))
+	}](filepath.Join(r.Folder, "microdata", "t.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestEvaluateLinkedMicrodata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := published.Open(result.Place)
+	e, err := published.Open(result.Folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestEvaluateLinkedMicrodata(t *testing.T) {
 	to := filepath.Join(o.Dir, "inside")
 	opt := publishedtest.Options(o, "out")
 	opt.Out = to
-	if err := evaluateTo(t.Context(), o.Plan, result.Place, opt); err != nil {
+	if err := evaluateTo(t.Context(), o.Plan, result.Folder, opt); err != nil {
 		t.Fatal(err)
 	}
 	var page struct {

@@ -76,13 +76,13 @@ func refusedBy(t *testing.T, err error, file, says string) {
 // without, and puts into the folder what the manifest does not list.
 func TestReadersRefuseAnAlteredFolder(t *testing.T) {
 	o := publishedtest.SignTrips(t)
-	all := readers(t, o.Place)
+	all := readers(t, o.Folder)
 	for name, read := range all {
-		if err := read(o.CopiedPlace(t)); err != nil {
+		if err := read(o.CopiedFolder(t)); err != nil {
 			t.Fatalf("%s of a whole folder: %v", name, err)
 		}
 	}
-	forged := o.CopiedPlace(t)
+	forged := o.CopiedFolder(t)
 	const table = "tables/modes.parquet"
 	b := withCount(t, o, 123456)
 	if err := os.WriteFile(filepath.Join(forged, filepath.FromSlash(table)), b, 0o644); err != nil {
@@ -131,7 +131,7 @@ func TestReadersRefuseAnAlteredFolder(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			dir := o.CopiedPlace(t)
+			dir := o.CopiedFolder(t)
 			file, err := add(dir)
 			if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) {
 				t.Skipf("not possible here: %v", err)
@@ -165,7 +165,7 @@ func TestReadersRefuseAnAlteredFolder(t *testing.T) {
 // too large to be hashed whole.
 func TestAFileIsHashedWhenItIsRead(t *testing.T) {
 	o := publishedtest.SignTrips(t)
-	dir := o.CopiedPlace(t)
+	dir := o.CopiedFolder(t)
 	e, err := published.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestAFolderOfAnotherStatusIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(result.Place, published.ManifestFile)
+	path := filepath.Join(result.Folder, published.ManifestFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -211,17 +211,17 @@ func TestAFolderOfAnotherStatusIsRefused(t *testing.T) {
 		"show table": {published.ProofFile, otherDebit},
 		"query":      {published.ProofFile, otherDebit},
 	} {
-		t.Run(name, func(t *testing.T) { refusedBy(t, readers(t, result.Place)[name](result.Place), c.file, c.says) })
+		t.Run(name, func(t *testing.T) { refusedBy(t, readers(t, result.Folder)[name](result.Folder), c.file, c.says) })
 	}
 
 	// With an unsigned record of an official debit, each file that is read is compared with the manifest.
-	r := releasetest.Record(t, result.Place)
+	r := releasetest.Record(t, result.Folder)
 	r.Status = ledger.Official
 	r.Proof.Body = strings.Replace(r.Proof.Body, `"status":"practice"`, `"status":"release"`, 1)
 	releasetest.Rehashed(t, &r)
 	record, err := published.EncodeRecord(r)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(result.Place, published.ProofFile), record, 0o644)
+		err = os.WriteFile(filepath.Join(result.Folder, published.ProofFile), record, 0o644)
 	}
 	if err == nil {
 		text, err = os.ReadFile(path)
@@ -233,11 +233,11 @@ func TestAFolderOfAnotherStatusIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	releasetest.Relist(t, result.Place, published.ProofFile, record)
+	releasetest.Relist(t, result.Folder, published.ProofFile, record)
 	for name, file := range map[string]string{"show table": "tables/modes.parquet",
 		"query": "measurements/modes.parquet"} {
 		t.Run(name+", debited", func(t *testing.T) {
-			refusedBy(t, readers(t, result.Place)[name](result.Place), file,
+			refusedBy(t, readers(t, result.Folder)[name](result.Folder), file,
 				`is marked "PRACTICE, NOT A RELEASE", and manifest.json "RELEASE"`)
 		})
 	}
@@ -247,7 +247,7 @@ func TestAFolderOfAnotherStatusIsRefused(t *testing.T) {
 // returns, and none with a panic.
 func TestADamagedTableIsRefused(t *testing.T) {
 	o := publishedtest.SignTrips(t)
-	dir := o.CopiedPlace(t)
+	dir := o.CopiedFolder(t)
 	const table = "tables/modes.parquet"
 	whole, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(table)))
 	if err != nil {
@@ -277,7 +277,7 @@ func TestADamagedTableIsRefused(t *testing.T) {
 // withCount is the table modes of the release with another first count.
 func withCount(t *testing.T, o releasetest.Signed, count int64) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(o.Place, "tables", "modes.parquet"))
+	b, err := os.ReadFile(filepath.Join(o.Folder, "tables", "modes.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,9 +119,9 @@ type uniqueTruth struct {
 
 // ruleTruth is how many rows of the microdata break a rule of the spec.
 type ruleTruth struct {
-	Rule   string `json:"rule"`
-	Rows   int64  `json:"rows"`
-	Untold string `json:"untold,omitempty"` // why the number is unknown; then rows is 0
+	Rule       string `json:"rule"`
+	Rows       int64  `json:"rows"`
+	WhyUnknown string `json:"untold,omitempty"` // why the number is unknown; then rows is 0
 }
 
 // wholeColumns returns the indices of the columns by which whole rows are compared. It takes each column in turn if

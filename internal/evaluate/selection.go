@@ -52,7 +52,7 @@ func someCounts(t published.Table, columns []string, mayFollow func(before []uin
 			cell, known = cell*uint64(t.Levels[i].Size())+uint64(at), known && ok
 		}
 		if !known || !mayFollow(f.Cells, cell) {
-			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()),
+			return &verdict.Unusable{File: filepath.Join(t.NamedPath, t.Planned.File()),
 				Err: fmt.Errorf("row %d is %s", len(f.Cells)+1, refusal)}
 		}
 		f.Cells = append(f.Cells, cell)

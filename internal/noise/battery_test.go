@@ -259,7 +259,7 @@ func shortPrefixes(l exactLaw, length uint) fillFunc {
 		for i := range words {
 			words[i] = b.Uint64() &^ (^uint64(0)>>length - 1) // prefix and sign
 		}
-		table.fill(&Bits{keystream: &fixedWords{words}, next: bufferBytes, aside: b.Aside()}, out)
+		table.fill(&Bits{keystream: &fixedWords{words}, next: bufferBytes, aside: b.SecondStream()}, out)
 		return nil
 	}
 }

@@ -41,12 +41,12 @@ func newBits(key [32]byte) *Bits {
 		first: bufferBytes - firstBytes, next: bufferBytes}
 }
 
-// Aside returns a second stream that shares no word with this one: the keystream of the same key from counter 2¹²⁷
-// on, which nobody reaches from zero. A sampler that works through what [Bits.takeWords] returned reads the few
+// SecondStream returns a second stream that shares no word with this one: the keystream of the same key from counter
+// 2¹²⁷ on, which nobody reaches from zero. A sampler that works through what [Bits.takeWords] returned reads the few
 // further bits that a close decision needs from this second stream, so that it never disturbs, and never reads again,
 // what it is working through. Every call returns the same stream, further on. The second stream has none of its own:
 // calling Aside on it panics.
-func (b *Bits) Aside() *Bits {
+func (b *Bits) SecondStream() *Bits {
 	if b.half {
 		panic("noise: the other half of a keystream has none of its own")
 	}

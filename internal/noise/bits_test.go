@@ -132,7 +132,7 @@ func TestTakenWordsAreTheKeystreamInOrder(t *testing.T) {
 			t.Fatalf("%d words, for %d", words, count)
 		}
 		if choose.Bool() {
-			mixed.Aside().Uint64() // disturbs nothing
+			mixed.SecondStream().Uint64() // disturbs nothing
 		}
 		for i := range words {
 			expect(mixed.wordAt(at + 8*i))
@@ -153,8 +153,8 @@ func TestAsideIsTheOtherHalfOfTheKeystream(t *testing.T) {
 		in := binary.BigEndian.AppendUint64([]byte{0x80, 0, 0, 0, 0, 0, 0, 0}, counter)
 		var want [aes.BlockSize]byte
 		block.Encrypt(want[:], in)
-		got := binary.LittleEndian.AppendUint64(nil, b.Aside().Uint64())
-		got = binary.LittleEndian.AppendUint64(got, b.Aside().Uint64())
+		got := binary.LittleEndian.AppendUint64(nil, b.SecondStream().Uint64())
+		got = binary.LittleEndian.AppendUint64(got, b.SecondStream().Uint64())
 		if !bytes.Equal(got, want[:]) {
 			t.Fatalf("block %d is %x, want %x", counter, got, want)
 		}
@@ -168,7 +168,7 @@ func TestNoKeystreamBlockOccursTwice(t *testing.T) {
 	seen := map[[2]uint64]bool{}
 	for i := range 8 {
 		stream := streams.Noise(nil, nil, i)
-		for _, b := range []*Bits{stream, stream.Aside()} {
+		for _, b := range []*Bits{stream, stream.SecondStream()} {
 			for range 3 * bufferBytes / aes.BlockSize {
 				words := firstWords(b)
 				if seen[words] {
@@ -188,5 +188,5 @@ func TestTheOtherHalfHasNoHalf(t *testing.T) {
 			t.Error("the other half of a keystream gives another one")
 		}
 	}()
-	newBits(freshKey(t)).Aside().Aside()
+	newBits(freshKey(t)).SecondStream().SecondStream()
 }

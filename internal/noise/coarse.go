@@ -144,7 +144,7 @@ func (c *coarse) fill(b *Bits, out []int64) error {
 // settleDraw returns the draw that begins with a word. If that is not kept, it returns the next kept draw, from words
 // of b.Aside. The bits of the prefix for which a word has no room are also read from there.
 func (c *coarse) settleDraw(b *Bits, word uint64) (int64, error) {
-	aside := b.Aside()
+	aside := b.SecondStream()
 	mask := uint64(1)<<c.offsetBits - 1
 	for ; ; word = aside.Uint64() {
 		r := word >> 1 & mask
@@ -258,7 +258,7 @@ func (c *coarse) fillWide(b *Bits, out []int64) error {
 		rho := new(big.Int).Lsh(r, 64)
 		j, kept, certain := c.decide(word>>1, rho.Rsh(rho, c.offsetBits).Uint64())
 		if !certain {
-			j, kept = c.decideExactly(b.Aside(), word>>1, r)
+			j, kept = c.decideExactly(b.SecondStream(), word>>1, r)
 		}
 		magnitude := new(big.Int).SetUint64(j)
 		magnitude.Add(magnitude.Lsh(magnitude, c.offsetBits), r)

@@ -228,7 +228,7 @@ func TestEveryCoarseWordIsDecidedAsItsNumbers(t *testing.T) {
 			next := bigDraw(cumulative,
 				filler>>1&^(1<<offsetBits-1)|filler&(1<<offsetBits-1))<<offsetBits | int64(filler>>1&(1<<offsetBits-1))
 			b := bitsFrom(nil, slices.Repeat([]uint64{filler}, 40))
-			b.Aside().Uint64()
+			b.SecondStream().Uint64()
 			filled := slices.Clone(words)
 			for i := range filled {
 				filled[i] |= low &^ (1<<offsetBits - 1) << 1

@@ -8,8 +8,8 @@ import (
 )
 
 // Exceeding draws, for very many cells without rows, which of them have noise that exceeds a threshold N, and that
-// noise, without visiting the other cells. Cells come in stretches of [Exceeding.Stretch]; each draws from a stream
-// of its own.
+// noise, without visiting the other cells. Cells come in stretches of [Exceeding.CellsPerStream]; each draws from a
+// stream of its own.
 //
 // A stretch is blocks of 2^j cells. The number of cells of a block that exceed is Binomial(2^j, q), with q = P(X >
 // N). They are distinct places of the block, every choice equally likely, and each has a noise of its own from the
@@ -154,18 +154,18 @@ func gaussianTail(sigmaSquared *big.Rat, k int64, precision uint) *enclosure {
 	return out
 }
 
-// Stretch returns how many consecutive cells draw from one stream: a power of 2, at most 2⁶².
-func (e *Exceeding) Stretch() uint64 {
+// CellsPerStream returns how many consecutive cells draw from one stream: a power of 2, at most 2⁶².
+func (e *Exceeding) CellsPerStream() uint64 {
 	return 1 << min(e.successes.trialBits+streamBits, mostTrialBits)
 }
 
 // Draw visits the cells of a stretch whose noise exceeds the threshold, by ascending place from 0 to
-// [Exceeding.Stretch] − 1, with that noise. It returns an error if noise reaches 2⁶².
+// [Exceeding.CellsPerStream] − 1, with that noise. It returns an error if noise reaches 2⁶².
 func (e *Exceeding) Draw(b *Bits, visit func(place uint64, noise int64)) error {
 	side := uint64(1) << e.successes.trialBits
 	draws := excesses{law: e, bits: b}
 	var places []uint64
-	for from := uint64(0); from < e.Stretch(); from += side {
+	for from := uint64(0); from < e.CellsPerStream(); from += side {
 		places = e.drawPlaces(b, places[:0])
 		for _, place := range places {
 			excess, err := draws.nextExcess()

@@ -202,7 +202,7 @@ func judge(t *testing.T, l aboveLaw, e *Exceeding, stretches int, draw drawer) (
 	perBlock := map[uint64]int{}
 	streams := NewStreams(freshKey(t), "exceeding")
 	for s := range stretches {
-		drawn, err := draw(streams.Empty([]byte(l.String()), nil, s), e.Stretch())
+		drawn, err := draw(streams.Empty([]byte(l.String()), nil, s), e.CellsPerStream())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,13 +210,13 @@ func judge(t *testing.T, l aboveLaw, e *Exceeding, stretches int, draw drawer) (
 			if i > 0 && x.place <= drawn[i-1].place {
 				return 0, "ascending places"
 			}
-			x.place += uint64(s) * e.Stretch()
+			x.place += uint64(s) * e.CellsPerStream()
 			all = append(all, x)
 			perBlock[x.place/side]++
 		}
 	}
 	q, _ := l.bigTail().Float64()
-	blocks := uint64(stretches) * e.Stretch() / side
+	blocks := uint64(stretches) * e.CellsPerStream() / side
 	counts := make([]float64, 8*mostMean)
 	counts[0] = float64(blocks) - float64(len(perBlock))
 	for _, n := range perBlock {
@@ -296,7 +296,7 @@ const judged = 150_000
 
 func stretchesOf(e *Exceeding, l aboveLaw) int {
 	q, _ := l.bigTail().Float64()
-	return int(math.Ceil(judged / q / float64(e.Stretch())))
+	return int(math.Ceil(judged / q / float64(e.CellsPerStream())))
 }
 
 // TestExceedingCellsHaveTheDenseLaw holds them against the exact law that cells with a draw each have: a run of an
@@ -405,7 +405,7 @@ func BenchmarkExceeding(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(cells), "ns/exceeding-cell")
-			b.ReportMetric(float64(e.Stretch()), "cells/stretch")
+			b.ReportMetric(float64(e.CellsPerStream()), "cells/stretch")
 		})
 	}
 }
@@ -416,7 +416,7 @@ func TestThresholdsAreFoundWhereHalfExceed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := e.Stretch(); got != 1<<(leastTrialBits+streamBits) {
+	if got := e.CellsPerStream(); got != 1<<(leastTrialBits+streamBits) {
 		t.Errorf("a stretch has %d cells", got)
 	}
 }

@@ -50,8 +50,8 @@ func (s *Streams) Noise(definition, exactHash []byte, block int) *Bits {
 }
 
 // Empty returns the stream for the cells without rows in one stretch of a sparse measurement: stretch number stretch
-// of [Exceeding.Stretch] cells, of the measurement with this canonical definition, whose exact integers have this
-// hash.
+// of [Exceeding.CellsPerStream] cells, of the measurement with this canonical definition, whose exact integers have
+// this hash.
 func (s *Streams) Empty(definition, exactHash []byte, stretch int) *Bits {
 	return newBits(s.deriveKey(purposeEmpty, definition, exactHash, encodeNumber(stretch)))
 }

@@ -83,7 +83,7 @@ func (t *table) settleDraw(b *Bits, prefix, m uint64) uint64 {
 	if t.thresholds[m] > prefix {
 		return m
 	}
-	return t.refineDraw(b.Aside(), prefix)
+	return t.refineDraw(b.SecondStream(), prefix)
 }
 
 // refineDraw draws further bits of the U that begins with a prefix until the result is certain: the least m with U <

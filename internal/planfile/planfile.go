@@ -32,7 +32,7 @@ type Spec struct {
 
 // Load reads a spec and plans it. Errors: *[document.Errors], *[verdict.Unusable], and the context's.
 func Load(ctx context.Context, s Spec) (*compiled.Compiled, error) {
-	p, _, err := LoadLike(ctx, s, nil)
+	p, _, err := LoadReusing(ctx, s, nil)
 	return p, err
 }
 
@@ -41,9 +41,9 @@ func LoadSpec(ctx context.Context, s Spec) (*spec.Release, error) {
 	return loadSpec(ctx, s, func(r *spec.Release) (*spec.Release, error) { return r, nil })
 }
 
-// LoadLike is [Load], but need not plan if earlier returns a plan of the same spec with other values of its
+// LoadReusing is [Load], but need not plan if earlier returns a plan of the same spec with other values of its
 // parameters, by the key of both. It reports in refilled whether the plan is that one with the new values.
-func LoadLike(ctx context.Context, s Spec, earlier func(key string) *compiled.Compiled) (p *compiled.Compiled,
+func LoadReusing(ctx context.Context, s Spec, earlier func(key string) *compiled.Compiled) (p *compiled.Compiled,
 	refilled bool, err error) {
 	p, refilled, err = planner.Load(ctx, s.Path, s.specOptions(), earlier)
 	return p, refilled, s.asUnusable(ctx, err)
@@ -96,13 +96,13 @@ func Write(p *compiled.Compiled, out string) (string, error) {
 	return path, nil
 }
 
-// Most is the greatest size, in bytes, of a plan file, which holds what is used of the spec's public files.
-const Most = 1 << 30
+// MaxBytes is the greatest size, in bytes, of a plan file, which holds what is used of the spec's public files.
+const MaxBytes = 1 << 30
 
 // Read reads a plan file and checks that the planner makes the same plan from its spec. Errors: *[NotAsSigned] if it
 // was edited, *[verdict.Unusable].
 func Read(ctx context.Context, path string) (*compiled.Compiled, error) {
-	b, err := files.Read(ctx, path, Most)
+	b, err := files.Read(ctx, path, MaxBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &verdict.Unusable{File: path,

@@ -15,10 +15,10 @@ type Progress struct {
 	Writing           bool
 	Part, Parts       int // which of how many files is being written, where they are several
 	Reading, Readings int // which reading of the table, of how many
-	// which round of adaptive microdata, of at most how many; Rows of All are then parts of their budget
+	// which round of adaptive microdata, of at most how many; Rows of Total are then parts of their budget
 	Round, Rounds int
 	Rows          int64 // taken up in this reading so far
-	All           int64 // that there are in it, −1 where only the first reading tells
+	Total         int64 // that there are in it, −1 where only the first reading tells
 }
 
 // Reporter reports how far a table is, a few times a second.
@@ -53,7 +53,7 @@ func (p *Reporter) Reading(table string, reading, of int, rows int64) {
 	if before := p.now; rows < 0 && reading > 1 && before.Table == table && before.Reading == reading-1 {
 		rows = before.Rows
 	}
-	p.now = Progress{Table: table, Reading: reading, Readings: of, All: rows}
+	p.now = Progress{Table: table, Reading: reading, Readings: of, Total: rows}
 }
 
 // Writing tells report, a few times a second, how far the writing of what has so many rows
@@ -61,7 +61,7 @@ func (p *Reporter) Reading(table string, reading, of int, rows int64) {
 func Writing(what string, rows int64, report func(Progress)) (wrote func(rows int)) {
 	p := NewReporter(report)
 	if p != nil {
-		p.now = Progress{Table: what, Writing: true, All: rows}
+		p.now = Progress{Table: what, Writing: true, Total: rows}
 	}
 	return p.Add
 }

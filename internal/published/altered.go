@@ -9,13 +9,13 @@ import (
 
 // Altered reports a file of a published folder that is not what it should be. Says is what is wrong with it, "" if the
 // file is not what its measurements lead to.
-type Altered struct{ Place, File, Says string }
+type Altered struct{ Folder, File, Says string }
 
 func (e *Altered) Error() string {
 	if e.Says == "" {
-		return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was published; move it away and publish again", screen.Quoted(e.Place), screen.Quoted(e.File))
+		return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was published; move it away and publish again", screen.Quoted(e.Folder), screen.Quoted(e.File))
 	}
-	return fmt.Sprintf("%s: %s %s; use nothing from this folder: `dprelease verify` says more, and its publisher has the folder as it was", screen.Quoted(e.Place), screen.Quoted(e.File), screen.Visible(e.Says, ""))
+	return fmt.Sprintf("%s: %s %s; use nothing from this folder: `dprelease verify` says more, and its publisher has the folder as it was", screen.Quoted(e.Folder), screen.Quoted(e.File), screen.Visible(e.Says, ""))
 }
 
 // Verdict returns that the folder must not be used.

@@ -17,23 +17,23 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// RowsAsked maps tables of microdata to requested numbers of rows; the other tables have the plan's number. The
+// RequestedRows maps tables of microdata to requested numbers of rows; the other tables have the plan's number. The
 // numbers are public and no function of the data: whatever they are, the rows are drawn from the same measurements.
-type RowsAsked map[string]int64
+type RequestedRows map[string]int64
 
 // MostRows is the greatest number of rows, as in the spec.
 const MostRows = 1_000_000_000
 
 // String returns the request in the form of flags.
-func (r RowsAsked) String() string {
+func (r RequestedRows) String() string {
 	return flagText("--rows", r, "as many rows of microdata as the plan says")
 }
 
-// MethodsAsked maps tables of microdata to requested methods; the other tables have the plan's method.
-type MethodsAsked map[string]string
+// RequestedMethods maps tables of microdata to requested methods; the other tables have the plan's method.
+type RequestedMethods map[string]string
 
 // String returns the request in the form of flags.
-func (r MethodsAsked) String() string { return flagText("--method", r, "the method of the plan") }
+func (r RequestedMethods) String() string { return flagText("--method", r, "the method of the plan") }
 
 // flagText returns a request by table in the form of flags, none if it is empty.
 func flagText[V any](flag string, asked map[string]V, none string) string {
@@ -94,8 +94,8 @@ func (a flagRequest) parseFlag(p *compiled.Compiled, text string, seen func(tabl
 
 // ParseMethods parses methods, written METHOD or TABLE=METHOD. It returns nil if they are the plan's. Errors:
 // *[verdict.Unusable].
-func ParseMethods(p *compiled.Compiled, flags []string) (MethodsAsked, error) {
-	asked, a := MethodsAsked{}, flagRequest{"--method", "by which method to make the microdata"}
+func ParseMethods(p *compiled.Compiled, flags []string) (RequestedMethods, error) {
+	asked, a := RequestedMethods{}, flagRequest{"--method", "by which method to make the microdata"}
 	for _, flag := range flags {
 		s, method, err := a.parseFlag(p, flag, func(table string) bool { return asked[table] != "" })
 		if err != nil {
@@ -125,8 +125,8 @@ func withoutPlanned[V comparable](p *compiled.Compiled, asked map[string]V,
 
 // ParseRows parses numbers of rows, written N or TABLE=N. It returns nil if they are the plan's. Errors:
 // *[verdict.Unusable].
-func ParseRows(p *compiled.Compiled, flags []string) (RowsAsked, error) {
-	asked, a := RowsAsked{}, flagRequest{"--rows", "how many rows to draw"}
+func ParseRows(p *compiled.Compiled, flags []string) (RequestedRows, error) {
+	asked, a := RequestedRows{}, flagRequest{"--rows", "how many rows to draw"}
 	for _, flag := range flags {
 		s, number, err := a.parseFlag(p, flag, func(table string) bool { return asked[table] != 0 })
 		if err != nil {
@@ -154,7 +154,7 @@ func isTabulated(p *compiled.Compiled, table string) bool {
 }
 
 // Validate returns an error unless a manifest could have these numbers, whatever its plan.
-func (r RowsAsked) Validate() error {
+func (r RequestedRows) Validate() error {
 	for table, n := range r {
 		if table == "" || len(table) > 100 || strings.ContainsFunc(table, isUnprintable) || n < 1 || n > MostRows {
 			return errors.New("asks for rows of microdata of no table or number that there could be")
@@ -164,7 +164,7 @@ func (r RowsAsked) Validate() error {
 }
 
 // Fits returns an error unless a publication of the plan can request these numbers.
-func (r RowsAsked) Fits(p *compiled.Compiled) error {
+func (r RequestedRows) Fits(p *compiled.Compiled) error {
 	for table, n := range r {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
 		if i < 0 || p.Synthetic[i].Rows == n || p.Synthetic[i].Parent != "" || isTabulated(p, table) {
@@ -175,7 +175,7 @@ func (r RowsAsked) Fits(p *compiled.Compiled) error {
 }
 
 // Validate returns an error unless a manifest could have these methods, whatever its plan.
-func (r MethodsAsked) Validate() error {
+func (r RequestedMethods) Validate() error {
 	for table, method := range r {
 		if table == "" || len(table) > 100 || strings.ContainsFunc(table, isUnprintable) ||
 			!slices.Contains([]string{plan.MST, plan.AIM, plan.Tables}, method) {
@@ -186,7 +186,7 @@ func (r MethodsAsked) Validate() error {
 }
 
 // Fits returns an error unless a publication of the plan can request these methods.
-func (r MethodsAsked) Fits(p *compiled.Compiled) error {
+func (r RequestedMethods) Fits(p *compiled.Compiled) error {
 	for table, method := range r {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
 		if i < 0 || p.Synthetic[i].Method == method || p.Synthetic[i].Refits(method) != nil || isTabulated(p, table) {

@@ -13,7 +13,7 @@ import (
 
 // Folder is a published folder that is open for reading. Its files are read by [Folder.Read] only.
 type Folder struct {
-	Place        string // as it was named
+	NamedPath    string // as it was named
 	dir          string // links resolved
 	Manifest     Manifest
 	ManifestText []byte // text of the manifest
@@ -39,7 +39,7 @@ func OpenFolder(place string) (*Folder, error) {
 	if err != nil {
 		return nil, none(err)
 	}
-	d := &Folder{Place: place, dir: dir}
+	d := &Folder{NamedPath: place, dir: dir}
 	if d.ManifestText, err = ReadFile(d.Path(ManifestFile)); err != nil {
 		return nil, none(fmt.Errorf("%s: %w", ManifestFile, err))
 	}
@@ -70,7 +70,7 @@ func (d *Folder) check() error {
 	for _, line := range d.Manifest.Files {
 		total += line.Bytes
 	}
-	err := d.Manifest.Strangers(d.dir, func(name, says string) error { return d.Altered(&Fault{name, says}) })
+	err := d.Manifest.CheckUnlisted(d.dir, func(name, says string) error { return d.Altered(&Fault{name, says}) })
 	if err != nil {
 		return err
 	}
@@ -119,14 +119,14 @@ func (d *Folder) Path(name string) string {
 // Altered converts a *[Fault] to an *[Altered] of this folder. It returns any other error as it is.
 func (d *Folder) Altered(err error) error {
 	if bad := new(Fault); errors.As(err, &bad) {
-		return &Altered{Place: d.Place, File: bad.File, Says: bad.Says}
+		return &Altered{Folder: d.NamedPath, File: bad.File, Says: bad.Says}
 	}
 	return err
 }
 
-// Intact opens a published folder, checks every file of it, and that the manifest lists every table, measurement and
-// file of microdata of the plan.
-func Intact(place string, p *compiled.Compiled) error {
+// OpenIntact opens a published folder, checks every file of it, and that the manifest lists every table, measurement
+// and file of microdata of the plan.
+func OpenIntact(place string, p *compiled.Compiled) error {
 	d, err := OpenFolder(place)
 	if err == nil {
 		err = d.checkListed(p)

@@ -32,13 +32,14 @@ type Manifest struct {
 	Reason   string    `json:"reason,omitempty"`   // of a revision
 	Replaces *Replaced `json:"replaces,omitempty"` // by a revision
 	// of microdata, if the publication requested other numbers than the plan's
-	Rows     RowsAsked    `json:"rows,omitempty"`
-	Methods  MethodsAsked `json:"methods,omitempty"` // of microdata, if the publication requested others than the plan's
-	Status   string       `json:"status"`
-	PlanHash string       `json:"plan_hash"`
-	Head     string       `json:"ledger_head"` // of the account's ledger, as of the debit
-	Software string       `json:"software"`
-	Files    []Line       `json:"files"`
+	Rows RequestedRows `json:"rows,omitempty"`
+	// of microdata, if the publication requested others than the plan's
+	Methods  RequestedMethods `json:"methods,omitempty"`
+	Status   string           `json:"status"`
+	PlanHash string           `json:"plan_hash"`
+	Head     string           `json:"ledger_head"` // of the account's ledger, as of the debit
+	Software string           `json:"software"`
+	Files    []Line           `json:"files"`
 }
 
 // Replaced names the publication that a revision replaces.
@@ -193,9 +194,9 @@ func (m Manifest) linesByPath() map[string]Line {
 	return lines
 }
 
-// Strangers calls fault for everything below a folder that the manifest does not list, except its signature: a file, a
-// link, or a folder without a listed file.
-func (m Manifest) Strangers(dir string, fault func(name, says string) error) error {
+// CheckUnlisted calls fault for everything below a folder that the manifest does not list, except its signature: a
+// file, a link, or a folder without a listed file.
+func (m Manifest) CheckUnlisted(dir string, fault func(name, says string) error) error {
 	files, folders := map[string]bool{ManifestFile: true, SignatureFile: true}, map[string]bool{".": true}
 	for _, line := range m.Files {
 		files[line.Path] = true

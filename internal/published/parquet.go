@@ -105,7 +105,7 @@ func EachRow(f *parquet.File, do func(parquet.Row) error) (err error) {
 
 // EachRow calls do for every row of a published file with the values of the named columns, in that order.
 func (e *Release) EachRow(name string, columns []string, do func(parquet.Row) error) error {
-	path := filepath.Join(e.Place, filepath.FromSlash(name))
+	path := filepath.Join(e.NamedPath, filepath.FromSlash(name))
 	f, err := e.Parquet(name)
 	if err != nil {
 		return err

@@ -49,9 +49,9 @@ func Open(place string) (*Release, error) {
 	return e, nil
 }
 
-// SameDraw reports whether two releases publish the same measurements: both the same debit, which pays for one draw,
-// and the same numbers.
-func (e *Release) SameDraw(other *Release) bool {
+// SameMeasurements reports whether two releases publish the same measurements: both the same debit, which pays for one
+// draw, and the same numbers.
+func (e *Release) SameMeasurements(other *Release) bool {
 	return e.Record.Proof.Hash == other.Record.Proof.Hash && slices.Equal(e.Manifest.Drawn(), other.Manifest.Drawn())
 }
 

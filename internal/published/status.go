@@ -25,8 +25,8 @@ func StatusText(s ledger.Status) string {
 	}
 }
 
-// Marked returns the line that marks practice and rehearsals, "" for a release.
-func Marked(status string) string {
+// StatusLine returns the line that marks practice and rehearsals, "" for a release.
+func StatusLine(status string) string {
 	if status == OfficialStatus {
 		return ""
 	}

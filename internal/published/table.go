@@ -33,7 +33,7 @@ func (e *Release) Table(path string) (t Table, found bool, err error) {
 	t = Table{Release: e, Planned: e.Plan.Tables[i]}
 	t.Query = e.Plan.Query(t.Planned)
 	if t.Levels, err = t.Query.Levels(e.Plan.Release()); err != nil {
-		return t, false, &verdict.Unusable{File: e.Place, Err: err}
+		return t, false, &verdict.Unusable{File: e.NamedPath, Err: err}
 	}
 	return t, true, nil
 }
@@ -52,12 +52,13 @@ func (t Table) Estimates(statistics []string) ([]Estimates, error) {
 	for _, column := range append(slices.Clone(t.Planned.By), estimateColumns(statistics)...) {
 		leaf, found := f.Schema().Lookup(column)
 		if !found {
-			return nil, &verdict.Unusable{File: filepath.Join(t.Place, name), Err: fmt.Errorf("there is no column %q", column)}
+			return nil, &verdict.Unusable{File: filepath.Join(t.NamedPath, name), Err: fmt.Errorf("there is no column %q",
+				column)}
 		}
 		columns = append(columns, leaf.ColumnIndex)
 	}
 	if t.Complete() && f.NumRows() != t.Planned.Cells {
-		return nil, &verdict.Unusable{File: filepath.Join(t.Place, name),
+		return nil, &verdict.Unusable{File: filepath.Join(t.NamedPath, name),
 			Err: fmt.Errorf("%d rows, where the plan has %d cells", f.NumRows(), t.Planned.Cells)}
 	}
 	keys, figures := columns[:len(t.Planned.By)], columns[len(t.Planned.By):]
@@ -65,7 +66,7 @@ func (t Table) Estimates(statistics []string) ([]Estimates, error) {
 	row := 0
 	err = EachRow(f, func(r parquet.Row) error {
 		if t.Complete() && !t.HasKeys(r, keys, row) {
-			return &verdict.Unusable{File: filepath.Join(t.Place, name),
+			return &verdict.Unusable{File: filepath.Join(t.NamedPath, name),
 				Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
 		}
 		for i := range out {
@@ -157,7 +158,7 @@ func (t Table) FigureCells(name string) ([]FigureCell, error) {
 	var out []FigureCell
 	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
 		if t.Complete() && !t.HasKeys(r, keys, len(out)) {
-			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()),
+			return &verdict.Unusable{File: filepath.Join(t.NamedPath, t.Planned.File()),
 				Err: fmt.Errorf("row %d is not that of its place in the domain", len(out)+1)}
 		}
 		var c FigureCell
@@ -175,7 +176,7 @@ func (t Table) FigureCells(name string) ([]FigureCell, error) {
 		return nil
 	})
 	if err == nil && t.Complete() && int64(len(out)) != t.Planned.Cells {
-		err = &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()),
+		err = &verdict.Unusable{File: filepath.Join(t.NamedPath, t.Planned.File()),
 			Err: fmt.Errorf("%d rows, where the plan has %d cells", len(out), t.Planned.Cells)}
 	}
 	return out, err

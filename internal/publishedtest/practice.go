@@ -22,7 +22,7 @@ func Run(t *testing.T, o releasetest.Office) (release.Options, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return opt, r.Place
+	return opt, r.Folder
 }
 
 // Ages makes the release of [releasetest.Ages] on a practice account.
@@ -33,5 +33,5 @@ func Ages(t *testing.T, spec, budget string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Place
+	return r.Folder
 }

@@ -21,7 +21,7 @@ func Sign(t *testing.T, spec, policy, rows string) releasetest.Signed {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Place
+		return r.Folder
 	})
 }
 

@@ -100,7 +100,7 @@ func tablesAsked(r *spec.Release, q Question) ([]*spec.Table, error) {
 
 // conditionsIn splits a text at the commas that are followed by another attribute and =.
 func (a *resolvedQuestion) conditionsIn(text string) []string {
-	return published.Pairs(text, func(name string) bool {
+	return published.SplitPairs(text, func(name string) bool {
 		_, _, err := a.findAttribute(name)
 		return err == nil
 	})

@@ -107,7 +107,7 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	}
 	a := &Answer{
 		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, From: e.Plan.Tables[matches[best].table].From,
-		By: append([]string{}, q.By...), Where: question.conditions, Covers: published.Covers(e.Plan.Sample),
+		By: append([]string{}, q.By...), Where: question.conditions, Covers: published.IntervalCoverage(e.Plan.Sample),
 	}
 	for i, h := range matches {
 		if i != best {

@@ -109,10 +109,10 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 	t := &Total{
 		Status: first.edition.Manifest.Status, From: first.plannedTable().From, Statistic: kind.String(), Column: column,
 		By: append([]string{}, q.By...), Where: first.question.conditions, Weighted: first.plannedTable().Weighted,
-		Confidence: first.plannedTable().Statistics[0].Confidence, Covers: published.Covers(plan.Sample{}),
+		Confidence: first.plannedTable().Statistics[0].Confidence, Covers: published.IntervalCoverage(plan.Sample{}),
 	}
 	for _, c := range all {
-		if published.Marked(c.edition.Manifest.Status) != "" {
+		if published.StatusLine(c.edition.Manifest.Status) != "" {
 			t.Status = c.edition.Manifest.Status
 		}
 		t.Releases = append(t.Releases, c.totalRelease())
@@ -301,20 +301,22 @@ func (c *contribution) checkCombines(before []*contribution) error {
 	for _, other := range before {
 		p, o := c.edition.Plan, other.edition.Plan
 		switch {
-		case p.Hash() == o.Hash() || c.edition.SameDraw(other.edition):
-			return fmt.Errorf("holds the same release as %s: its rows and its noise would be counted twice", other.edition.Place)
+		case p.Hash() == o.Hash() || c.edition.SameMeasurements(other.edition):
+			return fmt.Errorf("holds the same release as %s: its rows and its noise would be counted twice",
+				other.edition.NamedPath)
 		case p.Corrects == o.Name || o.Corrects == p.Name:
-			return fmt.Errorf("and %s are a release and its correction, of the same rows: name one of them", other.edition.Place)
+			return fmt.Errorf("and %s are a release and its correction, of the same rows: name one of them",
+				other.edition.NamedPath)
 		case c.plannedTable().From != other.plannedTable().From:
-			return fmt.Errorf("counts rows of %s, and %s those of %s", c.plannedTable().From, other.edition.Place,
+			return fmt.Errorf("counts rows of %s, and %s those of %s", c.plannedTable().From, other.edition.NamedPath,
 				other.plannedTable().From)
 		case c.plannedTable().Weighted != other.plannedTable().Weighted:
-			return fmt.Errorf("counts rows by weights, or %s does, and not both", other.edition.Place)
+			return fmt.Errorf("counts rows by weights, or %s does, and not both", other.edition.NamedPath)
 		case c.plannedTable().Statistics[0].Confidence != other.plannedTable().Statistics[0].Confidence:
-			return fmt.Errorf("has intervals of another confidence than %s", other.edition.Place)
+			return fmt.Errorf("has intervals of another confidence than %s", other.edition.NamedPath)
 		case !slices.EqualFunc(c.rows, other.rows, func(a, b contributed) bool { return slices.Equal(a.keys, b.keys) }):
 			return fmt.Errorf("has other categories of %s than %s: ask by a level that both have",
-				strings.Join(c.question.attributeNames(), ", "), other.edition.Place)
+				strings.Join(c.question.attributeNames(), ", "), other.edition.NamedPath)
 		}
 	}
 	return nil
@@ -339,7 +341,7 @@ func (a *resolvedQuestion) attributeNames() []string {
 // totalRelease describes what was read of the release.
 func (c *contribution) totalRelease() TotalRelease {
 	out := TotalRelease{
-		Folder: c.edition.Place, Release: c.edition.Plan.Name, Status: c.edition.Manifest.Status,
+		Folder: c.edition.NamedPath, Release: c.edition.Plan.Name, Status: c.edition.Manifest.Status,
 		Table:   c.plannedTable().Path,
 		Bounded: published.BoundText(c.edition.Plan.Plan(), c.plannedTable()), Measurements: []string{},
 	}

@@ -56,7 +56,7 @@ func (t *Total) Write(w io.Writer) error {
 		}
 		rows = append(rows, append(line, value, deviation, between))
 	}
-	_, err := fmt.Fprintf(w, "%s%s\n\n%s\n%s", t.title(), published.Marked(t.Status), screen.Aligned(rows, len(keys)),
+	_, err := fmt.Fprintf(w, "%s%s\n\n%s\n%s", t.title(), published.StatusLine(t.Status), screen.Aligned(rows, len(keys)),
 		t.notes())
 	return err
 }

@@ -33,7 +33,7 @@ func (a *Answer) Write(w io.Writer) error {
 			screen.Figure(r.Unbiased, d), screen.Figure(r.StandardError, screen.Decimals(r.StandardError, false)),
 			screen.Figure(r.Low, d)+" … "+screen.Figure(r.High, d)))
 	}
-	_, err := fmt.Fprintf(w, "%s%s\n\n%s%s", a.title(), published.Marked(a.Status), screen.Aligned(rows, len(a.By)),
+	_, err := fmt.Fprintf(w, "%s%s\n\n%s%s", a.title(), published.StatusLine(a.Status), screen.Aligned(rows, len(a.By)),
 		a.notes())
 	return err
 }

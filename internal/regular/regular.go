@@ -13,9 +13,9 @@ import (
 var ErrNotRegular = errors.New("it is not a regular file")
 
 // TooLarge is a file of more bytes than are read of its kind.
-type TooLarge struct{ Most int64 }
+type TooLarge struct{ MaxBytes int64 }
 
-func (e *TooLarge) Error() string { return "it holds more than " + Size(e.Most) }
+func (e *TooLarge) Error() string { return "it holds more than " + Size(e.MaxBytes) }
 
 // Size says a bound in words, as 16 KiB: it is a whole number of some unit.
 func Size(n int64) string {

@@ -47,7 +47,7 @@ func TestAReleaseIsOfTheLedgerThatPaid(t *testing.T) {
 	if _, err := Run(t.Context(), o.Plan, opt); err != nil {
 		t.Errorf("from the ledger that paid: %v", err)
 	}
-	if err := os.RemoveAll(result.Place); err != nil {
+	if err := os.RemoveAll(result.Folder); err != nil {
 		t.Fatal(err)
 	}
 	if n := (releasetest.Office{Dir: o.Dir, Ledger: other.Ledger}).Debits(t); n != 0 {
@@ -88,7 +88,7 @@ func TestWithdrawnIsNotPublishedAgain(t *testing.T) {
 	})
 	_, err = Run(t.Context(), o.Plan, opt)
 	wantsCode(t, "published", err, verdict.ExitName, "withdrawn")
-	if err := os.RemoveAll(result.Place); err != nil {
+	if err := os.RemoveAll(result.Folder); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt)

@@ -120,7 +120,7 @@ func TestNothingIsMeasuredUnapproved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(filepath.Join(result.Place, published.ApprovalsFile))
+	b, err := os.ReadFile(filepath.Join(result.Folder, published.ApprovalsFile))
 	var published []ledger.Approval
 	if err == nil {
 		err = json.Unmarshal(b, &published)

@@ -175,7 +175,7 @@ func (a audited) published(t *testing.T, p *compiled.Compiled, planted []bool) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	if outside, err := planfile.Read(context.Background(), filepath.Join(result.Place, "plan.json")); err != nil ||
+	if outside, err := planfile.Read(context.Background(), filepath.Join(result.Folder, "plan.json")); err != nil ||
 		outside.Hash() != p.Hash() {
 		t.Fatalf("the published plan is not the one that is audited (%v)", err)
 	}
@@ -183,7 +183,7 @@ func (a audited) published(t *testing.T, p *compiled.Compiled, planted []bool) [
 		answers := make([][]int64, a.marginals)
 		for i := range answers {
 			m := p.Measurements[i]
-			b, err := os.ReadFile(filepath.Join(result.Place, filepath.FromSlash(measured.Path(m.ID))))
+			b, err := os.ReadFile(filepath.Join(result.Folder, filepath.FromSlash(measured.Path(m.ID))))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +199,7 @@ func (a audited) published(t *testing.T, p *compiled.Compiled, planted []bool) [
 	for i := range own {
 		own[i] = make([]int64, a.blocks())
 		found := 0
-		for _, row := range releasetest.ReadTable(t, filepath.Join(result.Place, "tables", fmt.Sprintf("m%d.parquet", i)),
+		for _, row := range releasetest.ReadTable(t, filepath.Join(result.Folder, "tables", fmt.Sprintf("m%d.parquet", i)),
 			by[i]) {
 			if block, ok := ownBlock(t, by[i], row.Keys); ok {
 				own[i][block] = int64(row.Unbiased)

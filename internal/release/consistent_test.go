@@ -71,7 +71,7 @@ func TestCountsAddUpAcrossPublishedTables(t *testing.T) {
 	assertEqualSums(t, "parts by day", sumsOf(t, place, "parts", "part", "day"), late)
 	assertVerifies(t, place, verify.Options{})
 	again, err := Publish(t.Context(), place+".measured", opt)
-	if err != nil || !again.Already {
+	if err != nil || !again.AlreadyDone {
 		t.Fatalf("published again: %+v, %v", again, err)
 	}
 	out := opt

@@ -23,7 +23,7 @@ func TestRunningSumsAreComparedWithRunningSums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := r.Place
+	place := r.Folder
 	out := filepath.Join(t.TempDir(), "private")
 	if err := evaluateTo(context.Background(), p, place, Options{Out: out, Data: dir}); err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ func checkWordTraces(t *testing.T, o releasetest.Office, place string) {
 			t.Fatal(err)
 		}
 		if got := strconv.FormatFloat(traced.Sum, 'f', -1, 64); got != row[2] || traced.Choice == nil ||
-			traced.Choice.Place != 0 || traced.Choice.Of != int64(len(releasetest.LargeWords)) ||
+			traced.Choice.Rank != 0 || traced.Choice.Of != int64(len(releasetest.LargeWords)) ||
 			len(traced.Contributions) != 1 || traced.Statistic != "units" {
 			t.Errorf("group %q is followed to %s: %+v", row, got, traced)
 		}

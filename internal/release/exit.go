@@ -21,10 +21,10 @@ func (e *PracticeRefused) Error() string {
 func (e *PracticeRefused) Unwrap() error { return e.Err }
 
 // Occupied reports that the output folder holds something else.
-type Occupied struct{ Place, Why string }
+type Occupied struct{ Folder, Why string }
 
 func (e *Occupied) Error() string {
-	return fmt.Sprintf("%s %s; nothing was changed and nothing spent: move it away, or give this release another `release:` name", e.Place, e.Why)
+	return fmt.Sprintf("%s %s; nothing was changed and nothing spent: move it away, or give this release another `release:` name", e.Folder, e.Why)
 }
 
 // Verdict returns that the output folder has to be cleared first.

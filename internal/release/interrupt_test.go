@@ -34,7 +34,7 @@ func TestInterruptedPublication(t *testing.T) {
 	var place string
 	publish := func(ctx context.Context) error {
 		r, err := Publish(ctx, MeasuredFolder(opt.Out, "trips"), opt)
-		place = r.Place
+		place = r.Folder
 		return err
 	}
 	asks := asksOf(t, publish)

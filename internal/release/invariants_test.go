@@ -77,7 +77,7 @@ func TestPublicFiguresAreKeptTo(t *testing.T) {
 			}
 			assertVerifies(t, place, verify.Options{})
 			again, err := Publish(t.Context(), place+".measured", opt)
-			if err != nil || !again.Already {
+			if err != nil || !again.AlreadyDone {
 				t.Fatalf("published again: %+v, %v", again, err)
 			}
 			out := opt

@@ -32,8 +32,8 @@ import (
 // replayable is an oracle that can be informed of the choices and answers that it gave in earlier runs of the release.
 type replayable interface {
 	synth.Oracle
-	Chose(round int, how budget.Mechanism, choice int) error
-	Gave(round, choice int, how budget.Mechanism) error
+	ReplayChoice(round int, how budget.Mechanism, choice int) error
+	ReplayAnswer(round, choice int, how budget.Mechanism) error
 }
 
 // An adaptive method queries the exact counts through the journal.
@@ -360,7 +360,7 @@ func (o *journalled) Select(ctx context.Context, round int, how budget.Mechanism
 			return 0, o.journal.doesNotFit("holds a choice that is none of those there are now")
 		}
 		o.choice = *old.Choice
-		return o.choice, o.exact.Chose(round, how, o.choice)
+		return o.choice, o.exact.ReplayChoice(round, how, o.choice)
 	}
 	choice, err := o.exact.Select(ctx, round, how, candidates, models, penalties)
 	if err != nil {
@@ -387,7 +387,7 @@ func (o *journalled) Measure(ctx context.Context, round, choice int, how budget.
 	if old != nil {
 		answer, err := o.replayedAnswer(round, how, old.Answer)
 		if err == nil {
-			err = o.exact.Gave(round, choice, how)
+			err = o.exact.ReplayAnswer(round, choice, how)
 		}
 		return answer, err
 	}

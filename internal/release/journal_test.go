@@ -106,12 +106,12 @@ func (o *oracle) Measure(_ context.Context, round, choice int, how budget.Mechan
 	return measured.Measured{Measurement: m, Values: releasetest.Integers(values)}, o.note("answer", round)
 }
 
-func (o *oracle) Chose(round int, how budget.Mechanism, choice int) error {
+func (o *oracle) ReplayChoice(round int, how budget.Mechanism, choice int) error {
 	o.told = append(o.told, fmt.Sprint("choice", round, choice, how.Parameter))
 	return nil
 }
 
-func (o *oracle) Gave(round, choice int, how budget.Mechanism) error {
+func (o *oracle) ReplayAnswer(round, choice int, how budget.Mechanism) error {
 	o.told = append(o.told, fmt.Sprint("answer", round, choice, how.Parameter))
 	return nil
 }
@@ -661,7 +661,7 @@ func TestJournalledRoundsAreReleased(t *testing.T) {
 	if have := stepsOf(s.Rounds[0]); !slices.Equal(have[:5], want[:5]) {
 		t.Errorf("released %v, told %v", have, want[:5])
 	}
-	assertVerifies(t, result.Place, verify.Options{})
+	assertVerifies(t, result.Folder, verify.Options{})
 }
 
 // restedOn is what the rounds of a journal rest on.

@@ -92,16 +92,16 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if filepath.Base(r.Place) != "labour-2026q1" {
-		t.Errorf("published at %s", r.Place)
+	if filepath.Base(r.Folder) != "labour-2026q1" {
+		t.Errorf("published at %s", r.Folder)
 	}
-	assertVerifies(t, r.Place, verify.Options{})
+	assertVerifies(t, r.Folder, verify.Options{})
 
 	// near checks that a figure is within six standard errors of that of the rows; a standard error is a quarter of it at
 	// most.
 	near := func(path string, at int64, name string, want float64) {
 		t.Helper()
-		got := readFigure(t, filepath.Join(r.Place, "tables", path+".parquet"), at, name)
+		got := readFigure(t, filepath.Join(r.Folder, "tables", path+".parquet"), at, name)
 		if got.value == nil || got.low == nil || math.Abs(*got.value-want) > 3*(*got.high-*got.low)/2+1e-9*want ||
 			math.Abs(*got.value-want) > want/4 {
 			t.Errorf("%s, row %d: %s is %v, want %v", path, at, name, valueOf(got.value), want)
@@ -155,11 +155,11 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 		near("hours", int64(at), "hours_sum", hours)
 		near("hours", int64(at), "hours_mean", hours/count)
 	}
-	ages := releasetest.Figures(t, r.Place, "ages", "age", "count")
+	ages := releasetest.Figures(t, r.Folder, "ages", "age", "count")
 	if len(ages) != 111 {
 		t.Errorf("%d ages", len(ages))
 	}
-	if b, err := os.Stat(filepath.Join(r.Place, "microdata", "persons.parquet")); err != nil || b.Size() == 0 {
+	if b, err := os.Stat(filepath.Join(r.Folder, "microdata", "persons.parquet")); err != nil || b.Size() == 0 {
 		t.Errorf("microdata: %v", err)
 	}
 }

@@ -85,15 +85,15 @@ func TestLinkedMicrodataFromEndToEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		assertVerifies(t, result.Place, verify.Options{})
+		assertVerifies(t, result.Folder, verify.Options{})
 		// 600 households and 900 persons. Noise has a σ below 3 a cell here, of at most 8 in a pair: 100 are beyond what it
 		// does.
-		households, persons, right := checkHomes(t, result.Place)
+		households, persons, right := checkHomes(t, result.Folder)
 		if households < 500 || households > 700 || persons < 750 || persons > 1050 || right < persons*9/10 {
 			t.Errorf("%s: %d households with %d persons, of whom %d are as they are", method, households, persons, right)
 		}
 		for _, name := range []string{"report.md", "README.txt", "report.html"} {
-			text, err := os.ReadFile(filepath.Join(result.Place, name))
+			text, err := os.ReadFile(filepath.Join(result.Folder, name))
 			if flat := strings.Join(strings.Fields(string(text)), " "); err != nil ||
 				!strings.Contains(flat, "Each row belongs to one row of the microdata of households, that with the same number in column hh. Column members there says how many it has: so many rows there are") {
 				t.Errorf("%s does not say how many rows there are (%v)", name, err)
@@ -169,12 +169,12 @@ func TestRowsOfChildrenFollowThoseOfTheirParents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if households, persons, _ := checkHomes(t, result.Place); households != 40 || persons < 40 || persons > 80 {
+	if households, persons, _ := checkHomes(t, result.Folder); households != 40 || persons < 40 || persons > 80 {
 		t.Errorf("%d households with %d persons", households, persons)
 	}
-	assertVerifies(t, result.Place, verify.Options{})
-	if m, err := published.ReadManifest(result.Place); err != nil ||
-		!maps.Equal(m.Rows, published.RowsAsked{"households": 40}) {
+	assertVerifies(t, result.Folder, verify.Options{})
+	if m, err := published.ReadManifest(result.Folder); err != nil ||
+		!maps.Equal(m.Rows, published.RequestedRows{"households": 40}) {
 		t.Errorf("the manifest says %v (%v)", m.Rows, err)
 	}
 }

@@ -51,7 +51,8 @@ func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, erro
 			return Result{}, err
 		}
 		changed, err := o.inputsChanged(ctx, p)
-		return Result{Place: place, Status: published.StatusText(record.Status), Already: true, InputsChanged: changed}, err
+		return Result{Folder: place, Status: published.StatusText(record.Status), AlreadyDone: true,
+			InputsChanged: changed}, err
 	}
 	if err := o.checkMemory(p); err != nil {
 		return Result{}, err
@@ -68,7 +69,7 @@ func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, erro
 	if err := a.measure(ctx); err != nil {
 		return Result{}, err
 	}
-	return Result{Place: place}, nil
+	return Result{Folder: place}, nil
 }
 
 // attempt is one measurement run of a real release.

@@ -51,7 +51,7 @@ func TestMicrodataAsPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(filepath.Join(result.Place, "microdata", "t.parquet"))
+	b, err := os.ReadFile(filepath.Join(result.Folder, "microdata", "t.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func sameOnProcessors(t *testing.T, o releasetest.Office, processors ...int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		have := releasetest.Contents(t, result.Place)
+		have := releasetest.Contents(t, result.Folder)
 		if first == nil {
 			first = have
 		}
@@ -128,7 +128,7 @@ func sameOnProcessors(t *testing.T, o releasetest.Office, processors ...int) {
 				t.Errorf("with %d processors %s differs", n, name)
 			}
 		}
-		if again, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), to); err != nil || !again.Already {
+		if again, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), to); err != nil || !again.AlreadyDone {
 			t.Errorf("published again: %+v, %v", again, err)
 		}
 	}
@@ -157,11 +157,11 @@ func TestRoundsAreTold(t *testing.T) {
 		t.Fatalf("told of %d rounds", len(rounds))
 	}
 	for i, r := range rounds {
-		if r.Round != i+1 || r.Rounds != p.Synthetic[0].Rounds || r.Round > r.Rounds || r.All != usedParts {
+		if r.Round != i+1 || r.Rounds != p.Synthetic[0].Rounds || r.Round > r.Rounds || r.Total != usedParts {
 			t.Errorf("round %d is told as %+v", i+1, r)
 		}
-		if i > 0 && r.Rows <= rounds[i-1].Rows || r.Rows >= r.All {
-			t.Errorf("%d of %d parts of the budget are used before round %d", r.Rows, r.All, i+1)
+		if i > 0 && r.Rows <= rounds[i-1].Rows || r.Rows >= r.Total {
+			t.Errorf("%d of %d parts of the budget are used before round %d", r.Rows, r.Total, i+1)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"microdata/t.parquet", "rounds/t.json"} {
-		path := filepath.Join(result.Place, filepath.FromSlash(name))
+		path := filepath.Join(result.Folder, filepath.FromSlash(name))
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -215,7 +215,7 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if again, err := Run(t.Context(), o.Plan, opt); err != nil || !again.Already {
+	if again, err := Run(t.Context(), o.Plan, opt); err != nil || !again.AlreadyDone {
 		t.Errorf("%+v, %v", again, err)
 	}
 	// Without the sealed folder, and where the manifest does not list them either.
@@ -224,7 +224,7 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 	}
 	for _, name := range []string{"microdata/t.parquet", "rounds/t.json"} {
 		dir := filepath.Join(t.TempDir(), "trips")
-		if err := os.CopyFS(dir, os.DirFS(result.Place)); err != nil {
+		if err := os.CopyFS(dir, os.DirFS(result.Folder)); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.RemoveAll(filepath.Join(dir, filepath.Dir(filepath.FromSlash(name)))); err != nil {
@@ -232,7 +232,7 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 		}
 		releasetest.Remanifest(t, dir, o.Plan, releasetest.Record(t, dir), published.Manifest{}, nil)
 		var altered *published.Altered
-		if err := published.Intact(dir, o.Plan); !errors.As(err, &altered) || altered.File != name {
+		if err := published.OpenIntact(dir, o.Plan); !errors.As(err, &altered) || altered.File != name {
 			t.Errorf("%s is not listed: %v", name, err)
 		}
 	}
@@ -250,7 +250,7 @@ func TestMicrodataAreRevised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	assertVerifies(t, second.Place, verify.Options{})
+	assertVerifies(t, second.Folder, verify.Options{})
 	s, err := measured.Open(MeasuredFolder(opt.Out, "trips"), compiled.Read)
 	if err != nil {
 		t.Fatal(err)
@@ -405,7 +405,7 @@ func TestMicrodataOfSmallTables(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		assertVerifies(t, result.Place, verify.Options{})
+		assertVerifies(t, result.Folder, verify.Options{})
 		s, err := measured.Open(MeasuredFolder(optionsOf(o, "out").Out, "trips"), compiled.Read)
 		if err != nil {
 			t.Fatal(err)
@@ -418,7 +418,7 @@ func TestMicrodataOfSmallTables(t *testing.T) {
 			t.Errorf("%s: %d rows of a noisy total of %g, by %d rounds", name, m.Rows, m.Total, m.Rounds)
 		}
 		for _, name := range []string{"report.html", "report.json", "report.md"} {
-			b, err := os.ReadFile(filepath.Join(result.Place, name))
+			b, err := os.ReadFile(filepath.Join(result.Folder, name))
 			if err != nil || bytes.Contains(b, []byte("NaN")) || bytes.Contains(b, []byte("Inf")) {
 				t.Errorf("%s holds what is no number: %v", name, err)
 			}

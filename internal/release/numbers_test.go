@@ -392,7 +392,7 @@ func TestNumbersSurviveACrash(t *testing.T) {
 	if n := o.Debits(t); n != 1 {
 		t.Errorf("%d debits", n)
 	}
-	e, err := published.Open(result.Place)
+	e, err := published.Open(result.Folder)
 	if err != nil {
 		t.Fatal(err)
 	}

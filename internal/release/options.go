@@ -83,7 +83,7 @@ func (o Options) logger() *slog.Logger {
 // checkStatus refuses measurements drawn on a practice account if a ledger is configured, which should pay for them.
 func (o Options) checkStatus(place string, status ledger.Status) error {
 	if o.Ledger != "" && status == ledger.Practice {
-		return &Occupied{Place: place,
+		return &Occupied{Folder: place,
 			Why: "was drawn on a practice account, and a ledger is configured now: move it away to have the release drawn anew"}
 	}
 	return nil

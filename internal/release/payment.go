@@ -95,14 +95,14 @@ func (o Options) Payment(ctx context.Context, p *compiled.Compiled) (Payment, er
 	return payment, err
 }
 
-// Affords returns nil if the accounts of a configured ledger have enough budget left for the plan or have paid for it
-// already. Errors: those of [ledger.Ledger.Affords].
-func (o Options) Affords(ctx context.Context, p *compiled.Compiled) error {
+// CheckAffordable returns nil if the accounts of a configured ledger have enough budget left for the plan or have paid
+// for it already. Errors: those of [ledger.Ledger.CheckAffordable].
+func (o Options) CheckAffordable(ctx context.Context, p *compiled.Compiled) error {
 	charge, err := o.charge(p)
 	if err != nil {
 		return err
 	}
-	return o.Account().With(ctx, func(l *ledger.Ledger) error { return l.Affords(ctx, charge) })
+	return o.Account().With(ctx, func(l *ledger.Ledger) error { return l.CheckAffordable(ctx, charge) })
 }
 
 // initPractice opens the practice account of a charge, with a cap of a few such charges. A cap in ρ has a hundredth of

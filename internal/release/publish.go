@@ -53,9 +53,9 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		return Result{}, err
 	}
 	m.Rows, m.Methods = rows, methods
-	result := Result{Place: o.Revision.place(o.Out, s.Plan.Name), Status: published.StatusText(record.Status),
+	result := Result{Folder: o.Revision.place(o.Out, s.Plan.Name), Status: published.StatusText(record.Status),
 		Signature: Unsigned}
-	out, err := stage(o.Out, filepath.Base(result.Place))
+	out, err := stage(o.Out, filepath.Base(result.Folder))
 	if err != nil {
 		return result, err
 	}
@@ -70,21 +70,21 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		}
 		result.Signature = SignedNow
 	}
-	there, err := durable.Exists(result.Place)
+	there, err := durable.Exists(result.Folder)
 	if err == nil && !there {
 		if err = out.commit(); err == nil {
-			o.logger().Info("release published", "folder", result.Place)
+			o.logger().Info("release published", "folder", result.Folder)
 			return result, nil
 		}
-		there, _ = durable.Exists(result.Place) // another process was there first
+		there, _ = durable.Exists(result.Folder) // another process was there first
 	}
 	if there {
-		err = comparePublished(out.Dir, result.Place, s.Plan.Hash(), rows, methods)
+		err = comparePublished(out.Dir, result.Folder, s.Plan.Hash(), rows, methods)
 	}
 	if there && err == nil {
 		result.Signature, err = out.addSignature(result.Signature == SignedNow)
 	}
-	result.Already = err == nil
+	result.AlreadyDone = err == nil
 	return result, err
 }
 
@@ -127,7 +127,7 @@ func checkSealed(dir string) error {
 // addSignature moves the staged signature, if made says that there is one, into the output folder, which already
 // exists with the same files as the staging folder.
 func (s *staging) addSignature(made bool) (Signature, error) {
-	before, err := durable.Exists(filepath.Join(s.at.Place, published.SignatureFile))
+	before, err := durable.Exists(filepath.Join(s.at.Target, published.SignatureFile))
 	switch {
 	case err != nil:
 		return Unsigned, err
@@ -139,7 +139,7 @@ func (s *staging) addSignature(made bool) (Signature, error) {
 		return SignatureAdded, s.moveIn(published.SignatureFile)
 	}
 	same, err := published.EqualFiles(filepath.Join(s.Dir, published.SignatureFile),
-		filepath.Join(s.at.Place, published.SignatureFile))
+		filepath.Join(s.at.Target, published.SignatureFile))
 	if err != nil || same {
 		return SignedBefore, err
 	}
@@ -172,21 +172,22 @@ func openSealed(dir string, otherVersion bool) (*measured.Sealed, ledger.Record,
 
 // comparePublished compares an existing published folder with what its measurements lead to now. It returns nil if
 // they are equal except for the signature of the manifest.
-func comparePublished(staged, place, planHash string, rows published.RowsAsked, methods published.MethodsAsked) error {
+func comparePublished(staged, place, planHash string, rows published.RequestedRows,
+	methods published.RequestedMethods) error {
 	m, err := published.ReadManifest(place)
 	if err != nil || m.PlanHash != planHash {
 		return occupiedBy(place, err)
 	}
 	if m.Software != published.Software {
-		return &Occupied{Place: place,
+		return &Occupied{Folder: place,
 			Why: fmt.Sprintf("was published by %s, and this is %s: what they write may differ; publish a revision beside it (--revision 2 --reason TEXT)", m.Software, published.Software)}
 	}
 	if !maps.Equal(m.Rows, rows) {
-		return &Occupied{Place: place,
+		return &Occupied{Folder: place,
 			Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision beside it (--revision %d --reason TEXT)", m.Rows, rows, max(m.Revision, 1)+1)}
 	}
 	if !maps.Equal(m.Methods, methods) {
-		return &Occupied{Place: place,
+		return &Occupied{Folder: place,
 			Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision beside it (--revision %d --reason TEXT)", m.Methods, methods, max(m.Revision, 1)+1)}
 	}
 	want, err := published.Files(staged)
@@ -203,14 +204,14 @@ func comparePublished(staged, place, planHash string, rows published.RowsAsked, 
 			return err
 		}
 		if !same {
-			return &published.Altered{Place: place, File: name}
+			return &published.Altered{Folder: place, File: name}
 		}
 	}
 	dir, err := published.Resolve(place)
 	if err != nil {
 		return err
 	}
-	return m.Strangers(dir, func(name, _ string) error { return &published.Altered{Place: place, File: name} })
+	return m.CheckUnlisted(dir, func(name, _ string) error { return &published.Altered{Folder: place, File: name} })
 }
 
 // occupiedBy returns the refusal to overwrite a folder whose manifest was read with err.
@@ -219,7 +220,7 @@ func occupiedBy(place string, err error) error {
 		return err
 	}
 	if err != nil {
-		return &Occupied{Place: place, Why: "holds something else than a release"}
+		return &Occupied{Folder: place, Why: "holds something else than a release"}
 	}
-	return &Occupied{Place: place, Why: "holds a release of another plan"}
+	return &Occupied{Folder: place, Why: "holds a release of another plan"}
 }

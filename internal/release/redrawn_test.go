@@ -43,15 +43,15 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 	sealed := MeasuredFolder(opt.Out, "trips")
 	opt.Rows = []string{"41"}
 	first, err := Publish(t.Context(), sealed, opt)
-	if err != nil || rowsOfMicrodata(t, first.Place) != 41 {
+	if err != nil || rowsOfMicrodata(t, first.Folder) != 41 {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	assertVerifies(t, first.Place, verify.Options{})
-	m, err := published.ReadManifest(first.Place)
-	if err != nil || !maps.Equal(m.Rows, published.RowsAsked{"t": 41}) {
+	assertVerifies(t, first.Folder, verify.Options{})
+	m, err := published.ReadManifest(first.Folder)
+	if err != nil || !maps.Equal(m.Rows, published.RequestedRows{"t": 41}) {
 		t.Errorf("the manifest says %v (%v)", m.Rows, err)
 	}
-	report, err := os.ReadFile(filepath.Join(first.Place, "report.md"))
+	report, err := os.ReadFile(filepath.Join(first.Folder, "report.md"))
 	if err != nil || !strings.Contains(string(report),
 		"Whoever published them asked for as many, instead of as many as the noisy total of table t says") {
 		t.Errorf("the report does not say so (%v)", err)
@@ -59,7 +59,7 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 
 	// The same again is done already; another number is not this publication, but a revision of it.
 	opt.Rows = []string{"t=41"}
-	if again, err := Publish(t.Context(), sealed, opt); err != nil || !again.Already {
+	if again, err := Publish(t.Context(), sealed, opt); err != nil || !again.AlreadyDone {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	opt.Rows = nil
@@ -68,13 +68,13 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 		"was published with --rows t=41, and this asks for as many rows of microdata as the plan says")
 	opt.Rows, opt.Revision = []string{"17"}, Revision{Number: 2, Reason: "fewer rows for a course"}
 	second, err := Publish(t.Context(), sealed, opt)
-	if err != nil || rowsOfMicrodata(t, second.Place) != 17 {
+	if err != nil || rowsOfMicrodata(t, second.Folder) != 17 {
 		t.Fatalf("%+v, %v", second, err)
 	}
-	assertVerifies(t, second.Place, verify.Options{})
+	assertVerifies(t, second.Folder, verify.Options{})
 	opt.Rows, opt.Revision.Number = nil, 3
 	third, err := Publish(t.Context(), sealed, opt)
-	if err != nil || rowsOfMicrodata(t, third.Place) < 240 { // see TestMicrodataArePublished
+	if err != nil || rowsOfMicrodata(t, third.Folder) < 240 { // see TestMicrodataArePublished
 		t.Fatalf("%+v, %v", third, err)
 	}
 	// A publication that asks for nothing has the bytes that it has without the ones before it.
@@ -83,7 +83,7 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := releasetest.Contents(t, plain.Place), releasetest.Contents(t, third.Place)
+	a, b := releasetest.Contents(t, plain.Folder), releasetest.Contents(t, third.Folder)
 	for name, text := range a {
 		if name != published.ManifestFile && b[name] != text {
 			t.Errorf("%s differs", name)
@@ -106,24 +106,24 @@ func TestTamperedNumbersOfRowsAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(r.Place, published.ManifestFile)
+	path := filepath.Join(r.Folder, published.ManifestFile)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		rows       published.RowsAsked
+		rows       published.RequestedRows
 		file, says string
 	}{
-		{published.RowsAsked{"t": 42}, "README.txt", "is not what the plan and the measurements lead to"},
+		{published.RequestedRows{"t": 42}, "README.txt", "is not what the plan and the measurements lead to"},
 		{nil, "README.txt", "is not what the plan and the measurements lead to"},
-		{published.RowsAsked{"t": 0}, published.ManifestFile, "of no table or number"},
-		{published.RowsAsked{"t": 1e9 + 1}, published.ManifestFile, "of no table or number"},
-		{published.RowsAsked{"t, truly": 41}, published.ManifestFile, "of no table or number"},
-		{published.RowsAsked{"t": 41, "u": 5}, published.ManifestFile, "that the plan does not have"},
+		{published.RequestedRows{"t": 0}, published.ManifestFile, "of no table or number"},
+		{published.RequestedRows{"t": 1e9 + 1}, published.ManifestFile, "of no table or number"},
+		{published.RequestedRows{"t, truly": 41}, published.ManifestFile, "of no table or number"},
+		{published.RequestedRows{"t": 41, "u": 5}, published.ManifestFile, "that the plan does not have"},
 	} {
 		rewriteManifest(t, path, whole, func(m *published.Manifest) { m.Rows = c.rows })
-		assertRefused(t, r.Place, verify.Options{}, c.file, c.says)
+		assertRefused(t, r.Folder, verify.Options{}, c.file, c.says)
 	}
 }
 

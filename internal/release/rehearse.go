@@ -85,7 +85,7 @@ func checkRehearsalPlace(place string) error {
 		return err
 	}
 	if m, err := published.ReadManifest(place); err != nil || m.Status != published.StatusText(ledger.Rehearsal) {
-		return &Occupied{Place: place, Why: "holds something else than a rehearsal"}
+		return &Occupied{Folder: place, Why: "holds something else than a rehearsal"}
 	}
 	return nil
 }

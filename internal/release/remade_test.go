@@ -49,11 +49,11 @@ func TestMicrodataOfTablesArePublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	assertVerifies(t, r.Place, verify.Options{})
-	if _, err := os.Stat(filepath.Join(r.Place, "rounds")); err == nil {
+	assertVerifies(t, r.Folder, verify.Options{})
+	if _, err := os.Stat(filepath.Join(r.Folder, "rounds")); err == nil {
 		t.Error("there are rounds")
 	}
-	one, two := filepath.Join(r.Place, "microdata", "t-1.parquet"), filepath.Join(r.Place, "microdata", "t-2.parquet")
+	one, two := filepath.Join(r.Folder, "microdata", "t-1.parquet"), filepath.Join(r.Folder, "microdata", "t-2.parquet")
 	a, err := os.ReadFile(one)
 	if err != nil {
 		t.Fatal(err)
@@ -62,10 +62,10 @@ func TestMicrodataOfTablesArePublished(t *testing.T) {
 	if err != nil || string(a) == string(b) {
 		t.Fatalf("both files are the same (%v)", err)
 	}
-	if again, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt); err != nil || !again.Already {
+	if again, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt); err != nil || !again.AlreadyDone {
 		t.Errorf("again: %+v, %v", again, err)
 	}
-	report, err := os.ReadFile(filepath.Join(r.Place, "report.md"))
+	report, err := os.ReadFile(filepath.Join(r.Folder, "report.md"))
 	for _, says := range []string{"Paid: nothing", "junction tree that holds all of them",
 		"how much chance the drawing of rows adds", "deviation between files", "| a table |"} {
 		if err != nil || !strings.Contains(string(report), says) {
@@ -75,7 +75,7 @@ func TestMicrodataOfTablesArePublished(t *testing.T) {
 	if err := os.WriteFile(two, a, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	assertRefused(t, r.Place, verify.Options{}, "microdata/t-2.parquet", "SHA-256")
+	assertRefused(t, r.Folder, verify.Options{}, "microdata/t-2.parquet", "SHA-256")
 }
 
 // What was measured by a method that chooses is fitted anew, with the tables, for nothing; the manifest says so, and a
@@ -92,8 +92,8 @@ func TestPublishByAnotherMethod(t *testing.T) {
 	if err != nil || o.Debits(t) != 1 {
 		t.Fatalf("%d debits, %v", o.Debits(t), err)
 	}
-	assertVerifies(t, r.Place, verify.Options{})
-	report, err := os.ReadFile(filepath.Join(r.Place, "report.md"))
+	assertVerifies(t, r.Folder, verify.Options{})
+	report, err := os.ReadFile(filepath.Join(r.Folder, "report.md"))
 	if err != nil || !strings.Contains(string(report),
 		"Whoever published them asked for this instead of the model of method mst") {
 		t.Errorf("the report does not say so (%v)", err)
@@ -102,23 +102,23 @@ func TestPublishByAnotherMethod(t *testing.T) {
 	_, err = Publish(t.Context(), sealed, opt)
 	wantsCode(t, "without", err, verdict.ExitName,
 		"was published with --method t=tables, and this asks for the method of the plan")
-	path := filepath.Join(r.Place, published.ManifestFile)
+	path := filepath.Join(r.Folder, published.ManifestFile)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		methods    published.MethodsAsked
+		methods    published.RequestedMethods
 		file, says string
 	}{
 		{nil, "README.txt", "is not what the plan and the measurements lead to"},
-		{published.MethodsAsked{"t": "gum"}, published.ManifestFile, "of no table or method"},
-		{published.MethodsAsked{"t": plan.AIM}, published.ManifestFile, "that nothing was measured for"},
-		{published.MethodsAsked{"t": plan.MST}, published.ManifestFile, "by a method that it has"},
-		{published.MethodsAsked{"u": plan.Tables}, published.ManifestFile, "that the plan does not have"},
+		{published.RequestedMethods{"t": "gum"}, published.ManifestFile, "of no table or method"},
+		{published.RequestedMethods{"t": plan.AIM}, published.ManifestFile, "that nothing was measured for"},
+		{published.RequestedMethods{"t": plan.MST}, published.ManifestFile, "by a method that it has"},
+		{published.RequestedMethods{"u": plan.Tables}, published.ManifestFile, "that the plan does not have"},
 	} {
 		rewriteManifest(t, path, whole, func(m *published.Manifest) { m.Methods = c.methods })
-		assertRefused(t, r.Place, verify.Options{}, c.file, c.says)
+		assertRefused(t, r.Folder, verify.Options{}, c.file, c.says)
 	}
 }
 

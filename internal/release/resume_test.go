@@ -40,7 +40,7 @@ func runRelease(t *testing.T, o releasetest.Office) (Options, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return opt, r.Place
+	return opt, r.Folder
 }
 
 // evaluateTo evaluates a release with the options of a step.

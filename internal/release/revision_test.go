@@ -48,7 +48,7 @@ func TestRevision(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(before.Place, published.ManifestFile))
+	text, err := os.ReadFile(filepath.Join(before.Folder, published.ManifestFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,15 +130,15 @@ func TestManifestsAreSigned(t *testing.T) {
 	}
 	opt.Office = &key
 	for range 2 {
-		if again, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt); err != nil || !again.Already {
+		if again, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt); err != nil || !again.AlreadyDone {
 			t.Fatalf("%+v, %v", again, err)
 		}
 	}
-	b, err := os.ReadFile(filepath.Join(result.Place, published.SignatureFile))
+	b, err := os.ReadFile(filepath.Join(result.Folder, published.SignatureFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(result.Place, published.ManifestFile))
+	text, err := os.ReadFile(filepath.Join(result.Folder, published.ManifestFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestPublishedByOtherSoftware(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(result.Place, published.ManifestFile)
+	path := filepath.Join(result.Folder, published.ManifestFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func TestProgressOfPublishing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(seen) == 0 || seen[0].Table != "tables" || !seen[0].Writing || seen[0].Part != 1 || seen[0].Parts != 2 ||
-		seen[0].Rows < int64(len(releasetest.LargeFlows)) || seen[0].All < seen[0].Rows+24 {
+		seen[0].Rows < int64(len(releasetest.LargeFlows)) || seen[0].Total < seen[0].Rows+24 {
 		t.Errorf("%+v", seen)
 	}
 }

@@ -15,9 +15,9 @@ import (
 
 // Result describes what a run has left.
 type Result struct {
-	Place   string // folder of the sealed measurements, or published folder
-	Status  string // of the release, in words
-	Already bool   // the folder existed before, from the same plan
+	Folder      string // folder of the sealed measurements, or published folder
+	Status      string // of the release, in words
+	AlreadyDone bool   // the folder existed before, from the same plan
 	// InputsChanged is the day on which the files of an existing release were counted, if they have changed since; "" if
 	// they are the same or nothing is known about them.
 	InputsChanged string
@@ -57,21 +57,21 @@ func Run(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	}
 	if status != "" && record == nil {
 		var changed string
-		err := published.Intact(place, p)
+		err := published.OpenIntact(place, p)
 		if err == nil {
 			err = o.reconcilePublished(ctx, p, place)
 		}
 		if err == nil {
 			changed, err = o.inputsChanged(ctx, p)
 		}
-		result := Result{Place: place, Status: status, Already: true, InputsChanged: changed, Signature: Unsigned}
+		result := Result{Folder: place, Status: status, AlreadyDone: true, InputsChanged: changed, Signature: Unsigned}
 		if signed, _ := durable.Exists(filepath.Join(place, published.SignatureFile)); signed {
 			result.Signature = SignedBefore
 		}
 		return result, err
 	}
 	if info, err := os.Stat(planfile.Path(p, o.Out)); err == nil && !info.Mode().IsRegular() {
-		return Result{}, &Occupied{Place: planfile.Path(p, o.Out), Why: "is not a file"}
+		return Result{}, &Occupied{Folder: planfile.Path(p, o.Out), Why: "is not a file"}
 	}
 	measurement, err := Measure(ctx, p, o)
 	if err != nil {

@@ -300,7 +300,7 @@ func (o Options) inputsChanged(ctx context.Context, p *compiled.Compiled) (strin
 // readSources reads the record in a state directory. A missing record is empty and has a new key.
 func readSources(root string) (*countedSources, error) {
 	c := &countedSources{}
-	b, err := regular.Read(filepath.Join(root, sourcesFile), planfile.Most)
+	b, err := regular.Read(filepath.Join(root, sourcesFile), planfile.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		c.Key = make([]byte, sha256.Size)
 		_, err := rand.Read(c.Key)
@@ -321,7 +321,7 @@ func readSources(root string) (*countedSources, error) {
 // noteSources adds the files of a plan to the record, durably, before they are paid for.
 func noteSources(ctx context.Context, root string, accounts []string, p *compiled.Compiled, inputs []input,
 	contents [][]files.Digest) error {
-	held, err := durable.HoldWaiting(ctx, root)
+	held, err := durable.LockWaiting(ctx, root)
 	if err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}

@@ -33,7 +33,7 @@ const syncedAtOnce = 16
 
 // commit syncs the staging folder, all of its files before their names, and renames it to its destination.
 func (s *staging) commit() error {
-	if err := s.Settle(); err != nil {
+	if err := s.Wait(); err != nil {
 		return err
 	}
 	var syncing errgroup.Group
@@ -55,20 +55,22 @@ func (s *staging) commit() error {
 		err = errors.Join(err, durable.SyncDir(dir))
 	}
 	if err != nil {
-		return fmt.Errorf("syncing %s: %w", s.at.Place, err)
+		return fmt.Errorf("syncing %s: %w", s.at.Target, err)
 	}
-	if err := os.Rename(s.Dir, s.at.Place); err != nil {
-		return fmt.Errorf("moving the finished %s into place: %w", s.at.Place, err)
+	if err := os.Rename(s.Dir, s.at.Target); err != nil {
+		return fmt.Errorf("moving the finished %s into place: %w", s.at.Target, err)
 	}
-	return durable.SyncDir(filepath.Dir(s.at.Place))
+	return durable.SyncDir(filepath.Dir(s.at.Target))
 }
 
 // moveIn moves one file of the staging folder into the destination, which already exists.
-func (s *staging) moveIn(name string) error { return s.at.Lend(name, filepath.Join(s.at.Place, name)) }
+func (s *staging) moveIn(name string) error {
+	return s.at.MoveOut(name, filepath.Join(s.at.Target, name))
+}
 
 // discard removes whatever was not committed.
 func (s *staging) discard() {
-	_ = s.Settle() // commit has already returned this error
+	_ = s.Wait() // commit has already returned this error
 	s.at.Discard()
 }
 

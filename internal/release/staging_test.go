@@ -29,7 +29,7 @@ func TestAFileThatCannotBeWrittenIsNoRelease(t *testing.T) {
 	if err := s.commit(); err == nil {
 		t.Error("committed without a file")
 	}
-	if there, err := durable.Exists(s.at.Place); err != nil || there {
+	if there, err := durable.Exists(s.at.Target); err != nil || there {
 		t.Errorf("the release is there: %v, %v", there, err)
 	}
 }

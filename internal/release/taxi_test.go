@@ -181,7 +181,7 @@ func TestTaxiExample(t *testing.T) {
 		largest = append(largest, n)
 	}
 	slices.SortFunc(largest, func(a, b int) int { return b - a })
-	for _, row := range releasetest.Figures(t, r.Place, "busiest", "pickup", "dropoff", "count", "count_noise_se") {
+	for _, row := range releasetest.Figures(t, r.Folder, "busiest", "pickup", "dropoff", "count", "count_noise_se") {
 		n := pairs[row[0]+" "+row[1]]
 		count, _ := strconv.Atoi(row[2])
 		se, _ := strconv.ParseFloat(row[3], 64)
@@ -191,7 +191,7 @@ func TestTaxiExample(t *testing.T) {
 			t.Errorf("%v has %d trips", row, n)
 		}
 	}
-	for _, row := range releasetest.Figures(t, r.Place, "places/pickup", "pickup", "count_unbiased", "count_noise_se") {
+	for _, row := range releasetest.Figures(t, r.Folder, "places/pickup", "pickup", "count_unbiased", "count_noise_se") {
 		value, _ := strconv.ParseFloat(row[1], 64)
 		se, _ := strconv.ParseFloat(row[2], 64)
 		if n := pickups[row[0]]; math.Abs(value-float64(n)) > 8*se {

@@ -35,7 +35,7 @@ const (
 // values of its parameters: see [Options.earlierPlan].
 func (o Options) Load(ctx context.Context, s planfile.Spec) (*compiled.Compiled, error) {
 	var earlier *compiled.Compiled
-	p, refilled, err := planfile.LoadLike(ctx, s, func(key string) *compiled.Compiled {
+	p, refilled, err := planfile.LoadReusing(ctx, s, func(key string) *compiled.Compiled {
 		earlier = o.earlierPlan(ctx, s.Params, key)
 		return earlier
 	})

@@ -110,7 +110,7 @@ func checkBusyTraces(t *testing.T, o releasetest.Office, place string) {
 			t.Fatal(err)
 		}
 		if got := strconv.FormatFloat(trace.Sum, 'f', -1, 64); got != row[2] || trace.Choice == nil ||
-			trace.Choice.Place != int64(i)+1 || trace.Choice.Of != 4 || trace.Choice.Times != 4 ||
+			trace.Choice.Rank != int64(i)+1 || trace.Choice.Of != 4 || trace.Choice.Times != 4 ||
 			len(trace.Contributions) != 1 || trace.Contributions[0].Share != 1 ||
 			trace.Law != interval.Exact || trace.Attained < 0.95 {
 			t.Errorf("row %v is followed to %s: %+v, %+v", row, got, trace.Choice, trace)

@@ -188,7 +188,7 @@ func TestTwoTablesResume(t *testing.T) {
 	if n := o.Debits(t); n != 1 {
 		t.Errorf("%d debits", n)
 	}
-	v, _ := sealedOf(t, r.Place)
+	v, _ := sealedOf(t, r.Folder)
 	for _, m := range v.Measured {
 		if want, is := drawn[m.Measurement.ID]; is && m.Values != nil && !slices.Equal(m.Values.Int64Values(), want) {
 			t.Errorf("measurement %s was drawn anew", m.Measurement.ID)

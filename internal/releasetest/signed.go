@@ -15,7 +15,7 @@ import (
 type Signed struct {
 	Office
 	Key    sign.Key
-	Place  string // the folder
+	Folder string // the folder
 	Public string // file of the public key
 	Export string // file of the export
 }
@@ -36,7 +36,7 @@ func Sign(t *testing.T, spec, policy, rows string, run func(o Signed) (place str
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.Place = run(o)
+	o.Folder = run(o)
 	o.ExportTo(t, o.Export)
 	return o
 }
@@ -47,11 +47,11 @@ func TripsTogether() (spec, policy string) {
 		", budget: many", "").Replace(TripSpec), strings.Replace(TripPolicy, "epsilon: 5", "rho: 5", 1)
 }
 
-// CopiedPlace returns a copy of the release's folder.
-func (o Signed) CopiedPlace(t *testing.T) string {
+// CopiedFolder returns a copy of the release's folder.
+func (o Signed) CopiedFolder(t *testing.T) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "trips")
-	if err := os.CopyFS(to, os.DirFS(o.Place)); err != nil {
+	if err := os.CopyFS(to, os.DirFS(o.Folder)); err != nil {
 		t.Fatal(err)
 	}
 	return to

@@ -86,7 +86,7 @@ func Clean(ctx context.Context, root string, configured account.Ledger, days int
 // cleanUp removes one state unless it must be kept, and notes the decision.
 func (l *Leftover) cleanUp(ctx context.Context, ledgers []account.Ledger, before time.Time, dryRun bool) error {
 	l.Status = kept
-	held, err := durable.Hold(l.Folder)
+	held, err := durable.Lock(l.Folder)
 	inUse := errors.Is(err, durable.ErrHeld)
 	if err != nil && !inUse && !errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("state directory: %w", err)

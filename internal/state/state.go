@@ -58,7 +58,7 @@ func Open(ctx context.Context, root, name string) (*State, error) {
 				return nil, fmt.Errorf("state directory: %w", err)
 			}
 		}
-		held, err := durable.HoldWaiting(ctx, s.Dir)
+		held, err := durable.LockWaiting(ctx, s.Dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // another process has just removed it
 			continue
@@ -228,7 +228,7 @@ func ClearSiblings(root, release string) error {
 			continue
 		}
 		dir := filepath.Join(root, d.Name())
-		held, err := durable.Hold(dir)
+		held, err := durable.Lock(dir)
 		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			continue
 		}

@@ -59,12 +59,12 @@ var survey = sync.OnceValue(func() [][]uint8 {
 
 // benchmark counts asks of the survey by two workers, and reports the processor time
 // of adding rows and of making the tables.
-func benchmark(b *testing.B, asks []Ask, keep []uint64) {
+func benchmark(b *testing.B, asks []TableRequest, keep []uint64) {
 	columns := survey()
 	const batch = 64 << 10
 	var adding, finishing time.Duration
 	for b.Loop() {
-		c, err := New(Request{Axes: axesOf(surveySizes), Asks: asks, Rows: benchRows, Workers: 2, Memory: 1 << 30})
+		c, err := New(Request{Axes: axesOf(surveySizes), Tables: asks, Rows: benchRows, Workers: 2, Memory: 1 << 30})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func benchmark(b *testing.B, asks []Ask, keep []uint64) {
 					n := min(batch, benchRows-from)
 					codes := make([]Codes, len(columns))
 					for i := range columns {
-						codes[i].Narrow = columns[i][from : from+n]
+						codes[i].U8 = columns[i][from : from+n]
 					}
 					var k []uint64
 					if keep != nil {
@@ -112,12 +112,16 @@ func BenchmarkPairsOfKeptRows(b *testing.B) {
 	benchmark(b, subsets(12, 2), keep)
 }
 
-func BenchmarkOneWideTable(b *testing.B) { benchmark(b, []Ask{{Axes: []int{6, 7, 8, 9}}}, nil) }
+func BenchmarkOneWideTable(b *testing.B) {
+	benchmark(b, []TableRequest{{Axes: []int{6, 7, 8, 9}}}, nil)
+}
 
-func BenchmarkOneHugeTable(b *testing.B) { benchmark(b, []Ask{{Axes: []int{8, 9, 10, 11}}}, nil) }
+func BenchmarkOneHugeTable(b *testing.B) {
+	benchmark(b, []TableRequest{{Axes: []int{8, 9, 10, 11}}}, nil)
+}
 
 func BenchmarkOneSparseTable(b *testing.B) {
-	benchmark(b, []Ask{{Axes: []int{8, 9, 10, 11}, Occupied: true}}, nil)
+	benchmark(b, []TableRequest{{Axes: []int{8, 9, 10, 11}, Occupied: true}}, nil)
 }
 
 // BenchmarkCosts measures what a row costs a base of two super-columns, and prints

@@ -6,13 +6,13 @@ import "fmt"
 
 // Codes are the codes of one column for some rows, in one of three widths; the other two are nil.
 type Codes struct {
-	Narrow []uint8
-	Middle []uint16
-	Wide   []uint32
+	U8  []uint8
+	U16 []uint16
+	U32 []uint32
 }
 
 // Len returns how many codes there are.
-func (c Codes) Len() int { return max(len(c.Narrow), len(c.Middle), len(c.Wide)) }
+func (c Codes) Len() int { return max(len(c.U8), len(c.U16), len(c.U32)) }
 
 // code is a width of codes.
 type code interface{ uint8 | uint16 | uint32 }
@@ -32,21 +32,21 @@ type term[T wide] struct {
 // be checked against their length.
 func newTerm[T wide](a Axis, stride int) term[T] {
 	t := term[T]{column: a.Column, stride: T(stride), largest: (a.Size - 1) * stride}
-	if a.Of != nil {
+	if a.CodeOf != nil {
 		t.largest = -1
 	}
-	if a.Of == nil && a.Size > 256 {
+	if a.CodeOf == nil && a.Size > 256 {
 		return t
 	}
-	codes := len(a.Of)
-	if a.Of == nil {
+	codes := len(a.CodeOf)
+	if a.CodeOf == nil {
 		codes = a.Size
 	}
 	t.adds = make([]T, max(codes, 256))
 	for c := range codes {
 		t.adds[c] = T(c) * T(stride)
-		if a.Of != nil {
-			t.adds[c] = T(a.Of[c]) * T(stride)
+		if a.CodeOf != nil {
+			t.adds[c] = T(a.CodeOf[c]) * T(stride)
 		}
 	}
 	return t
@@ -54,7 +54,7 @@ func newTerm[T wide](a Axis, stride int) term[T] {
 
 // looksUp reports whether the column of a term has codes of one byte and the term has a look-up table.
 func looksUp[T wide](t term[T], columns []Codes) bool {
-	return t.adds != nil && columns[t.column].Narrow != nil
+	return t.adds != nil && columns[t.column].U8 != nil
 }
 
 // inLanes returns how many of the next two terms have columns of bytes and add together at most what a lane of a byte
@@ -65,7 +65,7 @@ func inLanes[T wide](out []T, terms []term[T], columns []Codes) int {
 	}
 	most := 0
 	for i, t := range terms[:min(2, len(terms))] {
-		if most += t.largest; t.largest < 0 || most > laneByte || columns[t.column].Narrow == nil {
+		if most += t.largest; t.largest < 0 || most > laneByte || columns[t.column].U8 == nil {
 			return i
 		}
 	}
@@ -88,22 +88,22 @@ func combineTerms[T wide](out []T, terms []term[T], columns []Codes, from int, p
 		switch {
 		case lanes == 2:
 			i++
-			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), columns[terms[i].column].Narrow[from:],
+			addLanes(any(out).([]uint16), c.U8[from:], uint16(t.stride), columns[terms[i].column].U8[from:],
 				uint16(terms[i].stride), first)
 		case lanes == 1: // with itself, times 0
-			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), c.Narrow[from:], 0, first)
+			addLanes(any(out).([]uint16), c.U8[from:], uint16(t.stride), c.U8[from:], 0, first)
 		case i+1 < len(terms) && looksUp(t, columns) && looksUp(terms[i+1], columns):
 			i++
-			addPairs(out, (*[256]T)(t.adds), (*[256]T)(terms[i].adds), c.Narrow[from:], columns[terms[i].column].Narrow[from:],
+			addPairs(out, (*[256]T)(t.adds), (*[256]T)(terms[i].adds), c.U8[from:], columns[terms[i].column].U8[from:],
 				places, first)
 		case looksUp(t, columns):
-			addBytes(out, (*[256]T)(t.adds), c.Narrow[from:], places, first)
-		case c.Narrow != nil:
-			addCodes(out, t, c.Narrow[from:], places, first)
-		case c.Middle != nil:
-			addCodes(out, t, c.Middle[from:], places, first)
-		case c.Wide != nil:
-			addCodes(out, t, c.Wide[from:], places, first)
+			addBytes(out, (*[256]T)(t.adds), c.U8[from:], places, first)
+		case c.U8 != nil:
+			addCodes(out, t, c.U8[from:], places, first)
+		case c.U16 != nil:
+			addCodes(out, t, c.U16[from:], places, first)
+		case c.U32 != nil:
+			addCodes(out, t, c.U32[from:], places, first)
 		default:
 			return fmt.Errorf("tabulate: column %d has no codes", t.column)
 		}

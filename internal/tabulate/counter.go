@@ -23,9 +23,9 @@ type Counter struct {
 
 // Table is the counts of one ask.
 type Table struct {
-	Cells  []uint64 // the cells with rows, ascending, of an ask for occupied cells; else nil
-	Counts []int64  // by cell, or by entry of Cells
-	Narrow *Narrow  // in place of Counts, if a table has very many cells and most of them few rows
+	Cells   []uint64       // the cells with rows, ascending, of an ask for occupied cells; else nil
+	Counts  []int64        // by cell, or by entry of Cells
+	Compact *CompactCounts // in place of Counts, if a table has very many cells and most of them few rows
 	// High is nil unless some sum of integers is not one of 64 bits: then sums are
 	// High·2^64 + uint64(Counts).
 	High []int64
@@ -41,7 +41,7 @@ func New(r Request) (*Counter, error) {
 		return nil, err
 	}
 	c := &Counter{cover: newCover(&r), most: mostCount}
-	if r.Summed {
+	if r.HasAddends {
 		c.most = mostSum
 	}
 	c.totals, c.common, c.parted = make([]total, len(c.bases)), make([]*table, len(c.bases)),
@@ -63,7 +63,7 @@ func New(r Request) (*Counter, error) {
 
 // Finish ends the counting and returns the tables, one for each ask, in order. It releases everything else.
 func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
-	out := make([]Table, len(c.request.Asks))
+	out := make([]Table, len(c.request.Tables))
 	err := parallel.Do(ctx, c.request.Workers, len(c.workers), func(i int) error {
 		c.workers[i].finishBlock()
 		return nil

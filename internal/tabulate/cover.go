@@ -92,7 +92,7 @@ func (c *cover) assignAsks(at []int) {
 	}
 	var sets []*wanted
 	bySet := map[string]*wanted{}
-	for i, a := range c.request.Asks {
+	for i, a := range c.request.Tables {
 		if a.Occupied {
 			c.occupied = append(c.occupied, i)
 			continue
@@ -161,7 +161,7 @@ func (c *cover) smallestBase(set bitset, of [][]int) int {
 // one of its axes.
 func (c *cover) newBase(set bitset, asks []int) base {
 	b := base{cells: 1, asks: asks}
-	for _, axis := range c.request.Asks[asks[0]].Axes {
+	for _, axis := range c.request.Tables[asks[0]].Axes {
 		set.each(func(g int) {
 			if _, ok := c.groups[g].digits[axis]; ok && !slices.Contains(b.groups, g) {
 				b.groups = append(b.groups, g)
@@ -171,13 +171,13 @@ func (c *cover) newBase(set bitset, asks []int) base {
 	for _, g := range b.groups {
 		b.cells *= c.groups[g].size
 	}
-	b.parted = b.cells >= leastParted && !c.request.Summed
+	b.parted = b.cells >= leastParted && !c.request.HasAddends
 	return b
 }
 
 // cellBytes returns the bytes of a cell in a table that is not partitioned.
 func (r *Request) cellBytes() int {
-	if r.Summed {
+	if r.HasAddends {
 		return 8
 	}
 	return 4
@@ -230,7 +230,7 @@ func (c *cover) rowsAtATime() int {
 			row += 2
 		}
 	}
-	if c.request.Summed {
+	if c.request.HasAddends {
 		row += 8
 	}
 	block := leastBlock

@@ -18,7 +18,7 @@
 // millions of cells, which no cache holds, has one table for all workers, with a
 // byte for each cell and a list of the overflows, and is partitioned into
 // stretches: workers sort rows by stretch, and add many to one stretch at once
-// (parted.go). If the table is itself an ask, it is returned as it is (narrow.go).
+// (partitionedtable.go). If the table is itself requested, it is returned as it is (compactcounts.go).
 //
 // It never reads a file, draws no random number and uses no floating point for a
 // count. The tables are exact, and do not depend on workers, memory or the order

@@ -65,7 +65,7 @@ func TestLanesCombineWhatOneByOneDoes(t *testing.T) {
 			for k, size := range slices.Backward(sizes) {
 				terms[k] = newTerm[uint16](Axis{Column: k, Size: size}, stride)
 				for i, x := range laneCodes(random, rows+from, size) {
-					if columns[k].Narrow = append(columns[k].Narrow, uint8(x)); i >= from {
+					if columns[k].U8 = append(columns[k].U8, uint8(x)); i >= from {
 						want[i-from] += uint16(stride) * x
 					}
 				}

@@ -53,7 +53,7 @@ func adds(t *testing.T, c *Counter, workers, rows int, code func(i int) (uint8, 
 				for i := range n {
 					a[i], b[i] = code(from + i)
 				}
-				if err := w.Add([]Codes{{Narrow: a}, {Wide: b}}, n, nil, nil); err != nil {
+				if err := w.Add([]Codes{{U8: a}, {U32: b}}, n, nil, nil); err != nil {
 					t.Error(err)
 				}
 			}
@@ -66,7 +66,7 @@ func adds(t *testing.T, c *Counter, workers, rows int, code func(i int) (uint8, 
 // of two.
 func occupiedRequest(workers int, memory int64) Request {
 	return Request{Workers: workers, Memory: memory, Axes: []Axis{{Column: 0, Size: 200}, {Column: 1, Size: 1 << 22}},
-		Asks: []Ask{{Axes: []int{0, 1}, Occupied: true}}}
+		Tables: []TableRequest{{Axes: []int{0, 1}, Occupied: true}}}
 }
 
 // The heap stays within the memory given, and half a megabyte for what goes on beside,
@@ -113,7 +113,7 @@ func TestWhetherOccupiedCellsFitIsOfTheRowsAlone(t *testing.T) {
 		for over := range 2 {
 			for range 4 {
 				r := occupiedRequest(workers, 1)
-				r.Asks = append(r.Asks, Ask{Axes: []int{1}, Occupied: true}, Ask{Axes: []int{0}})
+				r.Tables = append(r.Tables, TableRequest{Axes: []int{1}, Occupied: true}, TableRequest{Axes: []int{0}})
 				c, err := New(r)
 				if err != nil {
 					t.Fatal(err)

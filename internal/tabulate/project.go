@@ -18,10 +18,10 @@ func (c *Counter) projectBase(b int, out []Table) {
 		sum.allocate(of.cells)
 	}
 	for _, ask := range of.asks {
-		adds, cells, same := c.addends(of, c.request.Asks[ask])
+		adds, cells, same := c.addends(of, c.request.Tables[ask])
 		switch {
 		case same && len(of.asks) == 1:
-			out[ask] = Table{Counts: sum.low, High: sum.high, Narrow: sum.narrow}
+			out[ask] = Table{Counts: sum.low, High: sum.high, Compact: sum.narrow}
 		case sum.high != nil:
 			out[ask] = Table{Counts: make([]int64, cells), High: make([]int64, cells)}
 			addWide(out[ask].Counts, out[ask].High, sum.low, sum.high, adds)
@@ -40,13 +40,13 @@ func (c *Counter) isAskItself(b int) bool {
 	if len(of.asks) != 1 {
 		return false
 	}
-	_, _, same := c.addends(of, c.request.Asks[of.asks[0]])
+	_, _, same := c.addends(of, c.request.Tables[of.asks[0]])
 	return same
 }
 
 // addends returns what each code of each group of a base adds to the cell of an ask, the number of cells of the ask,
 // and whether these are the cells of the base.
-func (c *Counter) addends(b *base, a Ask) (adds [][]int, cells int, same bool) {
+func (c *Counter) addends(b *base, a TableRequest) (adds [][]int, cells int, same bool) {
 	cells = 1
 	adds = make([][]int, len(b.groups))
 	for i, g := range b.groups {

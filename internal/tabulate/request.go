@@ -10,29 +10,29 @@ import (
 
 // Request says what is counted, and with which resources. The fields after Summed do not change a count.
 type Request struct {
-	Axes    []Axis
-	Asks    []Ask
-	Summed  bool  // rows add integers of their own
-	Rows    int64 // approximate number of rows; 0 if not known
-	Workers int   // largest number of workers
-	Memory  int64 // bytes for tables and gathered rows; one set of dense tables is made in any case
+	Axes       []Axis
+	Tables     []TableRequest
+	HasAddends bool  // rows add integers of their own
+	Rows       int64 // approximate number of rows; 0 if not known
+	Workers    int   // largest number of workers
+	Memory     int64 // bytes for tables and gathered rows; one set of dense tables is made in any case
 }
 
 // Axis is a column of codes at some coarseness.
 type Axis struct {
 	Column int      // index among the columns of [Worker.Add]
 	Size   int      // its codes are 0 … Size−1
-	Of     []uint32 // the axis's code for each code of the column; nil: the same code
+	CodeOf []uint32 // the axis's code for each code of the column; nil: the same code
 }
 
-// Ask is a table: a cell per combination of its axes, row-major, the last fastest.
-type Ask struct {
+// TableRequest is a table: a cell per combination of its axes, row-major, the last fastest.
+type TableRequest struct {
 	Axes     []int // indexes of the axes
 	Occupied bool  // only cells with rows are counted
 }
 
 // cellsOf returns how many cells an ask has.
-func (r *Request) cellsOf(a Ask) (int, error) {
+func (r *Request) cellsOf(a TableRequest) (int, error) {
 	cells := uint64(1)
 	for _, axis := range a.Axes {
 		if axis < 0 || axis >= len(r.Axes) {
@@ -53,13 +53,13 @@ func (r *Request) check() error {
 		if a.Size < 1 || uint64(a.Size) > math.MaxUint32 || a.Column < 0 {
 			return fmt.Errorf("tabulate: axis %d has %d codes of column %d", i, a.Size, a.Column)
 		}
-		for _, c := range a.Of {
+		for _, c := range a.CodeOf {
 			if uint64(c) >= uint64(a.Size) {
 				return fmt.Errorf("tabulate: axis %d maps a code beyond its %d", i, a.Size)
 			}
 		}
 	}
-	for _, a := range r.Asks {
+	for _, a := range r.Tables {
 		if _, err := r.cellsOf(a); err != nil {
 			return err
 		}
@@ -74,17 +74,17 @@ func (r *Request) refinement(a, b int) ([]uint32, bool) {
 	switch {
 	case fine.Column != coarse.Column:
 		return nil, false
-	case fine.Of == nil:
-		return coarse.Of, true
-	case coarse.Of == nil || len(fine.Of) != len(coarse.Of):
+	case fine.CodeOf == nil:
+		return coarse.CodeOf, true
+	case coarse.CodeOf == nil || len(fine.CodeOf) != len(coarse.CodeOf):
 		return nil, false
 	}
 	of, set := make([]uint32, fine.Size), make([]bool, fine.Size)
-	for i, code := range fine.Of {
-		if set[code] && of[code] != coarse.Of[i] {
+	for i, code := range fine.CodeOf {
+		if set[code] && of[code] != coarse.CodeOf[i] {
 			return nil, false
 		}
-		of[code], set[code] = coarse.Of[i], true
+		of[code], set[code] = coarse.CodeOf[i], true
 	}
 	return of, true
 }

@@ -61,7 +61,7 @@ func partitionAxes(r *Request) [][]int {
 	s := newSearch(r)
 	var axes [][]int
 	needed := make([]bool, len(r.Axes))
-	for _, a := range r.Asks {
+	for _, a := range r.Tables {
 		for _, axis := range a.Axes {
 			needed[axis] = needed[axis] || !a.Occupied
 		}
@@ -87,7 +87,7 @@ func partitionAxes(r *Request) [][]int {
 
 // setGroups starts from given groups of all axes: every ask has a base of its own, or is projected from a wider one.
 func (s *search) setGroups(groups [][]int) {
-	s.bases, s.byHash, s.cells = s.bases[:0], make(map[uint64]int32, len(s.request.Asks)), 0
+	s.bases, s.byHash, s.cells = s.bases[:0], make(map[uint64]int32, len(s.request.Tables)), 0
 	for g := range s.members {
 		s.members[g], s.of[g] = nil, s.of[g][:0]
 	}
@@ -97,7 +97,7 @@ func (s *search) setGroups(groups [][]int) {
 			s.at[a] = axes[0]
 		}
 	}
-	for _, a := range s.request.Asks {
+	for _, a := range s.request.Tables {
 		if !a.Occupied {
 			s.addAsk(a)
 		}
@@ -140,7 +140,7 @@ func (s *search) evenOut(groups [][]int) [][]int {
 				try := slices.Clone(groups)
 				try[g], try[h] = one, other
 				s.setGroups(try)
-				s.examined += len(s.request.Asks)
+				s.examined += len(s.request.Tables)
 				if cost := s.totalCost(); cost < least && s.cells <= most {
 					groups, least, better = try, cost, true
 				}
@@ -184,7 +184,7 @@ func mixBits(x uint64) uint64 {
 }
 
 // addAsk adds a base for one ask, with all of its groups.
-func (s *search) addAsk(a Ask) {
+func (s *search) addAsk(a TableRequest) {
 	c := candidate{set: newBitset(len(s.names)), cells: 1, asks: 1}
 	for _, axis := range a.Axes {
 		if g := s.at[axis]; !c.set.has(g) {

@@ -25,7 +25,7 @@ type total struct {
 	low  []int64 // nil before anything was moved
 	high []int64 // if rows add integers: the sum is high·2^64 + uint64(low)
 
-	narrow *Narrow // in place of low
+	narrow *CompactCounts // in place of low
 }
 
 // baseColumns is the columns of a base for a block of rows.

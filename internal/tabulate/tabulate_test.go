@@ -15,7 +15,7 @@ import (
 )
 
 // counted is what an ask must come to, by cell.
-func counted(r Request, a Ask, columns [][]uint32, keep []uint64, weights []int64) map[int]*big.Int {
+func counted(r Request, a TableRequest, columns [][]uint32, keep []uint64, weights []int64) map[int]*big.Int {
 	out := map[int]*big.Int{}
 	for row := range columns[0] {
 		if keep != nil && keep[row/64]>>(row%64)&1 == 0 {
@@ -24,7 +24,7 @@ func counted(r Request, a Ask, columns [][]uint32, keep []uint64, weights []int6
 		cell, weight := 0, int64(1)
 		for _, axis := range a.Axes {
 			code := columns[r.Axes[axis].Column][row]
-			if of := r.Axes[axis].Of; of != nil {
+			if of := r.Axes[axis].CodeOf; of != nil {
 				code = of[code]
 			}
 			cell = cell*r.Axes[axis].Size + int(code)
@@ -51,11 +51,11 @@ func (t Table) sum(i int) *big.Int {
 
 // wide is a table with counts in 64 bits.
 func (t Table) wide() Table {
-	if t.Narrow != nil {
-		for _, low := range t.Narrow.Low {
+	if t.Compact != nil {
+		for _, low := range t.Compact.Low {
 			t.Counts = append(t.Counts, int64(low))
 		}
-		for _, cell := range t.Narrow.Over {
+		for _, cell := range t.Compact.Over {
 			t.Counts[cell] += 256
 		}
 	}
@@ -63,7 +63,7 @@ func (t Table) wide() Table {
 }
 
 // holds fails unless a table is what the reference says.
-func holds(t rapid.TB, a Ask, got Table, want map[int]*big.Int, cells int) {
+func holds(t rapid.TB, a TableRequest, got Table, want map[int]*big.Int, cells int) {
 	t.Helper()
 	if a.Occupied {
 		var occupied []uint64
@@ -101,9 +101,9 @@ func drawRequest(t *rapid.T) (r Request, sizes []int) {
 			a := Axis{Column: column, Size: size}
 			if coarse := rapid.IntRange(0, 3).Draw(t, "width"); coarse > 0 && size > 1 {
 				width := rapid.SampledFrom([]int{2, 4, 6, 100, 70000}).Draw(t, "by")
-				a.Of = make([]uint32, size)
-				for i := range a.Of {
-					a.Of[i] = uint32(i / width)
+				a.CodeOf = make([]uint32, size)
+				for i := range a.CodeOf {
+					a.CodeOf[i] = uint32(i / width)
 				}
 				a.Size = (size-1)/width + 1
 			}
@@ -112,7 +112,7 @@ func drawRequest(t *rapid.T) (r Request, sizes []int) {
 	}
 	asks := rapid.IntRange(1, 12).Draw(t, "asks")
 	for range asks {
-		a := Ask{Occupied: rapid.IntRange(0, 3).Draw(t, "sparse") == 0}
+		a := TableRequest{Occupied: rapid.IntRange(0, 3).Draw(t, "sparse") == 0}
 		cells := 1
 		for axis := range r.Axes {
 			if rapid.IntRange(0, len(r.Axes)).Draw(t, "take") < 2 {
@@ -125,7 +125,7 @@ func drawRequest(t *rapid.T) (r Request, sizes []int) {
 		if rapid.Bool().Draw(t, "turned") {
 			slices.Reverse(a.Axes)
 		}
-		r.Asks = append(r.Asks, a)
+		r.Tables = append(r.Tables, a)
 	}
 	return r, sizes
 }
@@ -136,14 +136,14 @@ func codesIn(codes []uint32, size, wider int) Codes {
 	switch {
 	case size <= 1<<8 && wider == 0:
 		for _, x := range codes {
-			c.Narrow = append(c.Narrow, uint8(x))
+			c.U8 = append(c.U8, uint8(x))
 		}
 	case size <= 1<<16 && wider < 2:
 		for _, x := range codes {
-			c.Middle = append(c.Middle, uint16(x))
+			c.U16 = append(c.U16, uint16(x))
 		}
 	default:
-		c.Wide = codes
+		c.U32 = codes
 	}
 	return c
 }
@@ -156,7 +156,7 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 		r.Workers = rapid.IntRange(1, 4).Draw(t, "workers")
 		r.Memory = rapid.SampledFrom([]int64{0, 1 << 14, 1 << 20, 1 << 30}).Draw(t, "memory")
 		r.Rows = rapid.SampledFrom([]int64{0, 1, 1000, 1 << 40}).Draw(t, "rows known")
-		r.Summed = rapid.Bool().Draw(t, "weighted")
+		r.HasAddends = rapid.Bool().Draw(t, "weighted")
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		rows := rapid.SampledFrom([]int{1, 63, 64, 65, 5000, 9000}).Draw(t, "rows")
 		columns := make([][]uint32, len(sizes))
@@ -172,11 +172,11 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 			}
 		}
 		var weights []int64
-		if r.Summed {
+		if r.HasAddends {
 			most := rapid.SampledFrom([]int64{1, 1 << 30, math.MaxInt64}).Draw(t, "weights")
 			for i := range rows {
 				weights = append(weights, random.Int64N(most)-most/3)
-				if slices.ContainsFunc(r.Asks, func(a Ask) bool { return a.Occupied }) {
+				if slices.ContainsFunc(r.Tables, func(a TableRequest) bool { return a.Occupied }) {
 					weights[i] %= 1 << 40
 				}
 			}
@@ -187,7 +187,7 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "small") {
 			c.block = chunkRows
-			if !r.Summed {
+			if !r.HasAddends {
 				c.most = uint64(chunkRows) // rows that a table may count before they are moved
 			}
 		}
@@ -195,7 +195,7 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 			switch how := rapid.IntRange(0, 5).Draw(t, "share"); {
 			case how == 0:
 				c.common[i] = &table{total: &c.totals[i]}
-			case how < 3 && !r.Summed:
+			case how < 3 && !r.HasAddends:
 				c.common[i], c.parted[i] = nil, newParted(b.cells, rapid.IntRange(0, 12).Draw(t, "stretch"), &c.totals[i])
 			}
 		}
@@ -231,7 +231,7 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, a := range r.Asks {
+		for i, a := range r.Tables {
 			cells, _ := r.cellsOf(a)
 			holds(t, a, tables[i], counted(r, a, columns, keep, weights), cells)
 		}
@@ -240,13 +240,13 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 
 // Counts beyond 2^32 are what they are: a table is moved before it could run over.
 func TestCountsBeyond32Bits(t *testing.T) {
-	c, err := New(Request{Axes: []Axis{{Size: 2}}, Asks: []Ask{{Axes: []int{0}}}})
+	c, err := New(Request{Axes: []Axis{{Size: 2}}, Tables: []TableRequest{{Axes: []int{0}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := c.Worker()
 	w.tables[0].tallies, w.tables[0].bound = []uint32{math.MaxUint32 - 5, 3}, math.MaxUint32-2
-	if err := w.Add([]Codes{{Narrow: make([]uint8, 1000)}}, 1000, nil, nil); err != nil {
+	if err := w.Add([]Codes{{U8: make([]uint8, 1000)}}, 1000, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	tables, err := c.Finish(t.Context())
@@ -261,7 +261,7 @@ func TestCountsBeyond32Bits(t *testing.T) {
 // Nor do counts of 8 bits run over: each carry is 256 rows, and stretches with as many as they may hold are moved.
 func TestCountsOfPartedTablesBeyondTheirBits(t *testing.T) {
 	for _, carries := range []int{0, 1, 1 << 24} {
-		c, err := New(Request{Axes: []Axis{{Size: 3000}}, Asks: []Ask{{Axes: []int{0}}}})
+		c, err := New(Request{Axes: []Axis{{Size: 3000}}, Tables: []TableRequest{{Axes: []int{0}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestCountsOfPartedTablesBeyondTheirBits(t *testing.T) {
 		for i := range column {
 			column[i] = 2048 + 3
 		}
-		if err := w.Add([]Codes{{Middle: column}}, 1000, nil, nil); err != nil {
+		if err := w.Add([]Codes{{U16: column}}, 1000, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		w.countBlock()
@@ -287,7 +287,7 @@ func TestCountsOfPartedTablesBeyondTheirBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if narrow := tables[0].Narrow != nil; narrow != (carries < 1<<24) {
+		if narrow := tables[0].Compact != nil; narrow != (carries < 1<<24) {
 			t.Errorf("%d carries: counts are narrow: %t", carries, narrow)
 		}
 		want, got := make([]int64, 3000), tables[0].wide().Counts
@@ -301,7 +301,7 @@ func TestCountsOfPartedTablesBeyondTheirBits(t *testing.T) {
 // One table of as many cells as it takes is parted without being told to, shared by its workers, and finished by them.
 func TestLargeTablesAreParted(t *testing.T) {
 	sizes := []int{200, 70, 190}
-	r := Request{Axes: axesOf(sizes), Asks: []Ask{{Axes: []int{0, 1, 2}}}, Workers: 2, Memory: 1 << 30}
+	r := Request{Axes: axesOf(sizes), Tables: []TableRequest{{Axes: []int{0, 1, 2}}}, Workers: 2, Memory: 1 << 30}
 	c, err := New(r)
 	if err != nil {
 		t.Fatal(err)
@@ -321,7 +321,7 @@ func TestLargeTablesAreParted(t *testing.T) {
 			if often {
 				code = 1
 			}
-			codes[i%2][k].Narrow = append(codes[i%2][k].Narrow, uint8(code))
+			codes[i%2][k].U8 = append(codes[i%2][k].U8, uint8(code))
 			cell = cell*size + code
 		}
 		want[cell]++
@@ -343,13 +343,13 @@ func TestLargeTablesAreParted(t *testing.T) {
 	if !slices.Equal(tables[0].wide().Counts, want) {
 		t.Error("counts are not those of a loop over rows")
 	}
-	if !slices.IsSorted(tables[0].Narrow.Over) {
+	if !slices.IsSorted(tables[0].Compact.Over) {
 		t.Error("cells that ran over do not ascend")
 	}
 	for range 1000 {
 		first := random.IntN(len(want))
 		got := make([]int64, random.IntN(min(1000, len(want)-first)+1))
-		if tables[0].Narrow.Read(got, first); !slices.Equal(got, want[first:first+len(got)]) {
+		if tables[0].Compact.Read(got, first); !slices.Equal(got, want[first:first+len(got)]) {
 			t.Fatalf("the %d counts from %d on are others", len(got), first)
 		}
 	}
@@ -363,7 +363,8 @@ func TestOccupiedCellsKeepToTheirMemory(t *testing.T) {
 		cells uint32
 		err   error
 	}{{300_000, nil}, {math.MaxUint32 - 1, ErrMemory}} {
-		r := Request{Axes: []Axis{{Size: int(test.cells)}}, Asks: []Ask{{Axes: []int{0}, Occupied: true}}, Workers: 2}
+		r := Request{Axes: []Axis{{Size: int(test.cells)}}, Tables: []TableRequest{{Axes: []int{0}, Occupied: true}},
+			Workers: 2}
 		c, err := New(r)
 		if err != nil {
 			t.Fatal(err)
@@ -376,7 +377,7 @@ func TestOccupiedCellsKeepToTheirMemory(t *testing.T) {
 				column[k] = random.Uint32N(test.cells)
 				want[uint64(column[k])]++
 			}
-			if err = w[i%2].Add([]Codes{{Wide: column}}, len(column), nil, nil); err != nil {
+			if err = w[i%2].Add([]Codes{{U32: column}}, len(column), nil, nil); err != nil {
 				break
 			}
 		}
@@ -404,25 +405,25 @@ func TestOccupiedCellsKeepToTheirMemory(t *testing.T) {
 // What cannot be counted is refused.
 func TestRequestsThatCannotBeCounted(t *testing.T) {
 	for name, r := range map[string]Request{
-		"no such axis":  {Asks: []Ask{{Axes: []int{0}}}},
+		"no such axis":  {Tables: []TableRequest{{Axes: []int{0}}}},
 		"an empty axis": {Axes: []Axis{{Size: 0}}},
 		"too many cells": {Axes: []Axis{{Size: 1 << 31}, {Size: 1 << 31, Column: 1}, {Size: 4, Column: 2}},
-			Asks: []Ask{{Axes: []int{0, 1, 2}, Occupied: true}}},
-		"a code too many": {Axes: []Axis{{Size: 2, Of: []uint32{0, 1, 2}}}},
+			Tables: []TableRequest{{Axes: []int{0, 1, 2}, Occupied: true}}},
+		"a code too many": {Axes: []Axis{{Size: 2, CodeOf: []uint32{0, 1, 2}}}},
 	} {
 		if _, err := New(r); err == nil {
 			t.Errorf("%s: not refused", name)
 		}
 	}
-	c, err := New(Request{Axes: []Axis{{Size: 2}}, Asks: []Ask{{Axes: []int{0}}}, Summed: true})
+	c, err := New(Request{Axes: []Axis{{Size: 2}}, Tables: []TableRequest{{Axes: []int{0}}}, HasAddends: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := c.Worker()
 	for name, err := range map[string]error{
-		"no weights":        w.Add([]Codes{{Narrow: []uint8{0}}}, 1, nil, nil),
-		"too few codes":     w.Add([]Codes{{Narrow: []uint8{0}}}, 2, nil, []int64{1, 1}),
-		"a weight of -2^63": w.Add([]Codes{{Narrow: []uint8{0}}}, 1, nil, []int64{math.MinInt64}),
+		"no weights":        w.Add([]Codes{{U8: []uint8{0}}}, 1, nil, nil),
+		"too few codes":     w.Add([]Codes{{U8: []uint8{0}}}, 2, nil, []int64{1, 1}),
+		"a weight of -2^63": w.Add([]Codes{{U8: []uint8{0}}}, 1, nil, []int64{math.MinInt64}),
 	} {
 		if err == nil {
 			t.Errorf("%s: not refused", name)
@@ -431,7 +432,7 @@ func TestRequestsThatCannotBeCounted(t *testing.T) {
 }
 
 func TestFinishHeedsTheContext(t *testing.T) {
-	c, err := New(Request{Axes: []Axis{{Size: 2}}, Asks: []Ask{{Axes: []int{0}}}})
+	c, err := New(Request{Axes: []Axis{{Size: 2}}, Tables: []TableRequest{{Axes: []int{0}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,12 +448,12 @@ func TestFinishHeedsTheContext(t *testing.T) {
 var surveySizes = []int{2, 2, 3, 5, 7, 9, 15, 16, 42, 51, 85, 100}
 
 // subsets are all sets of so many of n axes.
-func subsets(n, of int) []Ask {
-	var all []Ask
+func subsets(n, of int) []TableRequest {
+	var all []TableRequest
 	var add func(from int, axes []int)
 	add = func(from int, axes []int) {
 		if len(axes) == of {
-			all = append(all, Ask{Axes: slices.Clone(axes)})
+			all = append(all, TableRequest{Axes: slices.Clone(axes)})
 			return
 		}
 		for a := from; a < n; a++ {
@@ -485,24 +486,25 @@ func coverCases() []coverCase {
 	for range 100 {
 		sizes = append(sizes, 2+random.IntN(30))
 	}
-	var many []Ask
+	var many []TableRequest
 	for range 5000 {
 		axes := random.Perm(100)[:1+random.IntN(3)]
-		many = append(many, Ask{Axes: axes})
+		many = append(many, TableRequest{Axes: axes})
 	}
 	all := slices.Concat(subsets(12, 0), subsets(12, 1), subsets(12, 2), subsets(12, 3))
 	return []coverCase{
-		{"pairs", Request{Axes: axesOf(surveySizes), Asks: subsets(12, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 16,
+		{"pairs", Request{Axes: axesOf(surveySizes), Tables: subsets(12, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 16,
 			500_000},
-		{"triples", Request{Axes: axesOf(surveySizes), Asks: subsets(12, 3), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60,
+		{"triples", Request{Axes: axesOf(surveySizes), Tables: subsets(12, 3), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60,
 			7_000_000},
-		{"up to triples", Request{Axes: axesOf(surveySizes), Asks: all, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60,
+		{"up to triples", Request{Axes: axesOf(surveySizes), Tables: all, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60,
 			7_000_000},
-		{"5000 of 100 axes", Request{Axes: axesOf(sizes), Asks: many, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 2200,
+		{"5000 of 100 axes", Request{Axes: axesOf(sizes), Tables: many, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 2200,
 			12_000_000},
-		{"each of 300 axes", Request{Axes: axesOf(slices.Repeat([]int{10}, 300)), Asks: subsets(300, 1), Rows: 1e7,
+		{"each of 300 axes", Request{Axes: axesOf(slices.Repeat([]int{10}, 300)), Tables: subsets(300, 1), Rows: 1e7,
 			Workers: 2, Memory: 1 << 30}, 100, 1_000_000},
-		{"all pairs of 100 axes", Request{Axes: axesOf(sizes), Asks: subsets(100, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30},
+		{"all pairs of 100 axes", Request{Axes: axesOf(sizes), Tables: subsets(100, 2), Rows: 1e7, Workers: 2,
+			Memory: 1 << 30},
 			2800, 5_000_000},
 	}
 }
@@ -533,18 +535,17 @@ func BenchmarkCovers(b *testing.B) {
 	}
 }
 
-// besideAFineAxis is a request of axes that do not nest, one of asks for occupied cells alone that tells apart what they
-// do, and
-// axes of other columns.
+// besideAFineAxis is a request of axes that do not nest, one of asks for occupied cells alone that tells apart what
+// they do, and axes of other columns.
 func besideAFineAxis(seed uint64) Request {
 	random := rand.New(rand.NewPCG(seed, 5))
 	r := Request{Rows: []int64{1000, 1e5, 1e7}[random.IntN(3)], Workers: 1 + random.IntN(2), Memory: 1 << 30}
 	fine := []int{20, 32, 64, 200, 256, 1000, 5000}[random.IntN(7)]
 	r.Axes = append(r.Axes, Axis{Column: 0, Size: fine})
 	for range 2 + random.IntN(6) {
-		coarse := Axis{Column: 0, Size: 2 + random.IntN(fine), Of: make([]uint32, fine)}
-		for i := range coarse.Of {
-			coarse.Of[i] = uint32(random.IntN(coarse.Size))
+		coarse := Axis{Column: 0, Size: 2 + random.IntN(fine), CodeOf: make([]uint32, fine)}
+		for i := range coarse.CodeOf {
+			coarse.CodeOf[i] = uint32(random.IntN(coarse.Size))
 		}
 		r.Axes = append(r.Axes, coarse)
 	}
@@ -552,7 +553,7 @@ func besideAFineAxis(seed uint64) Request {
 		r.Axes = append(r.Axes, Axis{Column: c + 1, Size: 2 + random.IntN(100)})
 	}
 	for range 1 + random.IntN(15) {
-		var a Ask
+		var a TableRequest
 		cells := 1
 		for _, x := range random.Perm(len(r.Axes) - 1)[:1+random.IntN(min(4, len(r.Axes)-1))] {
 			if axis := x + 1; cells*r.Axes[axis].Size < 1<<22 {
@@ -560,9 +561,9 @@ func besideAFineAxis(seed uint64) Request {
 				cells *= r.Axes[axis].Size
 			}
 		}
-		r.Asks = append(r.Asks, a)
+		r.Tables = append(r.Tables, a)
 	}
-	r.Asks = append(r.Asks, Ask{Axes: []int{0}, Occupied: true})
+	r.Tables = append(r.Tables, TableRequest{Axes: []int{0}, Occupied: true})
 	return r
 }
 
@@ -576,7 +577,7 @@ func TestGroupsHoldTheirCodes(t *testing.T) {
 	for _, seed := range seeds {
 		r := besideAFineAxis(seed)
 		left := make([]int, len(r.Axes))
-		for _, a := range r.Asks {
+		for _, a := range r.Tables {
 			for _, axis := range a.Axes {
 				if !a.Occupied {
 					left[axis] = 1

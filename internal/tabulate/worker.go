@@ -64,7 +64,7 @@ func (c *Counter) Worker() *Worker {
 		}
 	}
 	for i, ask := range c.cover.occupied {
-		axes := c.request.Asks[ask].Axes
+		axes := c.request.Tables[ask].Axes
 		strides, stride := make([]int, len(axes)), 1
 		for k := len(axes) - 1; k >= 0; k-- {
 			strides[k] = stride
@@ -97,7 +97,7 @@ func (w *Worker) Add(columns []Codes, rows int, keep []uint64, added []int64) er
 			return errRows
 		}
 	}
-	if keep != nil && len(keep) < (rows+63)/64 || w.counter.request.Summed != (added != nil) || added != nil &&
+	if keep != nil && len(keep) < (rows+63)/64 || w.counter.request.HasAddends != (added != nil) || added != nil &&
 		len(added) < rows {
 		return errRows
 	}
@@ -184,7 +184,7 @@ func (w *Worker) gatherRows(columns []Codes, from, n int, places []int32) error 
 			return err
 		}
 		var added []int64
-		if w.counter.request.Summed {
+		if w.counter.request.HasAddends {
 			added = w.added[first:last]
 		}
 		if err := k.table.addCells(k.cells[:n], added); err != nil {
@@ -281,7 +281,7 @@ func (w *Worker) columnsOf(of *base) baseColumns {
 		c.sizes = append(c.sizes, w.counter.groups[g].size)
 		c.short, c.wide = append(c.short, w.short[g].codes), append(c.wide, w.long[g].codes)
 	}
-	if w.counter.request.Summed {
+	if w.counter.request.HasAddends {
 		c.added = w.added
 	}
 	return c

@@ -59,7 +59,7 @@ func (t *Trace) oneAnswer(e *published.Release, reader *synth.Reader, table, at 
 	law := interval.New(made.Contributions, t.Confidence, figures, at, unit)
 	t.Law, t.Attained = law.Law, law.Attained
 	if t.Difference != 0 {
-		return &published.Altered{Place: t.Folder, File: planned.File()}
+		return &published.Altered{Folder: t.Folder, File: planned.File()}
 	}
 	return nil
 }

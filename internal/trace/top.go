@@ -48,7 +48,7 @@ func (t *Trace) chosenAt(e *published.Release, planned plan.Table, answer measur
 		t.Missing = &Missing{NotChosen, says + " The cell has no figure, and need not be empty."}
 		return at, nil
 	}
-	t.Choice = &Choice{Place: int64(at) + 1, Of: planned.Top.Of, Says: says}
+	t.Choice = &Choice{Rank: int64(at) + 1, Of: planned.Top.Of, Says: says}
 	if top, ok := answer.Measurement.Selection.(selection.Top); ok {
 		t.Choice.Select, t.Choice.Times = &top.Select, top.Of
 	}

@@ -117,7 +117,7 @@ func Cell(ctx context.Context, place, table string, cell []string) (*Trace, erro
 	t := &Trace{
 		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, Table: e.Plan.Tables[at].Path, Cell: []KeyOf{},
 		Statistic: e.Plan.Tables[at].Statistics[0].Name, Confidence: e.Plan.Tables[at].Statistics[0].Confidence,
-		Covers: published.Covers(e.Plan.Sample),
+		Covers: published.IntervalCoverage(e.Plan.Sample),
 		Counts: e.Plan.Tables[at].Counts, Weighted: e.Plan.Tables[at].Weighted,
 	}
 	t.Invariant, t.Sample = e.Plan.Tables[at].Invariant, e.Plan.Sample.Share
@@ -157,7 +157,7 @@ func (t *Trace) declaredCell(e *published.Release, reader *synth.Reader, table i
 	t.Difference = t.differenceIn(figures, row)
 	t.setInterval(e.Plan.Sample, interval.New(made.Contributions, t.Confidence, figures, row, unit))
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
-		return &published.Altered{Place: t.Folder, File: planned.File()}
+		return &published.Altered{Folder: t.Folder, File: planned.File()}
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (t *Trace) addKey(attribute string, level *domain.Level, code string) (int,
 func pairsOf(by, cell []string) []string {
 	var out []string
 	for _, text := range cell {
-		out = append(out, published.Pairs(text,
+		out = append(out, published.SplitPairs(text,
 			func(name string) bool { return slices.Contains(by, name) || document.Nearest(name, by) != "" })...)
 	}
 	return out

@@ -35,7 +35,7 @@ func (t *Trace) text() string {
 		names = []string{"all rows"}
 	}
 	text := fmt.Sprintf("%s: table %s, %s%s\n\n", t.Release, t.Table, strings.Join(names, ", "),
-		published.Marked(t.Status))
+		published.StatusLine(t.Status))
 	switch {
 	case t.Missing != nil:
 		return text + t.Missing.text()

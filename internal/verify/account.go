@@ -196,21 +196,21 @@ func (v *verifier) checkSeal(x *ledger.Export, r ledger.Record) (string, error) 
 }
 
 // postingOf returns the posting of a release in its account. The export holds the debit of the release.
-func postingOf(x *ledger.Export, r ledger.Record) (ledger.Posting, error) {
+func postingOf(x *ledger.Export, r ledger.Record) (ledger.StatementRelease, error) {
 	s, err := x.Statement(r.Account)
 	if err != nil {
-		return ledger.Posting{}, err
+		return ledger.StatementRelease{}, err
 	}
 	for _, p := range s.Releases {
 		if p.Release == r.Release && p.Account == r.Account && p.PlanHash == r.PlanHash {
 			return p, nil
 		}
 	}
-	return ledger.Posting{}, fmt.Errorf("account %s does not list release %s", r.Account, r.Release)
+	return ledger.StatementRelease{}, fmt.Errorf("account %s does not list release %s", r.Account, r.Release)
 }
 
 // explainMissingSeal returns why an export that holds the debit of a release lacks the seal of its measurements.
-func explainMissingSeal(x *ledger.Export, p ledger.Posting) string {
+func explainMissingSeal(x *ledger.Export, p ledger.StatementRelease) string {
 	if p.State == ledger.Abandoned {
 		return fmt.Sprintf("says that the release was abandoned on %s (%s) before it was finished: no measurements of it are known to the ledger", p.Date, screen.Visible(p.Reason, ""))
 	}

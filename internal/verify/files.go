@@ -55,7 +55,7 @@ func (v *verifier) checkFiles(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	err := v.manifest.Strangers(v.place, func(name, says string) error {
+	err := v.manifest.CheckUnlisted(v.place, func(name, says string) error {
 		fault(name, says)
 		return nil
 	})

@@ -24,14 +24,14 @@ func publishPay(t *testing.T) releasetest.Signed {
 // then, and wants the table named. Publishing again gives the same bytes.
 func TestNumbersVerifyAndAreFoundAltered(t *testing.T) {
 	o := publishPay(t)
-	assertVerifies(t, o.Place, Options{Trust: o.Public})
-	again, err := release.Publish(t.Context(), o.Place+".measured", publishedtest.SignedOptions(o))
-	if err != nil || !again.Already {
+	assertVerifies(t, o.Folder, Options{Trust: o.Public})
+	again, err := release.Publish(t.Context(), o.Folder+".measured", publishedtest.SignedOptions(o))
+	if err != nil || !again.AlreadyDone {
 		t.Fatalf("published again: %+v, %v", again, err)
 	}
 	planned := o.Plan.Tables[0]
 	name := planned.File()
-	genuine, err := os.ReadFile(filepath.Join(o.Place, filepath.FromSlash(name)))
+	genuine, err := os.ReadFile(filepath.Join(o.Folder, filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestNumbersVerifyAndAreFoundAltered(t *testing.T) {
 				r[i] = parquet.DoubleValue(7).Level(0, 1, i)
 			}
 		})
-		dir := o.CopiedPlace(t)
+		dir := o.CopiedFolder(t)
 		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), b, 0o644); err != nil {
 			t.Fatal(err)
 		}

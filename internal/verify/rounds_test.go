@@ -22,7 +22,7 @@ import (
 // A release of AIM is forged in every way that leaves each of its files in its form: verify names what does not fit.
 func TestTamperRoundsOfAIM(t *testing.T) {
 	o := publishedtest.Sign(t, releasetest.AIMSpec, releasetest.WalkPolicy, releasetest.WalkRows())
-	assertVerifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
+	assertVerifies(t, o.Folder, Options{Trust: o.Public, Export: o.Export})
 	const name = "rounds/t.json"
 	v := readSealed(t, o)
 	genuine := v.sealed.Rounds[0]
@@ -106,9 +106,10 @@ func TestTamperRoundsOfAIM(t *testing.T) {
 // is not verified.
 func TestTamperByMoreRowsThanFit(t *testing.T) {
 	o := publishedtest.Sign(t, releasetest.AIMSpec, releasetest.WalkPolicy, releasetest.WalkRows())
-	dir := o.CopiedPlace(t)
+	dir := o.CopiedFolder(t)
 	record := releasetest.Record(t, dir)
-	releasetest.Remanifest(t, dir, o.Plan, record, published.Manifest{Rows: published.RowsAsked{"t": published.MostRows}},
+	releasetest.Remanifest(t, dir, o.Plan, record,
+		published.Manifest{Rows: published.RequestedRows{"t": published.MostRows}},
 		map[string][]byte{"tables/modes.parquet": []byte("anything")})
 	v, err := Folder(t.Context(), dir, Options{Export: o.Export})
 	var unverified *Unverified
@@ -122,7 +123,7 @@ func TestTamperByMoreRowsThanFit(t *testing.T) {
 func TestTamperMicrodataWithSelectedCells(t *testing.T) {
 	text, policy := releasetest.ShopText("add-remove", "mst")
 	o := publishedtest.Sign(t, text, policy, releasetest.ShopRows())
-	assertVerifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
+	assertVerifies(t, o.Folder, Options{Trust: o.Public, Export: o.Export})
 	other := releasetest.With(t, text, policy, releasetest.ShopRows())
 	_, place := publishedtest.Run(t, other)
 	swapped := 0
@@ -132,7 +133,7 @@ func TestTamperMicrodataWithSelectedCells(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if own, err := os.ReadFile(filepath.Join(o.Place, filepath.FromSlash(name))); err == nil && bytes.Equal(own, b) {
+		if own, err := os.ReadFile(filepath.Join(o.Folder, filepath.FromSlash(name))); err == nil && bytes.Equal(own, b) {
 			continue // the one count in it has the same noise, by chance
 		}
 		assertRefused(t, relisted(t, o, name, b), Options{}, name, "")
@@ -148,7 +149,7 @@ func TestTamperMicrodataWithSelectedCells(t *testing.T) {
 func TestTamperRounds(t *testing.T) {
 	o := publishedtest.Sign(t, releasetest.WalkSpec, releasetest.WalkPolicy, releasetest.WalkRows())
 	const name = "rounds/t.json"
-	genuine, err := os.ReadFile(filepath.Join(o.Place, filepath.FromSlash(name)))
+	genuine, err := os.ReadFile(filepath.Join(o.Folder, filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestTamperRounds(t *testing.T) {
 
 	// A choice without its answer.
 	answer := measured.Path(v.sealed.Rounds[0].All[1].Measured.Measurement.ID)
-	dir := o.CopiedPlace(t)
+	dir := o.CopiedFolder(t)
 	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(answer))); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestTamperRounds(t *testing.T) {
 // relisted is the release, unsigned, with another file in a place, which the manifest lists.
 func relisted(t *testing.T, o releasetest.Signed, name string, b []byte) string {
 	t.Helper()
-	dir := o.CopiedPlace(t)
+	dir := o.CopiedFolder(t)
 	releasetest.Remanifest(t, dir, o.Plan, releasetest.Record(t, dir), published.Manifest{}, map[string][]byte{name: b})
 	return dir
 }
@@ -212,7 +213,7 @@ func relisted(t *testing.T, o releasetest.Signed, name string, b []byte) string 
 // signature, or by the seal in its ledger.
 func TestTamperRoundsNeedTheKey(t *testing.T) {
 	o := publishedtest.Sign(t, releasetest.WalkSpec, releasetest.WalkPolicy, releasetest.WalkRows())
-	assertVerifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
+	assertVerifies(t, o.Folder, Options{Trust: o.Public, Export: o.Export})
 	for name, change := range map[string]func(rounds []measured.Round){
 		"an answer": func(rounds []measured.Round) {
 			values := slices.Clone(rounds[0].Measured.Values.Int64Values())

@@ -70,13 +70,13 @@ const microdataShare = 8
 
 func flippedBytesAreFound(t *testing.T, o releasetest.Signed, flips int) {
 	trust := Options{Trust: o.Public}
-	names, err := published.Files(o.Place)
+	names, err := published.Files(o.Folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	content, ends, total := map[string][]byte{}, make([]int, len(names)), 0
 	for i, name := range names {
-		if content[name], err = os.ReadFile(filepath.Join(o.Place, filepath.FromSlash(name))); err != nil {
+		if content[name], err = os.ReadFile(filepath.Join(o.Folder, filepath.FromSlash(name))); err != nil {
 			t.Fatal(err)
 		}
 		total += len(content[name])
@@ -96,13 +96,13 @@ func flippedBytesAreFound(t *testing.T, o releasetest.Signed, flips int) {
 			at = ends[file] - 1 - place
 		}
 		name, mask := names[file], byte(1+random.IntN(255))
-		path := filepath.Join(o.Place, filepath.FromSlash(name))
+		path := filepath.Join(o.Folder, filepath.FromSlash(name))
 		altered := append([]byte{}, content[name]...)
 		altered[at] ^= mask
 		if err := os.WriteFile(path, altered, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Folder(t.Context(), o.Place, trust)
+		_, err := Folder(t.Context(), o.Folder, trust)
 		var u *Unverified
 		if !errors.As(err, &u) {
 			t.Fatalf("seed %d, flip %d: byte %d of %s by %#x: %v", seed, n, at, name, mask, err)
@@ -115,7 +115,7 @@ func flippedBytesAreFound(t *testing.T, o releasetest.Signed, flips int) {
 			t.Fatal(err)
 		}
 	}
-	assertVerifies(t, o.Place, trust)
+	assertVerifies(t, o.Folder, trust)
 	t.Logf("%d flips of %d bytes in %d files, each found", flips, total, len(names))
 }
 
@@ -140,7 +140,7 @@ func TestTamperFlipsBehindAConsistentManifest(t *testing.T) {
 }
 
 func flipsBehindAManifestAreFound(t *testing.T, o releasetest.Signed, flips int) {
-	dir := o.CopiedPlace(t)
+	dir := o.CopiedFolder(t)
 	if err := os.Remove(filepath.Join(dir, published.SignatureFile)); err != nil {
 		t.Fatal(err)
 	}
@@ -244,13 +244,13 @@ func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 		}, "tables/hours.parquet"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := o.CopiedPlace(t)
+			dir := o.CopiedFolder(t)
 			c.do(dir)
 			assertRefused(t, dir, Options{Trust: o.Public}, c.file, "")
 		})
 	}
 	t.Run("a link for a file", func(t *testing.T) {
-		dir := o.CopiedPlace(t)
+		dir := o.CopiedFolder(t)
 		must(os.Rename(at(dir, "report.md"), filepath.Join(o.Dir, "elsewhere.md")))
 		if err := os.Symlink(filepath.Join(o.Dir, "elsewhere.md"), at(dir, "report.md")); errors.Is(err, fs.ErrPermission) ||
 			errors.Is(err, errors.ErrUnsupported) {
@@ -329,7 +329,7 @@ func TestTamperTextsInTheManifest(t *testing.T) {
 		"long":     func(m *published.Manifest) { m.Files[0].Path = strings.Repeat("a", 5000) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := o.CopiedPlace(t)
+			dir := o.CopiedFolder(t)
 			m, err := published.ReadManifest(dir)
 			if err != nil {
 				t.Fatal(err)
@@ -347,7 +347,7 @@ func TestTamperTextsInTheManifest(t *testing.T) {
 		})
 	}
 	t.Run("a name of a file", func(t *testing.T) {
-		dir := o.CopiedPlace(t)
+		dir := o.CopiedFolder(t)
 		if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(block, "/", "")), nil, 0o644); err != nil {
 			t.Skipf("no such names here: %v", err)
 		}
@@ -378,7 +378,7 @@ func inLines(t *testing.T, dir string) {
 func TestTamperListedAdditions(t *testing.T) {
 	o := publishedtest.SignTrips(t)
 	dir := rewritten(t, o, func(*verifier, *[]report.Module) {})
-	releasetest.Remanifest(t, dir, o.Plan, releasetest.Record(t, o.Place), published.Manifest{},
+	releasetest.Remanifest(t, dir, o.Plan, releasetest.Record(t, o.Folder), published.Manifest{},
 		map[string][]byte{"tables/more.parquet": []byte("PAR1")})
 	assertRefused(t, dir, Options{}, "tables/more.parquet", "nothing that the plan and the measurements lead to")
 }
@@ -387,7 +387,7 @@ func TestTamperListedAdditions(t *testing.T) {
 // another one keeps the ledger.
 func TestTamperAnotherOfficesLedger(t *testing.T) {
 	o := publishedtest.SignTrips(t)
-	dir := o.CopiedPlace(t)
+	dir := o.CopiedFolder(t)
 	path := filepath.Join(t.TempDir(), "second")
 	releasetest.SignManifest(t, dir, releasetest.NewKey(t, path))
 	assertRefused(t, dir, Options{Trust: path + ".pub"}, published.ProofFile, "fingerprint")
@@ -397,7 +397,7 @@ func TestTamperAnotherOfficesLedger(t *testing.T) {
 // one of its ledger: also who trusts no key is told that they differ.
 func TestTamperTwoSigners(t *testing.T) {
 	o := publishedtest.SignTrips(t)
-	dir := o.CopiedPlace(t)
+	dir := o.CopiedFolder(t)
 	mallory := signedWithAnother(t, dir)
 	assertRefused(t, dir, Options{}, published.SignatureFile, mallory.Fingerprint())
 	assertRefused(t, dir, Options{}, published.SignatureFile, o.Key.Public().Fingerprint())
@@ -423,7 +423,7 @@ func TestTamperConsistentRewriteNeedsTheKey(t *testing.T) {
 	o := publishedtest.SignTrips(t)
 	trust := Options{Trust: o.Public}
 	same := rewritten(t, o, func(*verifier, *[]report.Module) {})
-	old, err := os.ReadFile(filepath.Join(o.Place, published.SignatureFile))
+	old, err := os.ReadFile(filepath.Join(o.Folder, published.SignatureFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -551,7 +551,7 @@ func TestTamperEntriesOfAnUnsignedLedger(t *testing.T) {
 		"no debit": {edit(`"kind":"debit"`, `"kind":"reserve"`), published.ProofFile},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := releasetest.Record(t, o.Place)
+			r := releasetest.Record(t, o.Folder)
 			c.forge(&r)
 			releasetest.Rehashed(t, &r)
 			dir := forgedWith(t, o, r)
@@ -582,7 +582,7 @@ func forgedWith(t *testing.T, o releasetest.Signed, r ledger.Record) string {
 	if derive.Release(t.Context(), derive.NewFolder(dir), v.sealed, r, published.Manifest{}, derive.Modules()) == nil {
 		return dir
 	}
-	dir = o.CopiedPlace(t)
+	dir = o.CopiedFolder(t)
 	releasetest.Remanifest(t, dir, o.Plan, r, published.Manifest{}, map[string][]byte{published.ProofFile: b})
 	return dir
 }

@@ -30,7 +30,7 @@ func TestTamperPipesForFilesAreNotRead(t *testing.T) {
 		"a file too many":           {pipe: "tables/more.parquet"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := o.CopiedPlace(t)
+			dir := o.CopiedFolder(t)
 			path := filepath.Join(dir, filepath.FromSlash(c.pipe))
 			if err := os.RemoveAll(path); err != nil {
 				t.Fatal(err)

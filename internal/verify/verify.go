@@ -57,10 +57,10 @@ type Outcome string
 
 // The outcomes of a verification.
 const (
-	Verifies      Outcome = "verifies"
-	Consistent    Outcome = "consistent" // in itself: see NotEstablished
-	WithdrawnByIt Outcome = "withdrawn"  // by the office: unchanged, and not to be used
-	DoesNotVerify Outcome = "fails"
+	Verifies          Outcome = "verifies"
+	Consistent        Outcome = "consistent" // in itself: see NotEstablished
+	WithdrawnByOffice Outcome = "withdrawn"  // by the office: unchanged, and not to be used
+	DoesNotVerify     Outcome = "fails"
 )
 
 // Withdrawn reports one or several releases that verify and that the office has withdrawn.
@@ -100,7 +100,7 @@ const (
 // failed. If none failed it names the first required check that was not done, and no file.
 type Unverified struct {
 	Folder, Check, File, Says string
-	More                      int // checks that failed after it
+	FurtherFailures           int // checks that failed after it
 }
 
 func (e *Unverified) Error() string {
@@ -108,10 +108,10 @@ func (e *Unverified) Error() string {
 		return fmt.Sprintf("%s is not verified, as the check %s was not done: %s", screen.Quoted(e.Folder), e.Check, e.Says)
 	}
 	text := fmt.Sprintf("%s does not verify: %s: %s", screen.Quoted(e.Folder), screen.Quoted(e.File), e.Says)
-	if e.More == 1 {
+	if e.FurtherFailures == 1 {
 		text += " (and 1 more check fails)"
-	} else if e.More > 1 {
-		text += fmt.Sprintf(" (and %d more checks fail)", e.More)
+	} else if e.FurtherFailures > 1 {
+		text += fmt.Sprintf(" (and %d more checks fail)", e.FurtherFailures)
 	}
 	return text
 }
@@ -242,7 +242,7 @@ func (known evidence) verify(ctx context.Context, place string) (*verifier, erro
 	v.summarize()
 	err = v.firstFailure()
 	v.out.conclude(err)
-	if err == nil && v.out.Outcome == WithdrawnByIt {
+	if err == nil && v.out.Outcome == WithdrawnByOffice {
 		err = &Withdrawn{Folders: []string{place}}
 	}
 	return v, err
@@ -268,7 +268,7 @@ func (v *Verification) conclude(err error) {
 		return
 	}
 	if err == nil {
-		v.Outcome = WithdrawnByIt
+		v.Outcome = WithdrawnByOffice
 	}
 	v.Says = fmt.Sprintf("%s. But THE OFFICE HAS WITHDRAWN THIS RELEASE on %s: %s", strings.TrimSuffix(v.Says, "."),
 		w.Date, w.Reason)
@@ -305,7 +305,7 @@ func (v *verifier) firstFailure() error {
 		case first == nil:
 			first = &Unverified{Folder: v.out.Folder, Check: c.Name, File: c.File, Says: c.Says}
 		default:
-			first.More++
+			first.FurtherFailures++
 		}
 	}
 	if first != nil {

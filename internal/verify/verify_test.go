@@ -31,7 +31,7 @@ import (
 
 func TestASignedReleaseVerifies(t *testing.T) {
 	o := publishedtest.SignTrips(t)
-	v := assertVerifies(t, o.Place, Options{Trust: o.Public, Export: o.Export})
+	v := assertVerifies(t, o.Folder, Options{Trust: o.Public, Export: o.Export})
 	for _, c := range v.Checks {
 		if c.State != Passed {
 			t.Errorf("%+v", c)
@@ -49,9 +49,9 @@ func TestASignedReleaseVerifies(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	// With the public key alone, and with nothing.
-	v = assertVerifies(t, o.Place, Options{Trust: o.Public})
+	v = assertVerifies(t, o.Folder, Options{Trust: o.Public})
 	assertListed(t, v.Unchecked, "--ledger-export")
-	v = assertVerifies(t, o.Place, Options{})
+	v = assertVerifies(t, o.Folder, Options{})
 	assertListed(t, v.Signed, fingerprint+", which this folder itself names: compare it with the office's")
 }
 
@@ -72,7 +72,7 @@ func checkNamed(t *testing.T, v *Verification, name string) Check {
 // for. An export tells, by the policies in it.
 func TestApprovalsThatAreNotThere(t *testing.T) {
 	o := publishedtest.SignTrips(t)
-	r := releasetest.Record(t, o.Place)
+	r := releasetest.Record(t, o.Folder)
 	approvals, err := json.Marshal(r.Approvals)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestApprovalsThatAreNotThere(t *testing.T) {
 	assertListed(t, v.Unchecked, "that nobody had to approve it")
 	assertRefused(t, dir, Options{Export: o.Export}, o.Export, "does not hold the debit of this release")
 
-	v = assertVerifies(t, o.Place, Options{Export: o.Export})
+	v = assertVerifies(t, o.Folder, Options{Export: o.Export})
 	if c := checkNamed(t, v, "ledger"); !strings.Contains(c.Says,
 		"its accounts ask for the approval of role methodologist") {
 		t.Errorf("%+v", c)
@@ -104,7 +104,7 @@ func TestApprovalsThatAreNotThere(t *testing.T) {
 	}
 	export := filepath.Join(free.Dir, "export.jsonl")
 	free.ExportTo(t, export)
-	v = assertVerifies(t, result.Place, Options{Export: export})
+	v = assertVerifies(t, result.Folder, Options{Export: export})
 	if c := checkNamed(t, v, "ledger"); !strings.Contains(c.Says, "its accounts ask for no approval") {
 		t.Errorf("%+v", c)
 	}
@@ -147,7 +147,7 @@ func TestApprovalsThatAParentAsksFor(t *testing.T) {
 	}
 	export := filepath.Join(o.Dir, "export.jsonl")
 	o.ExportTo(t, export)
-	v := assertVerifies(t, result.Place, Options{Export: export})
+	v := assertVerifies(t, result.Folder, Options{Export: export})
 	if c := checkNamed(t, v, "ledger"); !strings.Contains(c.Says,
 		"its accounts ask for the approval of role methodologist") {
 		t.Errorf("%+v", c)
@@ -157,7 +157,7 @@ func TestApprovalsThatAParentAsksFor(t *testing.T) {
 func TestAnotherKeyIsNotTrusted(t *testing.T) {
 	o := publishedtest.SignTrips(t)
 	releasetest.NewKey(t, filepath.Join(o.Dir, "other"))
-	assertRefused(t, o.Place, Options{Trust: filepath.Join(o.Dir, "other.pub")}, published.SignatureFile, "fingerprint")
+	assertRefused(t, o.Folder, Options{Trust: filepath.Join(o.Dir, "other.pub")}, published.SignatureFile, "fingerprint")
 }
 
 // TestAnUnsignedLedgerIsNotTheOffices signs the manifest of a release that an
@@ -170,12 +170,12 @@ func TestAnUnsignedLedgerIsNotTheOffices(t *testing.T) {
 	}
 	key := releasetest.NewKey(t, filepath.Join(o.Dir, "key"))
 	trust := Options{Trust: filepath.Join(o.Dir, "key.pub")}
-	releasetest.SignManifest(t, result.Place, key)
-	assertRefused(t, result.Place, trust, published.ProofFile, "nobody signs")
+	releasetest.SignManifest(t, result.Folder, key)
+	assertRefused(t, result.Folder, trust, published.ProofFile, "nobody signs")
 	trust.Export = filepath.Join(o.Dir, "export.jsonl")
 	o.ExportTo(t, trust.Export)
-	assertRefused(t, result.Place, trust, published.ProofFile, "nobody signs")
-	assertListed(t, assertVerifies(t, result.Place, Options{}).Unchecked, "its entries are not signed")
+	assertRefused(t, result.Folder, trust, published.ProofFile, "nobody signs")
+	assertListed(t, assertVerifies(t, result.Folder, Options{}).Unchecked, "its entries are not signed")
 
 	// Practice and rehearsals spend nothing of the office's.
 	practice := publishedtest.Options(o.Office, "practice")
@@ -183,7 +183,7 @@ func TestAnUnsignedLedgerIsNotTheOffices(t *testing.T) {
 	if result, err = release.Run(t.Context(), o.Plan, practice); err != nil {
 		t.Fatal(err)
 	}
-	assertVerifies(t, result.Place, Options{Trust: trust.Trust})
+	assertVerifies(t, result.Folder, Options{Trust: trust.Trust})
 }
 
 func TestAnUnsignedReleaseSaysWhatThatMeans(t *testing.T) {
@@ -192,11 +192,11 @@ func TestAnUnsignedReleaseSaysWhatThatMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := assertVerifies(t, result.Place, Options{})
+	v := assertVerifies(t, result.Folder, Options{})
 	assertListed(t, v.Signed, "Whoever can write in this folder may have made all of it")
 	assertListed(t, v.Unchecked, "its entries are not signed")
 	releasetest.NewKey(t, filepath.Join(o.Dir, "office"))
-	assertRefused(t, result.Place, Options{Trust: filepath.Join(o.Dir, "office.pub")}, published.SignatureFile,
+	assertRefused(t, result.Folder, Options{Trust: filepath.Join(o.Dir, "office.pub")}, published.SignatureFile,
 		"not signed")
 }
 
@@ -208,7 +208,7 @@ func TestPracticeRehearsalsAndRevisionsVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := assertVerifies(t, result.Place, Options{})
+	v := assertVerifies(t, result.Folder, Options{})
 	assertListed(t, v.Unchecked, "this is practice")
 	if v.Marked != published.PracticeStatus {
 		t.Errorf("marked %s", v.Marked)
@@ -231,7 +231,7 @@ func TestPracticeRehearsalsAndRevisionsVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v = assertVerifies(t, revised.Place, Options{})
+	v = assertVerifies(t, revised.Folder, Options{})
 	assertListed(t, v.Unchecked, `why revision 2 was made ("clearer labels")`)
 	if v.Revision != 2 {
 		t.Errorf("revision %d", v.Revision)
@@ -257,17 +257,17 @@ func TestTheExportMustHoldTheRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 		if change.keep == 0 {
-			if _, err := Folder(t.Context(), o.Place, Options{Export: path}); ending.Of(err).Exit != verdict.ExitSpec {
+			if _, err := Folder(t.Context(), o.Folder, Options{Export: path}); ending.Of(err).Exit != verdict.ExitSpec {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
 		}
-		assertRefused(t, o.Place, Options{Export: path}, path, change.says)
+		assertRefused(t, o.Folder, Options{Export: path}, path, change.says)
 	}
 	other := publishedtest.SignTrips(t)
-	assertRefused(t, o.Place, Options{Export: other.Export}, other.Export,
+	assertRefused(t, o.Folder, Options{Export: other.Export}, other.Export,
 		"is of another ledger, which another key or none signs: it does not hold the debit of this release")
-	assertRefused(t, o.Place, Options{Trust: o.Public, Export: other.Export}, other.Export, "fingerprint")
+	assertRefused(t, o.Folder, Options{Trust: o.Public, Export: other.Export}, other.Export, "fingerprint")
 }
 
 func TestAnUnsignedExportMayBeAnybodys(t *testing.T) {
@@ -278,7 +278,7 @@ func TestAnUnsignedExportMayBeAnybodys(t *testing.T) {
 	}
 	export := filepath.Join(o.Dir, "export.jsonl")
 	o.ExportTo(t, export)
-	assertListed(t, assertVerifies(t, result.Place, Options{Export: export}).Unchecked, "that the export is the office's")
+	assertListed(t, assertVerifies(t, result.Folder, Options{Export: export}).Unchecked, "that the export is the office's")
 }
 
 // TestAPlanOfAnotherMaking verifies a release whose plan is canonical and not the
@@ -325,14 +325,14 @@ func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
 	export := filepath.Join(o.Dir, "later.jsonl")
 	withdraw(t, o, export)
 	for _, options := range []Options{{Trust: o.Public, Export: export}, {Export: export}} {
-		v, err := Folder(t.Context(), o.Place, options)
-		if ending.Of(err).Exit != 8 || v.Outcome != WithdrawnByIt || v.Withdrawn == nil ||
+		v, err := Folder(t.Context(), o.Folder, options)
+		if ending.Of(err).Exit != 8 || v.Outcome != WithdrawnByOffice || v.Withdrawn == nil ||
 			v.Withdrawn.Reason != "wrong hours" {
 			t.Fatalf("exit %d, %v: %+v", ending.Of(err).Exit, err, v)
 		}
-		first := o.Place + " verifies. But THE OFFICE HAS WITHDRAWN THIS RELEASE on "
+		first := o.Folder + " verifies. But THE OFFICE HAS WITHDRAWN THIS RELEASE on "
 		if options.Trust == "" {
-			first = o.Place + " is consistent in itself. Not established: who measured it, "
+			first = o.Folder + " is consistent in itself. Not established: who measured it, "
 		}
 		if !strings.HasPrefix(v.Says, first) ||
 			!strings.Contains(v.Says, ". But THE OFFICE HAS WITHDRAWN THIS RELEASE on ") ||
@@ -340,10 +340,10 @@ func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
 			t.Errorf("%q", v.Says)
 		}
 	}
-	if v := assertVerifies(t, o.Place, Options{Trust: o.Public, Export: o.Export}); v.Withdrawn != nil {
+	if v := assertVerifies(t, o.Folder, Options{Trust: o.Public, Export: o.Export}); v.Withdrawn != nil {
 		t.Errorf("%+v, where the export is from before", v.Withdrawn)
 	}
-	dir := o.CopiedPlace(t)
+	dir := o.CopiedFolder(t)
 	if err := os.Truncate(filepath.Join(dir, "README.txt"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestAnOlderExportAccusesNobody(t *testing.T) {
 	if err := os.WriteFile(older, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Folder(t.Context(), o.Place, Options{Trust: o.Public, Export: older})
+	_, err = Folder(t.Context(), o.Folder, Options{Trust: o.Public, Export: older})
 	var u *Unverified
 	if !errors.As(err, &u) || !strings.HasPrefix(u.Says, "is an older copy of the ledger") ||
 		strings.Contains(u.Says, "altered") ||
@@ -405,9 +405,9 @@ func TestAnExportFromBeforeTheEndAccusesNobody(t *testing.T) {
 	if err := os.WriteFile(early, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	assertRefused(t, o.Place, Options{Trust: o.Public, Export: early}, early,
+	assertRefused(t, o.Folder, Options{Trust: o.Public, Export: early}, early,
 		"is an older copy of the ledger: it holds the debit of this release and ends")
-	assertRefused(t, o.Place, Options{Trust: o.Public, Export: early}, early, "ask the office for a newer export")
+	assertRefused(t, o.Folder, Options{Trust: o.Public, Export: early}, early, "ask the office for a newer export")
 }
 
 // TestAFolderIsNamedAsItIs verifies and reads folders whose names could pass for words of a verdict, or command a
@@ -419,7 +419,7 @@ func TestAFolderIsNamedAsItIs(t *testing.T) {
 		"r verifies. It":        `"` + o.Dir + `/r verifies. It"`,
 	} {
 		dir := filepath.Join(o.Dir, name)
-		if err := os.CopyFS(dir, os.DirFS(o.Place)); err != nil {
+		if err := os.CopyFS(dir, os.DirFS(o.Folder)); err != nil {
 			t.Skipf("no such names here: %v", err)
 		}
 		if v := assertVerifies(t, dir, Options{Trust: o.Public}); v.Says != quoted+" verifies." {
@@ -471,10 +471,10 @@ func TestNothingIsCalledVerifiedThatNobodySigned(t *testing.T) {
 		outcome Outcome
 		says    string
 	}{
-		"signed and trusted": {o.Place, Options{Trust: o.Public}, Verifies, o.Place + " verifies."},
-		"signed by some key": {o.Place, Options{}, Consistent, "signed by the key with the fingerprint " +
+		"signed and trusted": {o.Folder, Options{Trust: o.Public}, Verifies, o.Folder + " verifies."},
+		"signed by some key": {o.Folder, Options{}, Consistent, "signed by the key with the fingerprint " +
 			o.Key.Public().Fingerprint() + ", and nothing here says whose key that is"},
-		"with some export too": {o.Place, Options{Export: o.Export}, Consistent, "nothing here says whose key that is"},
+		"with some export too": {o.Folder, Options{Export: o.Export}, Consistent, "nothing here says whose key that is"},
 		"unsigned, an export": {rewritten(t, o, func(*verifier, *[]report.Module) {}), Options{Export: o.Export},
 			Consistent, "nothing here says whose export that is"},
 	} {
@@ -561,7 +561,7 @@ func rewritten(t *testing.T, o releasetest.Signed, change func(*verifier, *[]rep
 // readSealed is the release as far as it must be read to be made again.
 func readSealed(t *testing.T, o releasetest.Signed) *verifier {
 	t.Helper()
-	v := &verifier{place: o.Place, out: &Verification{}, damaged: map[string]bool{}}
+	v := &verifier{place: o.Folder, out: &Verification{}, damaged: map[string]bool{}}
 	for _, check := range []func() (string, error){
 		func() (string, error) { return v.checkManifest(t.Context()) },
 		func() (string, error) { return v.checkPlan(t.Context()) },
@@ -619,8 +619,8 @@ func TestFoldersAndKeysThatAreNone(t *testing.T) {
 	}{
 		"no folder": {filepath.Join(o.Dir, "nowhere"), Options{}},
 		"a file":    {o.Public, Options{}},
-		"no key":    {o.Place, Options{Trust: o.Export}},
-		"no export": {o.Place, Options{Export: filepath.Join(o.Dir, "nowhere")}},
+		"no key":    {o.Folder, Options{Trust: o.Export}},
+		"no export": {o.Folder, Options{Export: filepath.Join(o.Dir, "nowhere")}},
 	} {
 		if v, err := Folder(t.Context(), c.place, c.options); ending.Of(err).Exit != verdict.ExitSpec {
 			t.Errorf("%s: %v, %+v", name, err, v)
@@ -634,7 +634,7 @@ func TestFoldersAndKeysThatAreNone(t *testing.T) {
 func TestALinkToAFolderVerifies(t *testing.T) {
 	o := publishedtest.SignTrips(t)
 	latest := filepath.Join(o.Dir, "latest")
-	if err := os.Symlink(o.Place, latest); errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
+	if err := os.Symlink(o.Folder, latest); errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
 		t.Skip("no links here")
 	} else if err != nil {
 		t.Fatal(err)
@@ -642,7 +642,7 @@ func TestALinkToAFolderVerifies(t *testing.T) {
 	if v := assertVerifies(t, latest, Options{Trust: o.Public, Export: o.Export}); v.Folder != latest {
 		t.Errorf("verified %s", v.Folder)
 	}
-	if err := os.WriteFile(filepath.Join(o.Place, "more"), nil, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Folder, "more"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	assertRefused(t, latest, Options{Trust: o.Public}, "more", "not listed")

@@ -375,7 +375,7 @@ func (b *factBook) sayColumn(t *spec.Table, c *spec.Column) {
 	case c.Grid != nil:
 		say("from", gridText(c.Grid))
 	default:
-		say("from", c.Origin())
+		say("from", c.DescribeSource())
 	}
 	say("type", string(c.Type))
 	if l := c.Lattice; l != nil {

@@ -162,7 +162,7 @@ func lossAt(c *compiled.Compiled, deltas []string, rates []float64) (*Loss, erro
 		l.Tables = append(l.Tables, one)
 	}
 	for _, column := range Attributes(p) {
-		tables, steps, err := Changing(p, column)
+		tables, steps, err := MechanismsOfColumn(p, column)
 		if err != nil {
 			return nil, err
 		}
@@ -425,15 +425,15 @@ func dependsOn(p *plan.Plan, q plan.Query, column string) bool {
 // removedAndAdded is the ρ of two steps between neighbours, as a multiple of the ρ of one: √ρ adds up over steps.
 const removedAndAdded = 4
 
-// Changing returns the mechanisms of the measurements and blocks of microdata that a column affects, for neighbours
-// that differ in one unit's values of it, and the number of published tables and microdata that the column affects.
-// The mechanisms are in the order of the measurements, the noise of each before its choices; those of blocks come
-// last. It returns an error as [Query.Residual] does.
+// MechanismsOfColumn returns the mechanisms of the measurements and blocks of microdata that a column affects, for
+// neighbours that differ in one unit's values of it, and the number of published tables and microdata that the column
+// affects. The mechanisms are in the order of the measurements, the noise of each before its choices; those of blocks
+// come last. It returns an error as [Query.Residual] does.
 //
 // Guarantee: the mechanisms bound what distinguishes these neighbours. Theorem: a block that is ρ-zCDP when a unit is
 // added or removed is 4ρ-zCDP for one removal and one addition (Bun & Steinke 2016, proposition 1.9); where units are
 // replaced the change is one step. Argument: docs/proofs/sensitivity.md and docs/proofs/adaptive.md.
-func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism, err error) {
+func MechanismsOfColumn(p *plan.Plan, column string) (tables int, steps []budget.Mechanism, err error) {
 	for _, m := range p.Measurements {
 		selects := selecting[m.Selection.Kind()]
 		parts := dependsOn(p, m.Query, column)

@@ -429,7 +429,7 @@ func (b *Blueprint) calibrateRho(d *Division, needed map[string]*big.Rat) (*big.
 	if err != nil {
 		return nil, fmt.Errorf("budget: %w", err)
 	}
-	if least, err := budgeted.Least(needed); err != nil {
+	if least, err := budgeted.LeastTotal(needed); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTooLittle, err)
 	} else if least.Cmp(from) >= 0 { // a millionth more, so that there is something for every share
 		from = least.Add(least, new(big.Rat).Quo(least, big.NewRat(1_000_000, 1)))

@@ -40,7 +40,7 @@ func TestLossOfColumnsThatAreRead(t *testing.T) {
 		"sex": 4, "size": 4, "pay": 4, "band": 4, "hours": 5,
 	}
 	for column, n := range want {
-		_, steps, err := describe.Changing(p.Plan(), column)
+		_, steps, err := describe.MechanismsOfColumn(p.Plan(), column)
 		if err != nil || len(steps) != n {
 			t.Errorf("%s: %d measurements change, want %d (%v)", column, len(steps), n, err)
 		}

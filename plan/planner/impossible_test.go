@@ -291,7 +291,7 @@ func TestDerivedConditionsDropRowsByTheirOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	for column, want := range map[string]int{"age": 1, "pair": 0} {
-		tables, steps, err := describe.Changing(p.Plan(), column)
+		tables, steps, err := describe.MechanismsOfColumn(p.Plan(), column)
 		if err != nil || tables != want || len(steps) != want {
 			t.Errorf("%s: %d tables, %d measurements, %v; want %d", column, tables, len(steps), err, want)
 		}

@@ -109,7 +109,7 @@ func TestInvariantsDoNotNumberChildren(t *testing.T) {
 func TestLossOfLinkedAttributes(t *testing.T) {
 	tables := func(age, tenure, column string) int {
 		p := plantest.PlanOfHomes(t, "replace", age, tenure, "mst", "mst")
-		n, _, err := describe.Changing(p, column)
+		n, _, err := describe.MechanismsOfColumn(p, column)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestLossOfLinkedAttributes(t *testing.T) {
 	// The loss of a column of the parent has the child's answers about it in it.
 	of := func(column string) float64 {
 		p := plantest.PlanOfHomes(t, "replace", "error", "error", "mst", "mst")
-		_, steps, err := describe.Changing(p, column)
+		_, steps, err := describe.MechanismsOfColumn(p, column)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ func Example() {
 	root, _ := findings.Read("a policy", "one policy")
 	fmt.Println(root.Get("account").Text())
 	if amount := root.Get("cap").Get("epsilon"); !amount.IsNumber() {
-		findings.Wrong(amount, document.Problem{Message: "not a number", Expected: "such as 6, 0.5 or 1/2"})
+		findings.AddProblem(amount, document.Problem{Message: "not a number", Expected: "such as 6, 0.5 or 1/2"})
 	}
 	fmt.Println(findings.Problems()[0])
 	// Output:

@@ -57,8 +57,8 @@ func (f *Findings) Report(at *yaml.Node, path string, p Problem) {
 	f.unsound[at] = true
 }
 
-// Wrong reports a problem with a value.
-func (f *Findings) Wrong(n Node, p Problem) { f.Report(n.Position(), n.Path, p) }
+// AddProblem reports a problem with a value.
+func (f *Findings) AddProblem(n Node, p Problem) { f.Report(n.Position(), n.Path, p) }
 
 // WrongKey reports a problem with the key of a value, or with everything under it.
 func (f *Findings) WrongKey(n Node, p Problem) { f.Report(n.Key, n.Path, p) }
@@ -67,7 +67,7 @@ func (f *Findings) WrongKey(n Node, p Problem) { f.Report(n.Key, n.Path, p) }
 func (f *Findings) Number(n Node) (*big.Rat, bool) {
 	x, err := ParseNumber(n.Text())
 	if err != nil {
-		f.Wrong(n, Problem{Message: err.Error(), Expected: "a shorter number"})
+		f.AddProblem(n, Problem{Message: err.Error(), Expected: "a shorter number"})
 		return nil, false
 	}
 	return x, true
@@ -77,7 +77,7 @@ func (f *Findings) Number(n Node) (*big.Rat, bool) {
 // problem unchanged if near is "".
 func (f *Findings) WithNearest(n Node, p Problem, near string) Problem {
 	if near != "" {
-		p.Nearest, p.Fix = near, f.Mended(n.Value, near)
+		p.Nearest, p.Fix = near, f.RepairedLine(n.Value, near)
 	}
 	return p
 }
@@ -142,8 +142,9 @@ func (f *Findings) Line(number int) string {
 	return strings.TrimSuffix(f.lines[number-1], "\r")
 }
 
-// Mended returns the line of a scalar with the scalar replaced, or "" if the result does not fit on one short line.
-func (f *Findings) Mended(at *yaml.Node, replacement string) string {
+// RepairedLine returns the line of a scalar with the scalar replaced, or "" if the result does not fit on one short
+// line.
+func (f *Findings) RepairedLine(at *yaml.Node, replacement string) string {
 	runes := []rune(f.Line(at.Line))
 	from, old := at.Column-1, []rune(at.Value)
 	if (Node{Value: at}).IsQuoted() {
@@ -184,11 +185,11 @@ func inDocumentOrder(all []finding) []Problem {
 	return problems
 }
 
-// Sound reports whether there is no problem in or under the value.
-func (f *Findings) Sound(n Node) bool { return n.Present() && !f.unsound[n.Value] }
+// IsSound reports whether there is no problem in or under the value.
+func (f *Findings) IsSound(n Node) bool { return n.Present() && !f.unsound[n.Value] }
 
-// Built reports whether the value is sound and every part of it is built.
-func (f *Findings) Built(n Node) bool { return f.Sound(n) && !f.unfinished[n.Value] }
+// IsBuilt reports whether the value is sound and every part of it is built.
+func (f *Findings) IsBuilt(n Node) bool { return f.IsSound(n) && !f.unfinished[n.Value] }
 
 // MarkUnsound marks a value with a problem that is reported elsewhere, now or later.
 func (f *Findings) MarkUnsound(n Node) { f.unsound[n.Value] = true }
@@ -196,11 +197,11 @@ func (f *Findings) MarkUnsound(n Node) { f.unsound[n.Value] = true }
 // MarkUnbuilt marks a value with a part that is not built.
 func (f *Findings) MarkUnbuilt(n Node) { f.unfinished[n.Value] = true }
 
-// Spread carries the marks of nodes up to all of their ancestors.
-func (f *Findings) Spread(n *yaml.Node) (unsound, unfinished bool) {
+// SpreadMarks carries the marks of nodes up to all of their ancestors.
+func (f *Findings) SpreadMarks(n *yaml.Node) (unsound, unfinished bool) {
 	unsound, unfinished = f.unsound[n], f.unfinished[n]
 	for _, child := range n.Content {
-		u, v := f.Spread(child)
+		u, v := f.SpreadMarks(child)
 		unsound, unfinished = unsound || u, unfinished || v
 	}
 	if unsound {

@@ -131,11 +131,11 @@ func (n Node) Or(other Node) Node {
 	return other
 }
 
-// AtKey returns the key of the value as a node of its own.
-func (n Node) AtKey() Node { return Node{Value: n.Key, Path: n.Path} }
+// KeyNode returns the key of the value as a node of its own.
+func (n Node) KeyNode() Node { return Node{Value: n.Key, Path: n.Path} }
 
-// Whole returns the whole number of a scalar that has the syntax of one; 0 if it is absent.
-func (n Node) Whole() int64 {
+// WholeNumber returns the whole number of a scalar that has the syntax of one; 0 if it is absent.
+func (n Node) WholeNumber() int64 {
 	x, _ := ParseNumber(n.TextOr("0"))
 	return x.Num().Int64()
 }
@@ -155,8 +155,8 @@ func (n Node) Texts() []string {
 	return all
 }
 
-// Found describes the value in words, for "expected …, found …".
-func (n Node) Found() string {
+// Describe describes the value in words, for "expected …, found …".
+func (n Node) Describe() string {
 	switch {
 	case n.Value.Kind == yaml.MappingNode:
 		return "a mapping"

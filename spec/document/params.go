@@ -26,11 +26,11 @@ func (f *Findings) Parameters(root Node, given map[string]string) *Parameters {
 	n := root.Get("params")
 	for _, pair := range f.Entries(n) {
 		p.declared = append(p.declared, pair.Key.Value)
-		if f.Sound(pair) {
+		if f.IsSound(pair) {
 			p.checkParameter(pair, given)
 		}
 	}
-	if n.Present() && !f.Sound(n) && len(p.declared) == 0 {
+	if n.Present() && !f.IsSound(n) && len(p.declared) == 0 {
 		return p
 	}
 	at := root.Value
@@ -59,25 +59,25 @@ func (p *Parameters) checkParameter(n Node, given map[string]string) {
 	name, source := n.Key.Value, n.Get("pattern")
 	pattern, err := regexp.Compile(`\A(?:` + source.Text() + `)\z`)
 	if err != nil {
-		p.findings.Wrong(source, Problem{Message: "not a regular expression: " + Clip(err.Error()),
+		p.findings.AddProblem(source, Problem{Message: "not a regular expression: " + Clip(err.Error()),
 			Expected: "RE2 syntax, in single quotes"})
 		return
 	}
 	value, isGiven := given[name]
-	at := n.AtKey()
+	at := n.KeyNode()
 	switch {
 	case !isGiven:
-		p.findings.Wrong(at, Problem{
+		p.findings.AddProblem(at, Problem{
 			Message: fmt.Sprintf("no value for parameter %q", name), Expected: "a value that matches " + source.Text(),
 			Fix: "--set " + name + "=…",
 		})
 	case !pattern.MatchString(value):
-		p.findings.Wrong(at, Problem{
+		p.findings.AddProblem(at, Problem{
 			Message:  fmt.Sprintf("the value %q does not match as a whole", Clip(value)),
 			Expected: "a value that matches " + source.Text(),
 		})
 	case isUnsafe(value):
-		p.findings.Wrong(at, Problem{
+		p.findings.AddProblem(at, Problem{
 			Message:  fmt.Sprintf("the value %q could lead to another file", Clip(value)),
 			Expected: `a value without / \ .. * ? [ ] { } and control characters`,
 		})
@@ -119,7 +119,7 @@ func (p *Parameters) reportUndeclared(n Node, use, name string) {
 	problem := Problem{Message: use + " is not declared", Expected: "a parameter declared under params",
 		Fix: "params: {" + Clip(name) + ": {pattern: '…'}}"}
 	if problem.Nearest = p.findings.Nearest(name, slices.Sorted(slices.Values(p.declared))); problem.Nearest != "" {
-		problem.Fix = p.findings.Mended(n.Value, strings.ReplaceAll(n.Text(), use, "${"+problem.Nearest+"}"))
+		problem.Fix = p.findings.RepairedLine(n.Value, strings.ReplaceAll(n.Text(), use, "${"+problem.Nearest+"}"))
 	}
-	p.findings.Wrong(n, problem)
+	p.findings.AddProblem(n, problem)
 }

@@ -190,7 +190,7 @@ func (g *geojson) readFeature(f *feature, at int64, first []int64) *document.Pro
 	code, fit := g.domain.CodeOfText(name)
 	if fit != Fits {
 		p := g.problem(at, fmt.Sprintf("%q is no code of the code book", document.Clip(name)),
-			SomeOf(g.domain.Categories()))
+			FirstFewOf(g.domain.Categories()))
 		p.Nearest = Nearest(new(document.Suggestions), name, g.domain.Categories())
 		return p
 	}

@@ -17,7 +17,7 @@ import (
 func (r *Reader) Read(n document.Node) Declaration {
 	c := Declaration{Type: Type(n.Get("type").TextOr(string(Text)))}
 	if levels := n.Get("levels"); levels.Is(quadtree) && !n.Get("grid").Present() {
-		r.Wrong(levels, document.Problem{Message: "quadtree levels belong to a grid",
+		r.AddProblem(levels, document.Problem{Message: "quadtree levels belong to a grid",
 			Expected: "levels of this kind of domain"})
 		return c
 	}
@@ -49,13 +49,13 @@ func (r *Reader) Read(n document.Node) Declaration {
 func (r *Reader) readValues(c *Declaration, n document.Node) *Domain {
 	items := n.Get("values").Items()
 	if len(items) > MaxCells {
-		r.Wrong(n.Get("values"), document.Problem{Message: ErrTooFine.Error(), Expected: "fewer categories"})
+		r.AddProblem(n.Get("values"), document.Problem{Message: ErrTooFine.Error(), Expected: "fewer categories"})
 		return nil
 	}
 	categories, seen := make([]Category, len(items)), map[string]int{}
 	for i, item := range items {
 		if first := seen[item.Text()]; first > 0 {
-			r.Wrong(item, document.Problem{
+			r.AddProblem(item, document.Problem{
 				Message:  fmt.Sprintf("duplicate category %q", document.Clip(item.Text())),
 				Expected: fmt.Sprintf("each category once; it is number %d already", first),
 			})
@@ -68,7 +68,7 @@ func (r *Reader) readValues(c *Declaration, n document.Node) *Domain {
 	d := NewTexts(c.Type, categories)
 	levels := n.Get("levels")
 	if levels.Present() && levels.Items() != nil {
-		r.Wrong(levels, document.Problem{Message: "a list of levels belongs to a code book",
+		r.AddProblem(levels, document.Problem{Message: "a list of levels belongs to a code book",
 			Expected: "groups, as {half: {first: [a, b], second: [c]}}"})
 		return d
 	}
@@ -95,10 +95,10 @@ func (r *Reader) checkReading(c *Declaration, item document.Node) {
 	switch {
 	case c.Type == Text:
 	case !isListed:
-		r.Wrong(item, document.Problem{Message: fmt.Sprintf("values of type %s cannot be listed", c.Type),
+		r.AddProblem(item, document.Problem{Message: fmt.Sprintf("values of type %s cannot be listed", c.Type),
 			Expected: "a range, or type: text"})
 	case !rule.matches(item.Text()):
-		r.Wrong(item, document.Problem{Message: fmt.Sprintf("%q is never the text of a value of type %s",
+		r.AddProblem(item, document.Problem{Message: fmt.Sprintf("%q is never the text of a value of type %s",
 			document.Clip(item.Text()), c.Type), Expected: rule.expected, Fix: rule.fix})
 	}
 }
@@ -113,9 +113,9 @@ func joinFirst(names []string) string {
 
 // readGroups reads a level of groups, which partition the categories.
 func (r *Reader) readGroups(d *Domain, n document.Node) *Level {
-	l := &Level{Name: n.Key.Value, Of: make([]uint32, d.size)}
+	l := &Level{Name: n.Key.Value, CategoryOf: make([]uint32, d.size)}
 	if n.Get("width").Present() || n.Get("edges").Present() {
-		r.Wrong(n, document.Problem{Message: "width and edges belong to a range",
+		r.AddProblem(n, document.Problem{Message: "width and edges belong to a range",
 			Expected: "groups, each with the list of its categories"})
 		return l
 	}
@@ -127,14 +127,14 @@ func (r *Reader) readGroups(d *Domain, n document.Node) *Level {
 			code, fit := d.CodeOfText(item.Text())
 			switch {
 			case fit != Fits:
-				r.Wrong(item, NoCategory(r.Findings, item, "this column", d.Categories()))
+				r.AddProblem(item, NoCategory(r.Findings, item, "this column", d.Categories()))
 			case placed[code]:
-				r.Wrong(item, document.Problem{
+				r.AddProblem(item, document.Problem{
 					Message:  fmt.Sprintf("category %q is in two groups", document.Clip(item.Text())),
 					Expected: fmt.Sprintf("each category in one group; it is in %q already", document.Clip(group[code])),
 				})
 			default:
-				placed[code], group[code], l.Of[code] = true, g.Key.Value, uint32(i)
+				placed[code], group[code], l.CategoryOf[code] = true, g.Key.Value, uint32(i)
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (r *Reader) readGroups(d *Domain, n document.Node) *Level {
 func (r *Reader) readCodebook(c *Declaration, n document.Node) *Domain {
 	at := n.Get("codebook")
 	if c.Type != Text && c.Type != Integer {
-		r.Wrong(n.Get("type"), document.Problem{Message: "a code book of type " + string(c.Type),
+		r.AddProblem(n.Get("type"), document.Problem{Message: "a code book of type " + string(c.Type),
 			Expected: "text or integer"})
 		return nil
 	}
@@ -173,7 +173,7 @@ func (r *Reader) readCodebook(c *Declaration, n document.Node) *Domain {
 		for i, category := range d.Categories() {
 			if !IsInteger(category.Code) {
 				r.ReportIn(at.Value, at.Path,
-					*b.Problem(b.At[i], 1, fmt.Sprintf("%q is no integer as integers are written", document.Clip(category.Code)),
+					*b.Problem(b.RowLines[i], 1, fmt.Sprintf("%q is no integer as integers are written", document.Clip(category.Code)),
 						"digits without leading zeros, or type: text"))
 				return nil
 			}
@@ -183,7 +183,7 @@ func (r *Reader) readCodebook(c *Declaration, n document.Node) *Domain {
 	switch {
 	case !levels.Present():
 	case levels.Items() == nil:
-		r.Wrong(levels, document.Problem{
+		r.AddProblem(levels, document.Problem{
 			Message: "the levels of a code book are its columns", Expected: "a list of columns, coarse to fine",
 			Fix: "levels: [" + strings.Join(b.levelColumns(), ", ") + "]",
 		})
@@ -222,14 +222,15 @@ func (r *Reader) readBookLevels(b *codebook, d *Domain, items []document.Node, a
 	for i, item := range items {
 		name := item.Text()
 		if slices.ContainsFunc(levels, func(l *Level) bool { return l.Name == name }) {
-			r.Wrong(item, document.Problem{Message: fmt.Sprintf("level %q is there twice", name), Expected: "each level once"})
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("level %q is there twice", name),
+				Expected: "each level once"})
 			return nil
 		}
 		l := r.readBookLevel(b, d, items, i, at)
 		if l == nil {
 			return nil
 		}
-		if i > 0 && l.Of != nil {
+		if i > 0 && l.CategoryOf != nil {
 			if p := b.checkNesting(levels[i-1], l); p != nil {
 				r.ReportIn(at.Value, at.Path, *p)
 				return nil
@@ -265,14 +266,14 @@ func (r *Reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i 
 		}
 		return &Level{Name: name, Categories: d.Categories()}
 	case isCode:
-		r.Wrong(item, document.Problem{Message: fmt.Sprintf("level %q is the codes themselves, the finest", name),
+		r.AddProblem(item, document.Problem{Message: fmt.Sprintf("level %q is the codes themselves, the finest", name),
 			Expected: "it as the last level"})
 	default:
 		p := document.Problem{
 			Message:  fmt.Sprintf("%s has no column %q", b.File, document.Clip(name)),
 			Expected: document.OneOf(b.Header) + "; only the last level may have a name of its own, for the codes themselves",
 		}
-		r.Wrong(item, r.WithNearest(item, p, near))
+		r.AddProblem(item, r.WithNearest(item, p, near))
 	}
 	return nil
 }

@@ -73,15 +73,15 @@ func checkLevels(t *rapid.T, d *Domain) {
 			}
 			seen[c.Code] = true
 		}
-		if l.Of == nil {
+		if l.CategoryOf == nil {
 			continue
 		}
-		if len(l.Of) != d.Size() || l.Of[0] != 0 || int(l.Of[len(l.Of)-1]) != l.Size()-1 {
-			t.Fatalf("level %q: %v onto %d", name, l.Of, l.Size())
+		if len(l.CategoryOf) != d.Size() || l.CategoryOf[0] != 0 || int(l.CategoryOf[len(l.CategoryOf)-1]) != l.Size()-1 {
+			t.Fatalf("level %q: %v onto %d", name, l.CategoryOf, l.Size())
 		}
-		for k := 1; k < len(l.Of); k++ {
-			if step := l.Of[k] - l.Of[k-1]; step > 1 {
-				t.Fatalf("level %q jumps from %d to %d", name, l.Of[k-1], l.Of[k])
+		for k := 1; k < len(l.CategoryOf); k++ {
+			if step := l.CategoryOf[k] - l.CategoryOf[k-1]; step > 1 {
+				t.Fatalf("level %q jumps from %d to %d", name, l.CategoryOf[k-1], l.CategoryOf[k])
 			}
 		}
 	}
@@ -185,7 +185,7 @@ func TestCalendarBinsPartTheRange(t *testing.T) {
 			t.Fatalf("%d is %d, %v in %v", at, code, fit, cuts)
 		}
 		year, _ := c.Domain.Level("all")
-		if got, want := year.Categories[year.Of[code]].Code, microsTime(at).Format("2006"); got != want {
+		if got, want := year.Categories[year.CategoryOf[code]].Code, microsTime(at).Format("2006"); got != want {
 			t.Fatalf("%s lies in %s", want, got)
 		}
 	})

@@ -16,7 +16,7 @@ type codebook struct{ files.Table }
 
 // parseCodebook reads a code book: a header, then a row for each code.
 func parseCodebook(file, text string) (*codebook, *document.Problem) {
-	b := &codebook{files.Table{File: file, What: "code book", RowsAre: "codes", Headed: "code,label", Comma: ','}}
+	b := &codebook{files.Table{File: file, Description: "code book", RowNoun: "codes", Headed: "code,label", Comma: ','}}
 	if p := b.Parse(text); p != nil {
 		return nil, p
 	}
@@ -31,12 +31,12 @@ func parseCodebook(file, text string) (*codebook, *document.Problem) {
 		}
 		switch first := seen[row[0]]; {
 		case row[0] == "":
-			return nil, b.Problem(b.At[i], 1, "an empty code", "a code in the first column")
+			return nil, b.Problem(b.RowLines[i], 1, "an empty code", "a code in the first column")
 		case first > 0:
-			return nil, b.Problem(b.At[i], 1, fmt.Sprintf("duplicate code %q", document.Clip(row[0])),
+			return nil, b.Problem(b.RowLines[i], 1, fmt.Sprintf("duplicate code %q", document.Clip(row[0])),
 				fmt.Sprintf("each code once; the first is in line %d", first))
 		}
-		seen[row[0]] = b.At[i]
+		seen[row[0]] = b.RowLines[i]
 	}
 	if p := b.checkParents(); p != nil {
 		return nil, p
@@ -62,7 +62,7 @@ func (b *codebook) checkParents() *document.Problem {
 	}
 	for i, row := range b.Rows {
 		if row[column] != "" && !hasParent(row) {
-			return b.Problem(b.At[i], 1, fmt.Sprintf("code %q is an orphan: its parent %q is no code of this book",
+			return b.Problem(b.RowLines[i], 1, fmt.Sprintf("code %q is an orphan: its parent %q is no code of this book",
 				document.Clip(row[0]), document.Clip(row[column])),
 				"a line for the parent; where parents are codes of another list, another name for the column")
 		}
@@ -73,7 +73,7 @@ func (b *codebook) checkParents() *document.Problem {
 			visited[i] = start + 1
 			up, ok := rowOfCode[b.Rows[i][column]]
 			if ok && up != i && visited[up] == start+1 {
-				return b.Problem(b.At[i], 1, fmt.Sprintf("code %q lies within itself, by way of its parent %q: a cycle",
+				return b.Problem(b.RowLines[i], 1, fmt.Sprintf("code %q lies within itself, by way of its parent %q: a cycle",
 					document.Clip(b.Rows[i][0]), document.Clip(b.Rows[i][column])),
 					"parents that end at a code without one")
 			}
@@ -124,7 +124,7 @@ func (b *codebook) codeCategories() []Category {
 // columnLevel returns the level of a parent column: its categories in order of first appearance, and the parent of each
 // code.
 func (b *codebook) columnLevel(column int) (*Level, *document.Problem) {
-	l := &Level{Name: b.Header[column], Of: make([]uint32, len(b.Rows))}
+	l := &Level{Name: b.Header[column], CategoryOf: make([]uint32, len(b.Rows))}
 	label, seen, trimmed := b.labelColumn(column), map[string]uint32{}, map[string]string{}
 	for i, row := range b.Rows {
 		if p := b.checkBlanks(i, row[column], trimmed); p != nil {
@@ -137,17 +137,17 @@ func (b *codebook) columnLevel(column int) (*Level, *document.Problem) {
 		code, known := seen[c.Code]
 		switch {
 		case c.Code == "":
-			return nil, b.Problem(b.At[i], 1, fmt.Sprintf("an empty code in column %s", l.Name),
+			return nil, b.Problem(b.RowLines[i], 1, fmt.Sprintf("an empty code in column %s", l.Name),
 				"a code in each column that is a level")
 		case !known:
 			code = uint32(len(l.Categories))
 			seen[c.Code] = code
 			l.Categories = append(l.Categories, c)
 		case l.Categories[code].Label != c.Label:
-			return nil, b.Problem(b.At[i], 1, fmt.Sprintf("%s %q has two labels", l.Name, document.Clip(c.Code)),
+			return nil, b.Problem(b.RowLines[i], 1, fmt.Sprintf("%s %q has two labels", l.Name, document.Clip(c.Code)),
 				fmt.Sprintf("%q as before", document.Clip(l.Categories[code].Label)))
 		}
-		l.Of[i] = code
+		l.CategoryOf[i] = code
 	}
 	return l, nil
 }
@@ -161,7 +161,7 @@ func (b *codebook) checkBlanks(row int, code string, trimmed map[string]string) 
 	case !known:
 		trimmed[bare] = code
 	case first != code:
-		return b.Problem(b.At[row], 1, fmt.Sprintf("the codes %q and %q differ by blanks alone", document.Clip(first),
+		return b.Problem(b.RowLines[row], 1, fmt.Sprintf("the codes %q and %q differ by blanks alone", document.Clip(first),
 			document.Clip(code)), "one of the two throughout")
 	}
 	return nil
@@ -171,12 +171,12 @@ func (b *codebook) checkBlanks(row int, code string, trimmed map[string]string) 
 func (b *codebook) checkNesting(coarse, fine *Level) *document.Problem {
 	parent := make([]int, len(fine.Categories))
 	for i := range b.Rows {
-		child, group := fine.Of[i], int(coarse.Of[i])+1
+		child, group := fine.CategoryOf[i], int(coarse.CategoryOf[i])+1
 		if parent[child] == 0 {
 			parent[child] = group
 		}
 		if parent[child] != group {
-			return b.Problem(b.At[i], 1,
+			return b.Problem(b.RowLines[i], 1,
 				fmt.Sprintf("%s %q lies in %s %q and in %q: levels must nest", fine.Name,
 					document.Clip(fine.Categories[child].Code),
 					coarse.Name, document.Clip(coarse.Categories[parent[child]-1].Code),

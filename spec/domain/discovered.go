@@ -67,7 +67,7 @@ func (d *Domain) CanBeKey(text string) bool {
 func (r *Reader) readDiscover(c *Declaration, n document.Node) *Domain {
 	of := n.Get("values").Get("discover")
 	if c.Type != Text && c.Type != Integer {
-		r.Wrong(n.Get("type"), document.Problem{Message: "values of type " + string(c.Type) + " are not discovered",
+		r.AddProblem(n.Get("type"), document.Problem{Message: "values of type " + string(c.Type) + " are not discovered",
 			Expected: "text or integer"})
 		return nil
 	}
@@ -78,12 +78,12 @@ func (r *Reader) readDiscover(c *Declaration, n document.Node) *Domain {
 	}
 	for _, key := range []string{"unknown", "null"} {
 		if as := n.Get(key).Get("as"); as.Present() {
-			r.Wrong(as, document.Problem{Message: "a category of its own in a column whose categories are not listed",
+			r.AddProblem(as, document.Problem{Message: "a category of its own in a column whose categories are not listed",
 				Expected: key + ": error or drop", Fix: key + ": drop"})
 			return nil
 		}
 	}
 	d := NewTexts(c.Type, nil)
-	d.discover = &Discover{MaxLength: of.Get("max_length").Whole(), AtLeast: of.Get("at_least").Whole()}
+	d.discover = &Discover{MaxLength: of.Get("max_length").WholeNumber(), AtLeast: of.Get("at_least").WholeNumber()}
 	return d
 }

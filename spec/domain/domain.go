@@ -99,8 +99,8 @@ func (d *Domain) Add(code string) (base int, ok bool) {
 		return 0, false
 	}
 	for _, l := range d.allLevels() {
-		if l.Of != nil {
-			l.Of = append(l.Of, uint32(len(l.Categories)))
+		if l.CategoryOf != nil {
+			l.CategoryOf = append(l.CategoryOf, uint32(len(l.Categories)))
 		}
 		l.Categories = append(l.Categories, Category{Code: code})
 	}
@@ -125,7 +125,7 @@ func (d *Domain) hasCode(code string) bool {
 type Level struct {
 	Name       string
 	Categories []Category
-	Of         []uint32
+	CategoryOf []uint32
 }
 
 // Size returns the number of categories of the level.
@@ -139,7 +139,7 @@ func Nearest(s *document.Suggestions, name string, categories []Category) string
 // NoCategory returns the problem for a node whose text is not a category of the column.
 func NoCategory(f *document.Findings, n document.Node, column string, categories []Category) document.Problem {
 	p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(n.Text()), column),
-		Expected: SomeOf(categories)}
+		Expected: FirstFewOf(categories)}
 	return f.WithNearest(n, p, Nearest(&f.Suggestions, n.Text(), categories))
 }
 
@@ -284,8 +284,8 @@ var canonicalInteger = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 // IsInteger reports whether a text is an integer in canonical form: digits without leading zeros.
 func IsInteger(text string) bool { return canonicalInteger.MatchString(text) }
 
-// SomeOf lists the first few of a column's categories.
-func SomeOf(categories []Category) string {
+// FirstFewOf lists the first few of a column's categories.
+func FirstFewOf(categories []Category) string {
 	const shown = 8
 	var names []string
 	for _, c := range categories[:min(len(categories), shown)] {
@@ -338,8 +338,8 @@ func Merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int
 
 // Category returns the category of a base cell.
 func (l *Level) Category(base int) int {
-	if l.Of == nil {
+	if l.CategoryOf == nil {
 		return base
 	}
-	return int(l.Of[base])
+	return int(l.CategoryOf[base])
 }

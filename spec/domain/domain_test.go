@@ -86,8 +86,8 @@ func TestRangesWithoutStepHaveNoFinestLevel(t *testing.T) {
 		t.Errorf("finest %v, %d base cells", l, d.Size())
 	}
 	a, _ := d.Level("a")
-	if want := []uint32{0, 0, 1, 1, 2}; !slices.Equal(a.Of, want) {
-		t.Errorf("a.Of = %v, want %v", a.Of, want)
+	if want := []uint32{0, 0, 1, 1, 2}; !slices.Equal(a.CategoryOf, want) {
+		t.Errorf("a.Of = %v, want %v", a.CategoryOf, want)
 	}
 }
 

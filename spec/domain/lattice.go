@@ -17,20 +17,20 @@ func newLattice(step *big.Rat, first, last int64) *Lattice {
 	return &Lattice{Step: step, First: first, Last: last, scale: scaleOf(step)}
 }
 
-// Whole stands for no stratum: the range of all values.
-const Whole = -1
+// NoStratum stands for no stratum: the range of all values.
+const NoStratum = -1
 
-// Of returns the first and last index of a stratum: a finest code of the column By, or Whole. A lattice without strata
-// returns the range of all values.
-func (l *Lattice) Of(stratum int) (first, last int64) {
+// Bounds returns the first and last index of a stratum: a finest code of the column By, or Whole. A lattice without
+// strata returns the range of all values.
+func (l *Lattice) Bounds(stratum int) (first, last int64) {
 	if l.By == "" || stratum < 0 {
 		return l.First, l.Last
 	}
 	return l.Strata[stratum].First, l.Strata[stratum].Last
 }
 
-// Places returns the number of lattice points, or math.MaxUint32 if there are too many for codes of 32 bits.
-func (l *Lattice) Places() int {
+// PointCount returns the number of lattice points, or math.MaxUint32 if there are too many for codes of 32 bits.
+func (l *Lattice) PointCount() int {
 	if l.Last < l.First || uint64(l.Last)-uint64(l.First) >= math.MaxUint32 {
 		return math.MaxUint32
 	}
@@ -42,8 +42,8 @@ func (l *Lattice) Value(place int64) *big.Rat {
 	return new(big.Rat).Mul(l.Step, new(big.Rat).SetInt64(place))
 }
 
-// PlaceOfInt returns the index of an integer: x = v/Step rounded to ⌊x + 1/2⌋ and clamped to the range of its stratum.
-func (l *Lattice) PlaceOfInt(v int64, stratum int) int64 {
+// IndexOfInt returns the index of an integer: x = v/Step rounded to ⌊x + 1/2⌋ and clamped to the range of its stratum.
+func (l *Lattice) IndexOfInt(v int64, stratum int) int64 {
 	s := l.stepScale()
 	if s.num == 1 && s.den == 1 {
 		return l.Clamp(v, stratum)
@@ -51,9 +51,9 @@ func (l *Lattice) PlaceOfInt(v int64, stratum int) int64 {
 	return l.Clamp(s.nearestIndex(quantity{negative: v < 0, magnitude: magnitude(v)}), stratum)
 }
 
-// PlaceOfFloat returns the index of a float64, taken as its shortest decimal that reads back the same. Infinities lie
+// IndexOfFloat returns the index of a float64, taken as its shortest decimal that reads back the same. Infinities lie
 // beyond all numbers and are clamped to an end. The fit is NaN for NaN and Fits for every other value.
-func (l *Lattice) PlaceOfFloat(v float64, stratum int) (int64, Fit) {
+func (l *Lattice) IndexOfFloat(v float64, stratum int) (int64, Fit) {
 	switch {
 	case math.IsNaN(v):
 		return 0, NaN
@@ -62,7 +62,7 @@ func (l *Lattice) PlaceOfFloat(v float64, stratum int) (int64, Fit) {
 	case math.IsInf(v, -1):
 		return l.Clamp(math.MinInt64, stratum), Fits
 	case v == math.Trunc(v) && math.Abs(v) < 1<<53:
-		return l.PlaceOfInt(int64(v), stratum), Fits
+		return l.IndexOfInt(int64(v), stratum), Fits
 	}
 	s := l.stepScale()
 	if place, sure := s.floatNearestIndex(v); sure {
@@ -71,9 +71,9 @@ func (l *Lattice) PlaceOfFloat(v float64, stratum int) (int64, Fit) {
 	return l.Clamp(s.nearestIndex(quantityOfFloat(v)), stratum), Fits
 }
 
-// PlaceOfDecimal returns the index of unscaled·10^-scale, where unscaled is a 128-bit integer in two's complement, as
+// IndexOfDecimal returns the index of unscaled·10^-scale, where unscaled is a 128-bit integer in two's complement, as
 // in Arrow's decimals.
-func (l *Lattice) PlaceOfDecimal(high int64, low uint64, scale int32, stratum int) int64 {
+func (l *Lattice) IndexOfDecimal(high int64, low uint64, scale int32, stratum int) int64 {
 	q := quantity{negative: high < 0, exponent: -int(scale)}
 	if q.negative {
 		var carry uint64
@@ -87,9 +87,9 @@ func (l *Lattice) PlaceOfDecimal(high int64, low uint64, scale int32, stratum in
 	return l.Clamp(l.stepScale().nearestIndex(q), stratum)
 }
 
-// PlaceOfText returns the index of a text that is a number: digits with an optional sign, point and exponent. Every
+// IndexOfText returns the index of a text that is a number: digits with an optional sign, point and exponent. Every
 // other text is NotANumber, which the column's policy for unknown values handles.
-func (l *Lattice) PlaceOfText(text string, stratum int) (int64, Fit) {
+func (l *Lattice) IndexOfText(text string, stratum int) (int64, Fit) {
 	q, ok := parseQuantity(text)
 	if !ok {
 		return 0, NotANumber
@@ -115,9 +115,9 @@ func (l *Lattice) CountNull(text string) bool {
 // NullIsNumber reports whether a null counts as a number.
 func (l *Lattice) NullIsNumber() bool { return l.nullIsNumber }
 
-// PlaceOfNull returns the index of a null, and of NaN, where the column's policy for them is As: the index of the
+// IndexOfNull returns the index of a null, and of NaN, where the column's policy for them is As: the index of the
 // number that they count as.
-func (l *Lattice) PlaceOfNull(stratum int) int64 { return l.Clamp(l.null, stratum) }
+func (l *Lattice) IndexOfNull(stratum int) int64 { return l.Clamp(l.null, stratum) }
 
 // Clamp returns the index in a stratum's range that is nearest to the given one. Clamping to the range of all values
 // first changes nothing.
@@ -125,7 +125,7 @@ func (l *Lattice) PlaceOfNull(stratum int) int64 { return l.Clamp(l.null, stratu
 // Guarantee: no index of a value, however it was read, lies beyond the range of its stratum. Neighbours: both
 // relations. Argument: docs/proofs/lattice.md.
 func (l *Lattice) Clamp(place int64, stratum int) int64 {
-	first, last := l.Of(stratum)
+	first, last := l.Bounds(stratum)
 	return min(max(place, first), last)
 }
 

@@ -71,7 +71,7 @@ func drawNearHalf(t *rapid.T, l *Lattice) (unscaled *big.Int, scale int) {
 func TestPlacesAreTheNearest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLattice(t)
-		stratum := rapid.IntRange(Whole, 2).Draw(t, "stratum")
+		stratum := rapid.IntRange(NoStratum, 2).Draw(t, "stratum")
 		first, last := l.First, l.Last
 		if l.By != "" && stratum >= 0 {
 			first, last = l.Strata[stratum].First, l.Strata[stratum].Last
@@ -86,7 +86,7 @@ func TestPlacesAreTheNearest(t *testing.T) {
 		}
 		want := roundedAndClamped(x, l.Step, first, last)
 		text := fmt.Sprintf("%se%d", unscaled, -scale)
-		if got, fit := l.PlaceOfText(text, stratum); got != want || fit != Fits {
+		if got, fit := l.IndexOfText(text, stratum); got != want || fit != Fits {
 			t.Fatalf("text %s: place %d, %v, want %d", text, got, fit, want)
 		}
 		if unscaled.BitLen() < 127 {
@@ -96,23 +96,23 @@ func TestPlacesAreTheNearest(t *testing.T) {
 			}
 			low := new(big.Int).And(twos, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 			high := int64(twos.Rsh(twos, 64).Uint64())
-			if got := l.PlaceOfDecimal(high, low, int32(scale), stratum); got != want {
+			if got := l.IndexOfDecimal(high, low, int32(scale), stratum); got != want {
 				t.Fatalf("decimal %s: place %d, want %d", text, got, want)
 			}
 		}
 		if x.IsInt() && x.Num().IsInt64() {
-			if got := l.PlaceOfInt(x.Num().Int64(), stratum); got != want {
+			if got := l.IndexOfInt(x.Num().Int64(), stratum); got != want {
 				t.Fatalf("integer %s: place %d, want %d", x.Num(), got, want)
 			}
 		}
 		v, _ := x.Float64()
 		v = rapid.SampledFrom([]float64{v, math.Nextafter(v, math.Inf(1)), math.Nextafter(v, math.Inf(-1)), -v}).Draw(t, "v")
 		shortest, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
-		got, fit := l.PlaceOfFloat(v, stratum)
+		got, fit := l.IndexOfFloat(v, stratum)
 		if want := roundedAndClamped(shortest, l.Step, first, last); got != want || fit != Fits {
 			t.Fatalf("float %v: place %d, %v, want %d", v, got, fit, want)
 		}
-		if once := l.Clamp(l.Clamp(got, Whole), stratum); once != got {
+		if once := l.Clamp(l.Clamp(got, NoStratum), stratum); once != got {
 			t.Fatalf("clamped twice %d is %d", got, once)
 		}
 	})
@@ -138,7 +138,7 @@ func TestPlacesOfLongAndLargeNumbers(t *testing.T) {
 			for _, step := range steps {
 				l := newLattice(step, -document.MaxWhole, document.MaxWhole)
 				want := roundedAndClamped(x, step, -document.MaxWhole, document.MaxWhole)
-				if got, fit := l.PlaceOfText(sign+text, Whole); got != want || fit != Fits {
+				if got, fit := l.IndexOfText(sign+text, NoStratum); got != want || fit != Fits {
 					t.Errorf("%s%s in steps of %s: place %d, %v, want %d", sign, text, step.RatString(), got, fit, want)
 				}
 			}
@@ -156,11 +156,11 @@ func TestHalvesGoUp(t *testing.T) {
 		"1.25":  3, "-1.25": -2, "49.74": 99, "50": 100, "1e300": 100, "-1e300": -100, "1e-300": 0, "-1e-300": 0,
 		"-1e-100000": 0, "1e100000": 100,
 	} {
-		if got, fit := l.PlaceOfText(text, Whole); got != want || fit != Fits {
+		if got, fit := l.IndexOfText(text, NoStratum); got != want || fit != Fits {
 			t.Errorf("text %s: place %d, %v, want %d", text, got, fit, want)
 		}
 		if v, err := strconv.ParseFloat(text, 64); err == nil && len(text) < 10 {
-			if got, _ := l.PlaceOfFloat(v, Whole); got != want {
+			if got, _ := l.IndexOfFloat(v, NoStratum); got != want {
 				t.Errorf("float %s: place %d, want %d", text, got, want)
 			}
 		}
@@ -173,7 +173,7 @@ func TestFloatsAreTheirShortestDecimals(t *testing.T) {
 	l := newLattice(big.NewRat(1, 100), -1_000_000, 1_000_000)
 	for v, want := range map[float64]int64{0.145: 15, 0.155: 16, 0.285: 29, 1.005: 101, -0.145: -14, 2.675: 268, 1e-320: 0,
 		5e-324: 0, 9999.995: 1_000_000} {
-		if got, _ := l.PlaceOfFloat(v, Whole); got != want {
+		if got, _ := l.IndexOfFloat(v, NoStratum); got != want {
 			t.Errorf("%v: place %d, want %d", v, got, want)
 		}
 	}
@@ -182,20 +182,20 @@ func TestFloatsAreTheirShortestDecimals(t *testing.T) {
 func TestWhatIsNoNumberHasNoPlace(t *testing.T) {
 	l := newLattice(big.NewRat(1, 1), -3, 5)
 	for _, text := range []string{"", " 1", "1 ", "1,5", "0x1", "1/2", "NaN", "inf", "one", "--1", "1e", "."} {
-		if _, fit := l.PlaceOfText(text, Whole); fit != NotANumber {
+		if _, fit := l.IndexOfText(text, NoStratum); fit != NotANumber {
 			t.Errorf("%q: %v", text, fit)
 		}
 	}
-	if _, fit := l.PlaceOfFloat(math.NaN(), Whole); fit != NaN {
+	if _, fit := l.IndexOfFloat(math.NaN(), NoStratum); fit != NaN {
 		t.Errorf("NaN: %v", fit)
 	}
 	for v, want := range map[float64]int64{math.Inf(1): 5, math.Inf(-1): -3, math.MaxFloat64: 5, -math.MaxFloat64: -3} {
-		if got, fit := l.PlaceOfFloat(v, Whole); got != want || fit != Fits {
+		if got, fit := l.IndexOfFloat(v, NoStratum); got != want || fit != Fits {
 			t.Errorf("%v: place %d, %v, want %d", v, got, fit, want)
 		}
 	}
 	for v, want := range map[int64]int64{math.MaxInt64: 5, math.MinInt64: -3} {
-		if got := l.PlaceOfInt(v, Whole); got != want {
+		if got := l.IndexOfInt(v, NoStratum); got != want {
 			t.Errorf("%d: place %d, want %d", v, got, want)
 		}
 	}
@@ -205,7 +205,7 @@ func TestWhatIsNoNumberHasNoPlace(t *testing.T) {
 func TestNullsAreClamped(t *testing.T) {
 	l := newLattice(big.NewRat(1, 1), 0, 100)
 	l.By, l.Strata, l.null = "size", []Stratum{{0, 10}, {50, 100}}, 20
-	if small, large := l.PlaceOfNull(0), l.PlaceOfNull(1); small != 10 || large != 50 {
+	if small, large := l.IndexOfNull(0), l.IndexOfNull(1); small != 10 || large != 50 {
 		t.Errorf("places %d and %d", small, large)
 	}
 }
@@ -213,10 +213,10 @@ func TestNullsAreClamped(t *testing.T) {
 func TestPlacesDoNotAllocate(t *testing.T) {
 	l := newLattice(big.NewRat(1, 100), -100, 100_000)
 	for name, place := range map[string]func(){
-		"an integer": func() { l.PlaceOfInt(17, Whole) },
-		"a float":    func() { l.PlaceOfFloat(12.345, Whole) },
-		"a decimal":  func() { l.PlaceOfDecimal(-1, math.MaxUint64-55, 2, Whole) },
-		"a text":     func() { l.PlaceOfText("-12.345", Whole) },
+		"an integer": func() { l.IndexOfInt(17, NoStratum) },
+		"a float":    func() { l.IndexOfFloat(12.345, NoStratum) },
+		"a decimal":  func() { l.IndexOfDecimal(-1, math.MaxUint64-55, 2, NoStratum) },
+		"a text":     func() { l.IndexOfText("-12.345", NoStratum) },
 	} {
 		if n := testing.AllocsPerRun(100, place); n != 0 {
 			t.Errorf("the place of %s takes %v allocations", name, n)
@@ -230,27 +230,27 @@ func BenchmarkPlaces(b *testing.B) {
 	b.Run("float", func(b *testing.B) {
 		v := 0.01
 		for b.Loop() {
-			l.PlaceOfFloat(v, Whole)
+			l.IndexOfFloat(v, NoStratum)
 			v += 12.37
 		}
 	})
 	b.Run("integer", func(b *testing.B) {
 		v := int64(1)
 		for b.Loop() {
-			thousands.PlaceOfInt(v, Whole)
+			thousands.IndexOfInt(v, NoStratum)
 			v += 1237
 		}
 	})
 	b.Run("decimal", func(b *testing.B) {
 		v := uint64(1)
 		for b.Loop() {
-			l.PlaceOfDecimal(0, v, 2, Whole)
+			l.IndexOfDecimal(0, v, 2, NoStratum)
 			v += 1237
 		}
 	})
 	b.Run("text", func(b *testing.B) {
 		for b.Loop() {
-			l.PlaceOfText("1234.56", Whole)
+			l.IndexOfText("1234.56", NoStratum)
 		}
 	})
 }

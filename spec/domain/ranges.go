@@ -27,7 +27,7 @@ type rangeReader struct {
 // readIntegers reads values: {integers: [a, b]}, whose cells are the integers themselves.
 func (r *Reader) readIntegers(c *Declaration, n document.Node) *Domain {
 	if declared := n.Get("type"); declared.Present() && c.Type != Integer {
-		r.Wrong(declared, document.Problem{Message: "integers of type " + string(c.Type), Expected: "integer",
+		r.AddProblem(declared, document.Problem{Message: "integers of type " + string(c.Type), Expected: "integer",
 			Fix: "type: integer"})
 		return nil
 	}
@@ -53,11 +53,11 @@ func (r *Reader) readRange(c *Declaration, n document.Node) *Domain {
 		})
 		return nil
 	case c.Type == Text || c.Type == Boolean:
-		r.Wrong(declared, document.Problem{Message: "a range of type " + string(c.Type),
+		r.AddProblem(declared, document.Problem{Message: "a range of type " + string(c.Type),
 			Expected: "integer, decimal, date or timestamp"})
 		return nil
 	case n.Get("range").Get(RangeBy).Present() && c.Type != Integer && c.Type != Decimal:
-		r.Wrong(declared, document.Problem{Message: "a range for each category is for numbers",
+		r.AddProblem(declared, document.Problem{Message: "a range for each category is for numbers",
 			Expected: "integer or decimal, or one range of all"})
 		return nil
 	}
@@ -120,7 +120,7 @@ func (r *rangeReader) readBounds(pair document.Node) (low, high *big.Rat, ok boo
 		return nil, nil, false
 	}
 	if order := low.Cmp(high); order > 0 || order == 0 && r.typ != Integer && r.typ != Date {
-		r.Wrong(pair, document.Problem{
+		r.AddProblem(pair, document.Problem{
 			Message:  fmt.Sprintf("the range [%s, %s] holds nothing", ends[0].Text(), ends[1].Text()),
 			Expected: "the smaller bound first", Fix: fmt.Sprintf("[%s, %s]", ends[1].Text(), ends[0].Text()),
 		})
@@ -135,7 +135,7 @@ func (r *rangeReader) readValue(n document.Node) (*big.Rat, bool) {
 	if expected, isMoment := momentSyntax[r.typ]; isMoment {
 		at, ok := parseMoment(r.typ, text)
 		if !ok {
-			r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: expected})
+			r.AddProblem(n, document.Problem{Message: "found " + n.Describe(), Expected: expected})
 		}
 		return new(big.Rat).SetInt64(at), ok
 	}
@@ -143,9 +143,9 @@ func (r *rangeReader) readValue(n document.Node) (*big.Rat, bool) {
 	switch {
 	case !ok:
 	case r.typ == Integer && !x.IsInt():
-		r.Wrong(n, document.Problem{Message: text + " is no integer", Expected: "an integer, or type: decimal"})
+		r.AddProblem(n, document.Problem{Message: text + " is no integer", Expected: "an integer, or type: decimal"})
 	case new(big.Rat).Abs(x).Cmp(big.NewRat(document.MaxWhole, 1)) > 0:
-		r.Wrong(n, document.Problem{Message: text + " is too large", Expected: "a number within ±2^61"})
+		r.AddProblem(n, document.Problem{Message: text + " is too large", Expected: "a number within ±2^61"})
 	default:
 		return x, true
 	}
@@ -158,7 +158,7 @@ var momentSyntax = map[Type]string{Date: "a date as 2024-01-31", Timestamp: "a t
 // readNumber reads a number from a node of any shape.
 func (r *rangeReader) readNumber(n document.Node) (*big.Rat, bool) {
 	if !document.IsNumber(n.Text()) {
-		r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a number"})
+		r.AddProblem(n, document.Problem{Message: "found " + n.Describe(), Expected: "a number"})
 		return nil, false
 	}
 	return r.Number(n)
@@ -194,7 +194,7 @@ func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 	}
 	den, err := commonDenominator(numbers)
 	if err != nil {
-		r.Wrong(r.node.Get("range"), document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
+		r.AddProblem(r.node.Get("range"), document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
 		return false
 	}
 	r.span.den = den
@@ -205,7 +205,7 @@ func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 func (r *rangeReader) build() *Domain {
 	levels := r.node.Get("levels")
 	if levels.Present() && levels.Items() != nil {
-		r.Wrong(levels, document.Problem{Message: "a list of levels belongs to a code book",
+		r.AddProblem(levels, document.Problem{Message: "a list of levels belongs to a code book",
 			Expected: "levels as {band: {width: 10}}"})
 		return nil
 	}
@@ -244,7 +244,8 @@ func (r *rangeReader) build() *Domain {
 			})
 			return nil
 		}
-		d.levels = append(d.levels, &Level{Name: pair.Key.Value, Categories: r.span.binCategories(cuttings[i]), Of: of})
+		d.levels = append(d.levels, &Level{Name: pair.Key.Value, Categories: r.span.binCategories(cuttings[i]),
+			CategoryOf: of})
 	}
 	return d
 }
@@ -255,7 +256,7 @@ func (r *rangeReader) ownCells() (own cutting, finest, ok bool) {
 	step := r.node.Get("step")
 	switch of := r.typ; {
 	case step.Present() && of == Date:
-		r.Wrong(step, document.Problem{Message: "dates have no step: their cells are days",
+		r.AddProblem(step, document.Problem{Message: "dates have no step: their cells are days",
 			Expected: "levels, as {week: {width: week}}"})
 		return own, false, false
 	case step.Present():
@@ -306,7 +307,7 @@ func (r *rangeReader) reportTooFine(n document.Node) {
 	case r.typ == Decimal || r.typ == Timestamp:
 		expected = "a larger step, or no step and levels"
 	}
-	r.Wrong(n, document.Problem{Message: ErrTooFine.Error(), Expected: expected})
+	r.AddProblem(n, document.Problem{Message: ErrTooFine.Error(), Expected: expected})
 }
 
 // readLevel reads one level: a width or edges.
@@ -318,7 +319,7 @@ func (r *rangeReader) readLevel(n document.Node) (cutting, bool) {
 	case edges.Present():
 		return r.readEdges(edges)
 	}
-	r.Wrong(n, document.Problem{Message: "groups belong to a list of values", Expected: "{width: …} or {edges: […]}"})
+	r.AddProblem(n, document.Problem{Message: "groups belong to a list of values", Expected: "{width: …} or {edges: […]}"})
 	return cutting{}, false
 }
 
@@ -328,19 +329,20 @@ func (r *rangeReader) readWidth(n document.Node) (cutting, bool) {
 		return r.readDuration(n, d)
 	}
 	if r.typ == Timestamp {
-		r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a duration, as hour, week or 15 minutes"})
+		r.AddProblem(n, document.Problem{Message: "found " + n.Describe(),
+			Expected: "a duration, as hour, week or 15 minutes"})
 		return cutting{}, false
 	}
 	x, ok := r.readNumber(n)
 	switch {
 	case !ok:
 	case x.Sign() <= 0:
-		r.Wrong(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
+		r.AddProblem(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
 	case r.typ != Decimal && !x.IsInt():
-		r.Wrong(n, document.Problem{Message: n.Text() + " is not whole",
+		r.AddProblem(n, document.Problem{Message: n.Text() + " is not whole",
 			Expected: "a whole number: this range has only whole values"})
 	case x.Cmp(big.NewRat(document.MaxWhole, 1)) > 0:
-		r.Wrong(n, document.Problem{Message: n.Text() + " is too large", Expected: "a number within the range"})
+		r.AddProblem(n, document.Problem{Message: n.Text() + " is too large", Expected: "a number within the range"})
 	default:
 		return r.newCutting(n, r.span.evenCuts(latticePoint(x, r.span.den)))
 	}
@@ -357,7 +359,7 @@ func (r *rangeReader) newCutting(n document.Node, cuts []int64) (cutting, bool) 
 
 // readDuration reads a width given by the calendar.
 func (r *rangeReader) readDuration(n document.Node, d duration) (cutting, bool) {
-	p := document.Problem{Message: "found " + n.Found()}
+	p := document.Problem{Message: "found " + n.Describe()}
 	switch of := r.typ; {
 	case of != Date && of != Timestamp:
 		p.Expected = "a number"
@@ -369,7 +371,7 @@ func (r *rangeReader) readDuration(n document.Node, d duration) (cutting, bool) 
 		p.Expected = "a duration within the range"
 	}
 	if p.Expected != "" {
-		r.Wrong(n, p)
+		r.AddProblem(n, p)
 		return cutting{}, false
 	}
 	c, ok := r.newCutting(n, r.span.calendarCuts(d))
@@ -392,13 +394,13 @@ func (r *rangeReader) readEdges(n document.Node) (cutting, bool) {
 		cuts[i] = latticePoint(x, r.span.den)
 		switch {
 		case cuts[i] < r.span.low || cuts[i] > r.span.high:
-			r.Wrong(item, document.Problem{
+			r.AddProblem(item, document.Problem{
 				Message:  fmt.Sprintf("the edge %s is outside the range", item.Text()),
 				Expected: fmt.Sprintf("an edge from %s to %s", r.span.formatPoint(r.span.low), r.span.formatPoint(r.span.high)),
 			})
 			return cutting{}, false
 		case i > 0 && cuts[i] <= cuts[i-1]:
-			r.Wrong(item, document.Problem{Message: "edges do not ascend: " + item.Text() + " after " + items[i-1].Text(),
+			r.AddProblem(item, document.Problem{Message: "edges do not ascend: " + item.Text() + " after " + items[i-1].Text(),
 				Expected: "each edge larger than the one before"})
 			return cutting{}, false
 		}
@@ -406,7 +408,7 @@ func (r *rangeReader) readEdges(n document.Node) (cutting, bool) {
 	if cuts[0] != r.span.low {
 		low := r.span.formatPoint(r.span.low)
 		texts := append([]string{low}, n.Texts()...)
-		r.Wrong(items[0], document.Problem{
+		r.AddProblem(items[0], document.Problem{
 			Message:  fmt.Sprintf("the first edge is %s, the range starts at %s", items[0].Text(), low),
 			Expected: "the range's lower bound as the first edge", Fix: "edges: [" + strings.Join(texts, ", ") + "]",
 		})

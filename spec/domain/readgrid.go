@@ -23,7 +23,8 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 	}
 	g := &Grid{Longitude: at.Get("lon").TextOr("lon"), Latitude: at.Get("lat").TextOr("lat")}
 	if g.Longitude == g.Latitude {
-		r.Wrong(at, document.Problem{Message: fmt.Sprintf("longitude and latitude are both %s", document.Clip(g.Longitude)),
+		r.AddProblem(at, document.Problem{Message: fmt.Sprintf("longitude and latitude are both %s",
+			document.Clip(g.Longitude)),
 			Expected: "a column for each"})
 		return nil
 	}
@@ -31,9 +32,9 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 		return nil
 	}
 	counts := at.Get("cells").Items()
-	columns, rows := int(counts[0].Whole()), int(counts[1].Whole())
+	columns, rows := int(counts[0].WholeNumber()), int(counts[1].WholeNumber())
 	if columns*rows > mostGridCells {
-		r.Wrong(at.Get("cells"), document.Problem{Message: fmt.Sprintf("a grid of %d cells", columns*rows),
+		r.AddProblem(at.Get("cells"), document.Problem{Message: fmt.Sprintf("a grid of %d cells", columns*rows),
 			Expected: fmt.Sprintf("at most %d, as [1024, 1024]", mostGridCells)})
 		return nil
 	}
@@ -41,7 +42,7 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 	g.X, errX = newAxis(g.Box[0], g.Box[2], columns)
 	g.Y, errY = newAxis(g.Box[1], g.Box[3], rows)
 	if errX != nil || errY != nil {
-		r.Wrong(at.Get("box"), document.Problem{Message: "edges of cells that need more than 61 bits",
+		r.AddProblem(at.Get("box"), document.Problem{Message: "edges of cells that need more than 61 bits",
 			Expected: "corners with fewer digits, or other numbers of cells"})
 		return nil
 	}
@@ -52,12 +53,12 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 		return d
 	}
 	if levels.Text() != quadtree {
-		r.Wrong(levels, document.Problem{Message: "the levels of a grid are a quadtree",
+		r.AddProblem(levels, document.Problem{Message: "the levels of a grid are a quadtree",
 			Expected: "each level half the columns and half the rows of the one before", Fix: "levels: " + quadtree})
 		return nil
 	}
 	if columns%2+rows%2 > 0 {
-		r.Wrong(at.Get("cells"), document.Problem{
+		r.AddProblem(at.Get("cells"), document.Problem{
 			Message: fmt.Sprintf("%d × %d cells cannot be halved into a quadtree", columns, rows),
 			Expected: fmt.Sprintf("two even numbers; powers of two, as [64, 64], can be halved down to one cell; [%d, %d] lie near",
 				columns+columns%2, rows+rows%2),
@@ -67,9 +68,9 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 	}
 	for by := 2; columns%by+rows%by == 0; by *= 2 {
 		l := g.newLevel(fmt.Sprintf("%dx%d", columns/by, rows/by), columns/by, rows/by)
-		l.Of = make([]uint32, d.size)
-		for cell := range l.Of {
-			l.Of[cell] = uint32(cell/rows/by*(rows/by) + cell%rows/by)
+		l.CategoryOf = make([]uint32, d.size)
+		for cell := range l.CategoryOf {
+			l.CategoryOf[cell] = uint32(cell/rows/by*(rows/by) + cell%rows/by)
 		}
 		d.levels = append(d.levels, l)
 	}
@@ -94,20 +95,20 @@ func (r *Reader) readBox(g *Grid, n document.Node) bool {
 				Expected: "-90 to 90; a box is [west, south, east, north]"}
 		}
 		if new(big.Rat).Abs(x).Cmp(big.NewRat(most, 1)) > 0 {
-			r.Wrong(item, p)
+			r.AddProblem(item, p)
 			return false
 		}
 		g.Box[i] = x
 	}
 	switch {
 	case g.Box[0].Cmp(g.Box[2]) >= 0:
-		r.Wrong(n, document.Problem{
+		r.AddProblem(n, document.Problem{
 			Message: fmt.Sprintf("the box ends in the east at %s, which is not east of %s", items[2].Text(),
 				items[0].Text()),
 			Expected: "west first, then the larger east: a box does not cross the date line; of a place across it a column for each side",
 		})
 	case g.Box[1].Cmp(g.Box[3]) >= 0:
-		r.Wrong(n, document.Problem{
+		r.AddProblem(n, document.Problem{
 			Message: fmt.Sprintf("the box ends in the north at %s, which is not north of %s", items[3].Text(),
 				items[1].Text()),
 			Expected: "[west, south, east, north], the south smaller than the north",

@@ -11,7 +11,7 @@ import (
 )
 
 // Reading describes how the values of a column that an expression names are read. Its methods return the number that
-// stands for a value: for numbers a multiple of 10^-Places or a rank, for dates the days and for timestamps the
+// stands for a value: for numbers a multiple of 10^-DecimalPlaces or a rank, for dates the days and for timestamps the
 // microseconds since 1970-01-01, for booleans 1 or 0. The number is valid only with Fits.
 type Reading struct{ expression.Input }
 
@@ -62,7 +62,7 @@ func (x *Reading) isNumeric() bool {
 // OfInt reads an integer.
 func (x *Reading) OfInt(v int64) (int64, Fit) {
 	switch {
-	case x.isNumeric() && x.Places == 0:
+	case x.isNumeric() && x.DecimalPlaces == 0:
 		return x.encode(v, true)
 	case x.isNumeric():
 		return x.ofQuantity(quantity{negative: v < 0, magnitude: magnitude(v)})
@@ -74,7 +74,7 @@ func (x *Reading) OfInt(v int64) (int64, Fit) {
 
 // OfInts reads a batch of integers. It returns false if some value must be read by itself.
 func (x *Reading) OfInts(values, out []int64) bool {
-	if !x.isNumeric() || x.Places > 0 {
+	if !x.isNumeric() || x.DecimalPlaces > 0 {
 		return false
 	}
 	times, worst := int64(1), int64(0)
@@ -109,12 +109,12 @@ func (x *Reading) OfFloat(v float64) (int64, Fit) {
 	return x.ofQuantity(quantityOfFloat(v))
 }
 
-// floorOfFloat returns ⌊q·10^Places⌋ for the shortest decimal q of a float64, if floating point can decide it and that
-// q·10^Places is no integer: q is within 2^-53 of v in proportion, the power is exact up to 10^22 and the product is
-// rounded once, so that t is within 3·2^-53·|t| of q·10^Places.
+// floorOfFloat returns ⌊q·10^DecimalPlaces⌋ for the shortest decimal q of a float64, if floating point can decide it
+// and that q·10^DecimalPlaces is no integer: q is within 2^-53 of v in proportion, the power is exact up to 10^22 and
+// the product is rounded once, so that t is within 3·2^-53·|t| of q·10^DecimalPlaces.
 func (x *Reading) floorOfFloat(v float64) (floor int64, sure bool) {
 	const slack = 1.0 / (1 << 50)
-	t := float64(v * float64(powersOfTen[x.Places]))
+	t := float64(v * float64(powersOfTen[x.DecimalPlaces]))
 	if math.Abs(t) >= 1<<48 {
 		return 0, false
 	}
@@ -179,17 +179,17 @@ func (x *Reading) OfTimestamp(micros int64) (int64, Fit) {
 	return days, Fits
 }
 
-// ofQuantity returns a number counted in 10^-Places, or its rank.
+// ofQuantity returns a number counted in 10^-DecimalPlaces, or its rank.
 func (x *Reading) ofQuantity(q quantity) (int64, Fit) {
-	floor, exact, ok := q.floorTimes(int64(powersOfTen[x.Places]))
+	floor, exact, ok := q.floorTimes(int64(powersOfTen[x.DecimalPlaces]))
 	if !ok {
 		floor, exact = saturate(q.negative), true
 	}
 	return x.encode(floor, exact)
 }
 
-// encode returns the number that stands for ⌊x·10^Places⌋ or, if exact is false, for a number between it and the next
-// integer.
+// encode returns the number that stands for ⌊x·10^DecimalPlaces⌋ or, if exact is false, for a number between it and the
+// next integer.
 func (x *Reading) encode(floor int64, exact bool) (int64, Fit) {
 	beyond := floor > expression.MaxUnits || floor < -expression.MaxUnits
 	switch {

@@ -22,12 +22,12 @@ func (r *Reader) rangePairs(bounds document.Node) (pairs []document.Node, ok boo
 		isBy, isList := pair.Key.Value == RangeBy, pair.Items() != nil
 		switch {
 		case isBy == isList:
-			p := document.Problem{Message: "found " + pair.Found(), Expected: "the smallest and the largest value of " +
+			p := document.Problem{Message: "found " + pair.Describe(), Expected: "the smallest and the largest value of " +
 				document.Clip(pair.Key.Value) + ", as [0, 9]"}
 			if isBy {
 				p.Expected = "a column, or one of its levels"
 			}
-			r.Wrong(pair, p)
+			r.AddProblem(pair, p)
 			ok = false
 		case isList:
 			pairs = append(pairs, pair)
@@ -86,7 +86,7 @@ func (r *Reader) Lattice(at document.Node, step, low, high *big.Rat) *Lattice {
 		return nil
 	}
 	if _, err := commonDenominator([]*big.Rat{low, high, step}); err != nil {
-		r.Wrong(at, document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
+		r.AddProblem(at, document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
 		return nil
 	}
 	return latticeOf(step, low, high)
@@ -123,7 +123,7 @@ func (r *Reader) checkMultiples(at document.Node, low, high, step *big.Rat) bool
 	if len(odd) == 2 {
 		verb = "are no multiples"
 	}
-	r.Wrong(at, document.Problem{
+	r.AddProblem(at, document.Problem{
 		Message: fmt.Sprintf("%s %s of the step, %s, to which values are rounded before they are added up",
 			strings.Join(odd, " and "), verb, document.FormatNumber(step)),
 		Expected: "ends that are multiples of the step, or another step",
@@ -164,7 +164,7 @@ func (r *Reader) Strata(n document.Node, of Type, by string, l *Level) (ranges [
 	}
 	for _, pair := range pairs {
 		if name := pair.Key.Value; !known[name] {
-			r.WrongKey(pair, NoCategory(r.Findings, pair.AtKey(), by, l.Categories))
+			r.WrongKey(pair, NoCategory(r.Findings, pair.KeyNode(), by, l.Categories))
 			ok = false
 		}
 	}

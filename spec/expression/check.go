@@ -111,7 +111,7 @@ func (c *typeChecker) noteCast(u *columnUse, n *node) *Error {
 		if err != nil {
 			return err
 		}
-		castTo.Places = int(places)
+		castTo.DecimalPlaces = int(places)
 	}
 	if u.cast != nil && u.castTo != castTo {
 		return &Error{At: n.at, End: n.end,
@@ -177,17 +177,17 @@ var readingByKind = map[Kind]Reading{Unknown: AsAnything, Boolean: AsBoolean, Te
 
 // decideNumberReading decides how a column of numbers is read.
 func (c *typeChecker) decideNumberReading(in Input, u *columnUse, declared Column) (Input, *Error) {
-	in.Reading, in.Places = FixedNumber, u.castTo.Places
+	in.Reading, in.DecimalPlaces = FixedNumber, u.castTo.DecimalPlaces
 	switch {
 	case u.cast != nil:
 	case u.exact == nil:
-		in.Reading, in.Places, in.Bounded = AnyNumber, u.places, u.rounded
-	case declared.Kind == Number && declared.Places >= 0:
-		in.Places = declared.Places
+		in.Reading, in.DecimalPlaces, in.Bounded = AnyNumber, u.places, u.rounded
+	case declared.Kind == Number && declared.DecimalPlaces >= 0:
+		in.DecimalPlaces = declared.DecimalPlaces
 	default:
 		return in, c.ambiguousPlaces(u.exact)
 	}
-	if in.Places > 18 {
+	if in.DecimalPlaces > 18 {
 		return in, &Error{At: u.first.at, End: u.first.end, Message: c.quoteSource(u.first) +
 			" is compared with a number of more than 18 places", Expected: "fewer places"}
 	}
@@ -235,7 +235,7 @@ func (c *typeChecker) checkLiteral(n *node) *Error {
 		units := new(big.Int).Div(bigPowerOfTen(places), n.number.Denom())
 		units.Mul(units, n.number.Num())
 		if isWithinRange(units.Lsh(units, 1)) {
-			n.typ.Places, n.typ.Low = places, units.Rsh(units, 1).Int64()
+			n.typ.DecimalPlaces, n.typ.Low = places, units.Rsh(units, 1).Int64()
 			n.typ.High = n.typ.Low
 			return nil
 		}
@@ -247,9 +247,9 @@ func (c *typeChecker) checkLiteral(n *node) *Error {
 func (c *typeChecker) setColumnType(n *node) {
 	switch in := c.inputs[c.inputIndex[[2]string{n.table, n.name}]]; in.Reading {
 	case AnyNumber:
-		n.typ.Places, n.typ.areRanks, n.typ.Low, n.typ.High = in.Places, true, -MaxUnits, MaxUnits
+		n.typ.DecimalPlaces, n.typ.areRanks, n.typ.Low, n.typ.High = in.DecimalPlaces, true, -MaxUnits, MaxUnits
 	case FixedNumber:
-		n.typ.Places, n.typ.Low, n.typ.High = in.Places, -MaxUnits, MaxUnits
+		n.typ.DecimalPlaces, n.typ.Low, n.typ.High = in.DecimalPlaces, -MaxUnits, MaxUnits
 	case AsBoolean:
 		n.typ.High = 1
 	case AsDate, AsDay:
@@ -262,7 +262,7 @@ func (c *typeChecker) setColumnType(n *node) {
 // checkCall finds the type of a function's or an operator's value.
 func (c *typeChecker) checkCall(n *node) *Error {
 	bounded := func(low, high int64) *Error {
-		n.typ.Places, n.typ.Low, n.typ.High = 0, low, high
+		n.typ.DecimalPlaces, n.typ.Low, n.typ.High = 0, low, high
 		return nil
 	}
 	if n.typ.Kind == Boolean {
@@ -340,13 +340,13 @@ func (c *typeChecker) checkAligned(n *node, all ...*node) *Error {
 	places := 0
 	hasRanks := slices.ContainsFunc(all, func(o *node) bool { return o.typ.areRanks })
 	for _, a := range all {
-		places = max(places, a.typ.Places)
+		places = max(places, a.typ.DecimalPlaces)
 	}
 	for _, a := range all {
 		if a.typ.Kind != Number || a.op == null {
 			continue
 		}
-		if a.typ.areRanks && a.typ.Places < places {
+		if a.typ.areRanks && a.typ.DecimalPlaces < places {
 			return &Error{At: a.at, End: a.end, Message: c.quoteSource(a) + " is compared with a number of more places",
 				Expected: "constants alone"}
 		}
@@ -363,7 +363,7 @@ func (c *typeChecker) checkAligned(n *node, all ...*node) *Error {
 
 // scaledBounds returns the bounds of t, counted in the given places.
 func scaledBounds(t Type, places int) (low, high *big.Int) {
-	by := bigPowerOfTen(places - t.Places)
+	by := bigPowerOfTen(places - t.DecimalPlaces)
 	return new(big.Int).Mul(big.NewInt(t.Low), by), new(big.Int).Mul(big.NewInt(t.High), by)
 }
 
@@ -387,7 +387,7 @@ func (c *typeChecker) checkChoice(n *node, values ...*node) *Error {
 		if v.typ.areRanks {
 			return c.ambiguousPlaces(v)
 		}
-		n.typ.Places = max(n.typ.Places, v.typ.Places)
+		n.typ.DecimalPlaces = max(n.typ.DecimalPlaces, v.typ.DecimalPlaces)
 	}
 	for _, v := range values {
 		if v.op == null {
@@ -398,7 +398,7 @@ func (c *typeChecker) checkChoice(n *node, values ...*node) *Error {
 		}
 		low, high := v.typ.Low, v.typ.High
 		if v.typ.Kind == Number {
-			l, h := scaledBounds(v.typ, n.typ.Places)
+			l, h := scaledBounds(v.typ, n.typ.DecimalPlaces)
 			low, high = l.Int64(), h.Int64()
 		}
 		if first {
@@ -427,12 +427,12 @@ func (c *typeChecker) checkCast(n *node) *Error {
 		}
 		places = int(count)
 	}
-	n.typ.Places, n.typ.Low, n.typ.High = places, a.typ.Low, a.typ.High
+	n.typ.DecimalPlaces, n.typ.Low, n.typ.High = places, a.typ.Low, a.typ.High
 	if a.typ.Kind == Boolean {
 		return nil
 	}
-	if a.typ.Places > places {
-		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.quoteSource(a), a.typ.Places),
+	if a.typ.DecimalPlaces > places {
+		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.quoteSource(a), a.typ.DecimalPlaces),
 			Expected: "floor(…) or round(…), which make an integer of it"}
 	}
 	low, high := scaledBounds(a.typ, places)

@@ -13,10 +13,10 @@ import (
 // checkRounding checks floor(x) and round(x).
 func (c *typeChecker) checkRounding(n *node) *Error {
 	a := n.args[0]
-	by := bigPowerOfTen(a.typ.Places).Int64()
-	n.typ.Places = 0
+	by := bigPowerOfTen(a.typ.DecimalPlaces).Int64()
+	n.typ.DecimalPlaces = 0
 	n.typ.Low, n.typ.High = calendar.FloorDiv(a.typ.Low, by)-1, calendar.FloorDiv(a.typ.High, by)+1
-	if a.typ.Places == 0 {
+	if a.typ.DecimalPlaces == 0 {
 		n.typ.Low, n.typ.High = a.typ.Low, a.typ.High
 	}
 	return nil
@@ -35,9 +35,9 @@ func (c *typeChecker) checkArithmetic(n *node) *Error {
 	case "clamp":
 		return c.checkClamp(n)
 	case "*":
-		n.typ.Places = n.args[0].typ.Places + n.args[1].typ.Places
-		if n.typ.Places > 18 {
-			return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.quoteSource(n), n.typ.Places),
+		n.typ.DecimalPlaces = n.args[0].typ.DecimalPlaces + n.args[1].typ.DecimalPlaces
+		if n.typ.DecimalPlaces > 18 {
+			return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.quoteSource(n), n.typ.DecimalPlaces),
 				Expected: "at most 18 places, as of round(x)"}
 		}
 	default:
@@ -45,7 +45,7 @@ func (c *typeChecker) checkArithmetic(n *node) *Error {
 			return err
 		}
 		for _, a := range n.args {
-			n.typ.Places = max(n.typ.Places, a.typ.Places)
+			n.typ.DecimalPlaces = max(n.typ.DecimalPlaces, a.typ.DecimalPlaces)
 		}
 	}
 	low, high := c.resultBounds(n)
@@ -73,7 +73,7 @@ func (c *typeChecker) resultBounds(n *node) (low, high *big.Int) {
 		if n.name == "*" {
 			return big.NewInt(a.typ.Low), big.NewInt(a.typ.High)
 		}
-		return scaledBounds(a.typ, n.typ.Places)
+		return scaledBounds(a.typ, n.typ.DecimalPlaces)
 	}
 	low, high = ends(n.args[0])
 	switch n.name {
@@ -116,9 +116,9 @@ func (c *typeChecker) checkDivision(n *node) *Error {
 	case b.number.Sign() == 0:
 		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s divides by 0", c.quoteSource(n)),
 			Expected: "a number that is not 0"}
-	case b.typ.Places > 0 || a.typ.Places > 0:
+	case b.typ.DecimalPlaces > 0 || a.typ.DecimalPlaces > 0:
 		whole, fix := a, "floor("+c.text[a.at:a.end]+")"
-		if b.typ.Places > 0 {
+		if b.typ.DecimalPlaces > 0 {
 			whole, fix = b, ""
 		}
 		return &Error{At: whole.at, End: whole.end, Message: c.quoteSource(whole) + " is no integer",
@@ -134,7 +134,7 @@ func (c *typeChecker) checkDivision(n *node) *Error {
 		x, y := calendar.FloorDiv(a.typ.Low, by), calendar.FloorDiv(a.typ.High, by)
 		n.typ.Low, n.typ.High = min(x, y), max(x, y)
 	}
-	n.typ.Places = 0
+	n.typ.DecimalPlaces = 0
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (c *typeChecker) checkClamp(n *node) *Error {
 		return &Error{At: n.at, End: n.end, Message: "the bounds hold nothing",
 			Expected: "the smaller one first, as clamp(x, 0, 100)"}
 	}
-	places := max(n.args[1].typ.Places, n.args[2].typ.Places, a.typ.Places)
+	places := max(n.args[1].typ.DecimalPlaces, n.args[2].typ.DecimalPlaces, a.typ.DecimalPlaces)
 	low, _ := scaledBounds(n.args[1].typ, places)
 	_, high := scaledBounds(n.args[2].typ, places)
 	if !isWithinRange(low) || !isWithinRange(high) {
@@ -159,6 +159,6 @@ func (c *typeChecker) checkClamp(n *node) *Error {
 	}
 	// Where x has fewer places than the bounds, compileClamp first clamps it in its own places, so that scaling it cannot
 	// overflow.
-	n.typ.Places, n.typ.Low, n.typ.High = places, low.Int64(), high.Int64()
+	n.typ.DecimalPlaces, n.typ.Low, n.typ.High = places, low.Int64(), high.Int64()
 	return nil
 }

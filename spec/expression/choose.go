@@ -10,7 +10,7 @@ import (
 func literalUnits(n *node, places int, asRanks bool) int64 {
 	value := n.value
 	if n.op == number {
-		value = n.typ.Low * powerOfTen(places-n.typ.Places)
+		value = n.typ.Low * powerOfTen(places-n.typ.DecimalPlaces)
 		if asRanks {
 			value *= 2
 		}
@@ -70,16 +70,16 @@ func (c *compiler) compileComparison(n *node) evaluator {
 		equal := n.name == "=="
 		return c.compareTexts(a, b, func(x, y string) bool { return (x == y) == equal })
 	}
-	places, asRanks := max(a.typ.Places, b.typ.Places), a.typ.areRanks || b.typ.areRanks
+	places, asRanks := max(a.typ.DecimalPlaces, b.typ.DecimalPlaces), a.typ.areRanks || b.typ.areRanks
 	x, y := c.compileOperand(a, places, asRanks), c.compileOperand(b, places, asRanks)
 	return c.combineNumbers(x, y, numberComparisons[n.name])
 }
 
 // maxPlaces returns how many places are needed to compare a number with others.
 func maxPlaces(a *node, among []*node) int {
-	places := a.typ.Places
+	places := a.typ.DecimalPlaces
 	for _, k := range among {
-		places = max(places, k.typ.Places)
+		places = max(places, k.typ.DecimalPlaces)
 	}
 	return places
 }
@@ -106,7 +106,7 @@ func (c *compiler) compileChoice(n *node, choose func(f *frame, all []Vector) []
 	slot := c.newSlot()
 	var values []evaluator
 	for _, a := range n.choiceNodes() {
-		values = append(values, c.compileScaled(a, n.typ.Places))
+		values = append(values, c.compileScaled(a, n.typ.DecimalPlaces))
 	}
 	isText := n.typ.Kind == Text
 	return func(f *frame) Vector {

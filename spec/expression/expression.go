@@ -6,23 +6,24 @@ import (
 	"math/big"
 )
 
-// Type describes the values of an expression. Low and High bound numbers (multiples of 10^-Places, counted in this
-// unit), dates (in days) and timestamps (in microseconds since 1970-01-01).
+// Type describes the values of an expression. Low and High bound numbers (multiples of 10^-DecimalPlaces, counted in
+// this unit), dates (in days) and timestamps (in microseconds since 1970-01-01).
 type Type struct {
-	Kind      Kind
-	Places    int
-	Low, High int64
-	// areRanks reports that the values are ranks: 2⌊x·10^Places⌋, or 1 more where x·10^Places is no integer. Ranks compare
-	// with each other and with multiples of 10^-Places as the numbers x do; nothing else is known of x.
+	Kind          Kind
+	DecimalPlaces int
+	Low, High     int64
+	// areRanks reports that the values are ranks: 2⌊x·10^DecimalPlaces⌋, or 1 more where x·10^DecimalPlaces is no integer.
+	// Ranks compare with each other and with multiples of 10^-DecimalPlaces as the numbers x do; nothing else is known of
+	// x.
 	areRanks bool
 }
 
 // Reading is the way in which the values of a column are read.
 type Reading int
 
-// The readings. AnyNumber is a number that is compared with constants alone, and read as a rank: 2⌊x·10^Places⌋, or 1
-// more where x·10^Places is no integer. FixedNumber is a multiple of 10^-Places, read as so many. AsDay is the day of a
-// date or timestamp.
+// The readings. AnyNumber is a number that is compared with constants alone, and read as a rank: 2⌊x·10^DecimalPlaces⌋,
+// or 1 more where x·10^DecimalPlaces is no integer. FixedNumber is a multiple of 10^-DecimalPlaces, read as so many.
+// AsDay is the day of a date or timestamp.
 const (
 	AnyNumber Reading = iota
 	FixedNumber
@@ -34,24 +35,25 @@ const (
 	AsAnything // only whether it is null matters
 )
 
-// MaxUnits bounds the magnitude of a number that is read, counted in 10^-Places. A number beyond it is refused as a
-// FixedNumber and as a Bounded AnyNumber; any other AnyNumber beyond it is read as the bound.
+// MaxUnits bounds the magnitude of a number that is read, counted in 10^-DecimalPlaces. A number beyond it is refused
+// as a FixedNumber and as a Bounded AnyNumber; any other AnyNumber beyond it is read as the bound.
 const MaxUnits = 1 << 61
 
 // Input is a column that an expression reads: a column of the source or, where Table is not "", of a public table that
 // the source is joined to.
 type Input struct {
-	Table, Name string
-	Reading     Reading
-	Places      int
-	Bounded     bool
+	Table, Name   string
+	Reading       Reading
+	DecimalPlaces int
+	Bounded       bool
 }
 
 // Column is what a spec declares about a column of the source, for columns whose kind the expression leaves open. Kind
-// Unknown means that nothing is declared. Places counts the decimal places of numbers; it is −1 where it is not known.
+// Unknown means that nothing is declared. DecimalPlaces counts the decimal places of numbers; it is −1 where it is not
+// known.
 type Column struct {
-	Kind   Kind
-	Places int
+	Kind          Kind
+	DecimalPlaces int
 }
 
 // Expression is a checked expression. It is immutable and safe for concurrent use.

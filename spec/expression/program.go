@@ -91,7 +91,7 @@ func (c *compiler) compile(n *node) evaluator {
 	case call:
 		return c.compileCall(n)
 	}
-	return c.compileLiteral(n, n.typ.Places)
+	return c.compileLiteral(n, n.typ.DecimalPlaces)
 }
 
 // compileLiteral evaluates to the same value in every row; a number is counted in the given places.
@@ -135,7 +135,7 @@ func powerOfTen(places int) int64 {
 
 // compileScaled evaluates to a number counted in the given places.
 func (c *compiler) compileScaled(n *node, places int) evaluator {
-	by := powerOfTen(places - n.typ.Places)
+	by := powerOfTen(places - n.typ.DecimalPlaces)
 	switch {
 	case n.typ.Kind != Number || by == 1 || n.op == null:
 		return c.compile(n)
@@ -210,7 +210,7 @@ func (c *compiler) compileCall(n *node) evaluator {
 	case "recode":
 		return c.compileRecode(n)
 	case "integer", "decimal":
-		return c.compileScaled(n.args[0], n.typ.Places)
+		return c.compileScaled(n.args[0], n.typ.DecimalPlaces)
 	case "text", "boolean", "timestamp":
 		return c.compile(n.args[0])
 	case "date":
@@ -319,7 +319,7 @@ func (c *compiler) compileArithmetic(n *node) evaluator {
 	case "floor":
 		return c.mapNumbers(c.compile(a), floorFunction(a.typ, 0))
 	case "round":
-		return c.mapNumbers(c.compile(a), floorFunction(a.typ, 5*powerOfTen(max(a.typ.Places, 1)-1)))
+		return c.mapNumbers(c.compile(a), floorFunction(a.typ, 5*powerOfTen(max(a.typ.DecimalPlaces, 1)-1)))
 	case "clamp":
 		return c.compileClamp(n)
 	case "//":
@@ -335,7 +335,7 @@ func (c *compiler) compileArithmetic(n *node) evaluator {
 			}
 		})
 	}
-	result := c.compileScaled(a, n.typ.Places)
+	result := c.compileScaled(a, n.typ.DecimalPlaces)
 	switch n.name {
 	case "negative":
 		return c.mapNumbers(result, func(x int64) int64 { return -x })
@@ -343,7 +343,7 @@ func (c *compiler) compileArithmetic(n *node) evaluator {
 		return c.mapNumbers(result, func(x int64) int64 { return max(x, -x) })
 	}
 	for _, b := range n.args[1:] {
-		result = c.combineNumbers(result, c.compileScaled(b, n.typ.Places), numberOperators[n.name])
+		result = c.combineNumbers(result, c.compileScaled(b, n.typ.DecimalPlaces), numberOperators[n.name])
 	}
 	return result
 }
@@ -375,8 +375,8 @@ var numberOperators = map[string]func(out, x, y []int64){
 // floorFunction returns ⌊x + half·10^-places⌋ as a function of numbers of type t. A rank between two units has the
 // floor of the lower one.
 func floorFunction(t Type, half int64) func(int64) int64 {
-	by := powerOfTen(t.Places)
-	if t.Places == 0 {
+	by := powerOfTen(t.DecimalPlaces)
+	if t.DecimalPlaces == 0 {
 		half = 0
 	}
 	if t.areRanks {
@@ -389,7 +389,7 @@ func floorFunction(t Type, half int64) func(int64) int64 {
 // places of the bounds without overflow.
 func (c *compiler) compileClamp(n *node) evaluator {
 	a := n.args[0]
-	by := powerOfTen(n.typ.Places - a.typ.Places)
+	by := powerOfTen(n.typ.DecimalPlaces - a.typ.DecimalPlaces)
 	low, high := n.typ.Low, n.typ.High
 	near, far := calendar.FloorDiv(low, by), -calendar.FloorDiv(-high, by)
 	return c.mapNumbers(c.compile(a), func(x int64) int64 { return min(max(min(max(x, near), far)*by, low), high) })

@@ -128,12 +128,12 @@ func drawInput(t *rapid.T, in Input) (value, int64, string) {
 	case AnyNumber:
 		x := big.NewRat(rapid.SampledFrom([]int64{0, 1, -1, 500, -500, 7000, 499, 501, -3000, 250, 12345, 1 << 50}).Draw(t,
 			"thousandths"), 1000)
-		units := new(big.Rat).Mul(x, new(big.Rat).SetInt(bigPowerOfTen(in.Places)))
+		units := new(big.Rat).Mul(x, new(big.Rat).SetInt(bigPowerOfTen(in.DecimalPlaces)))
 		floor := new(big.Int).Div(units.Num(), units.Denom()).Int64()
 		return x, 2*floor + toBit(!units.IsInt()), ""
 	case FixedNumber:
 		units := rapid.SampledFrom([]int64{0, 1, -1, 5, 7, -3, 100, 250, 99, -101, MaxUnits, -MaxUnits}).Draw(t, "units")
-		return new(big.Rat).SetFrac(big.NewInt(units), bigPowerOfTen(in.Places)), units, ""
+		return new(big.Rat).SetFrac(big.NewInt(units), bigPowerOfTen(in.DecimalPlaces)), units, ""
 	case AsText:
 		s := rapid.SampledFrom([]string{"", "Ab", "é", " it's ", "ÀÉ x", "日本語テキスト"}).Draw(t, "text")
 		return s, 0, s
@@ -221,7 +221,7 @@ func valueAt(typ Type, v Vector, i int) value {
 	case Timestamp:
 		return time.UnixMicro(v.Numbers[i]).UTC()
 	}
-	return new(big.Rat).SetFrac(big.NewInt(v.Numbers[i]), bigPowerOfTen(typ.Places))
+	return new(big.Rat).SetFrac(big.NewInt(v.Numbers[i]), bigPowerOfTen(typ.DecimalPlaces))
 }
 
 func isSameValue(a, b value) bool {
@@ -284,7 +284,7 @@ func FuzzExpression(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e, err := Parse(text, func(string, string) Column { return Column{Kind: Kind(len(text) % 7), Places: 1} })
+		e, err := Parse(text, func(string, string) Column { return Column{Kind: Kind(len(text) % 7), DecimalPlaces: 1} })
 		if err != nil {
 			wrong := err.(*Error)
 			if wrong.At < 0 || wrong.At > wrong.End || wrong.End > len(text) || wrong.Message == "" {

@@ -36,8 +36,9 @@ type sourceFile struct {
 	info  os.FileInfo
 }
 
-// KeepFrom looks up the files of the sources without opening them. A file that does not exist yet needs no protection.
-func (d *onDisk) KeepFrom(sources []Confidential, all bool) {
+// RefuseConfidential looks up the files of the sources without opening them. A file that does not exist yet needs no
+// protection.
+func (d *onDisk) RefuseConfidential(sources []Confidential, all bool) {
 	if !all {
 		d.blocked = errNotOpened
 	}

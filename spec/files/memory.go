@@ -20,7 +20,7 @@ func InMemory(texts map[string]string, digests map[string][]Digest) Opener {
 	return inMemory{texts, digests}
 }
 
-func (m inMemory) KeepFrom([]Confidential, bool) {}
+func (m inMemory) RefuseConfidential([]Confidential, bool) {}
 
 func (m inMemory) Text(name string, most int64) (string, error) {
 	text, found := m.texts[name]

@@ -15,19 +15,19 @@ import (
 
 // This file holds the table of a public file: a header and rows of texts.
 
-// Table is the content of a public file as rows of texts, under a header. The caller sets File, What, RowsAre, Headed
+// Table is the content of a public file as rows of texts, under a header. The caller sets File, What, RowNoun, Headed
 // and Comma; reading fills in the rest.
 type Table struct {
-	File    string
-	What    string // what the file is called in messages
-	RowsAre string // what its rows are called
-	Headed  string // an example of its first line
-	Comma   rune
-	Header  []string
-	Rows    [][]string
-	lines   []string // nil unless the file is a text
-	At      []int    // the line of each row of a text
-	fields  []Field  // nil if the file is a text
+	File        string
+	Description string // what the file is called in messages
+	RowNoun     string // what its rows are called
+	Headed      string // an example of its first line
+	Comma       rune
+	Header      []string
+	Rows        [][]string
+	lines       []string // nil unless the file is a text
+	RowLines    []int    // the line of each row of a text
+	fields      []Field  // nil if the file is a text
 }
 
 // Read reads the content of a file whose extract becomes part of a plan.
@@ -111,15 +111,15 @@ func (b *Table) readRows(text string, most int) *document.Problem {
 		line, _ := r.FieldPos(0)
 		within.delimiters = 0
 		if most -= len(all); most < 0 {
-			return b.Problem(line, 1, "more fields than are read of a "+b.What, "fewer "+b.RowsAre+" or columns")
+			return b.Problem(line, 1, "more fields than are read of a "+b.Description, "fewer "+b.RowNoun+" or columns")
 		}
 		if b.Header == nil {
 			b.Header = all
 			continue
 		}
-		b.Rows, b.At = append(b.Rows, all), append(b.At, line)
+		b.Rows, b.RowLines = append(b.Rows, all), append(b.RowLines, line)
 		if len(b.Rows) > MaxRows {
-			return b.Problem(line, 1, errTooMany.Error(), "fewer "+b.RowsAre)
+			return b.Problem(line, 1, errTooMany.Error(), "fewer "+b.RowNoun)
 		}
 	}
 	var broken *csv.ParseError
@@ -133,10 +133,10 @@ func (b *Table) readRows(text string, most int) *document.Problem {
 	case errors.As(err, &broken):
 		return b.Problem(broken.Line, broken.Column, "not CSV: "+broken.Err.Error(), b.separatorHint())
 	case b.Header == nil:
-		return b.Problem(1, 1, "the "+b.What+" is empty", "a header line, as "+b.Headed)
+		return b.Problem(1, 1, "the "+b.Description+" is empty", "a header line, as "+b.Headed)
 	case len(b.Rows) == 0:
-		return b.Problem(1, 1, "the "+b.What+" has no "+b.RowsAre, "a line for each "+strings.TrimSuffix(b.RowsAre, "s")+
-			" below the header")
+		return b.Problem(1, 1, "the "+b.Description+" has no "+b.RowNoun,
+			"a line for each "+strings.TrimSuffix(b.RowNoun, "s")+" below the header")
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func TestTextsOfNothingAreRefused(t *testing.T) {
 			"a row with more than 1048576 delimiters"},
 		{"a long line", "ent_id,size\n1," + strings.Repeat("x", mostLine), "a line of more than 1 MiB"},
 	} {
-		p := &Table{What: "public table", RowsAre: "rows", Comma: ','}
+		p := &Table{Description: "public table", RowNoun: "rows", Comma: ','}
 		problem := p.Read(&Unpacked{Text: c.text})
 		if problem == nil || problem.Message != c.want || len(problem.Snippet) > 100 {
 			t.Errorf("%s: %v, want %s", c.name, problem, c.want)
@@ -26,7 +26,7 @@ func TestTextsOfNothingAreRefused(t *testing.T) {
 	}
 	wide := "size,ent_id\n" + strings.Repeat("\""+strings.Repeat(",", maxDelimiters/3)+"\",1\n", 4)
 	for most, want := range map[int]bool{9: false, 10: true} {
-		b := &Table{What: "public table", RowsAre: "rows", Comma: ','}
+		b := &Table{Description: "public table", RowNoun: "rows", Comma: ','}
 		if problem := b.readRows(wide, most); (problem == nil) != want || want && len(b.Rows) != 4 {
 			t.Errorf("5 rows of 2 fields, of at most %d: %v", most, problem)
 		}
@@ -50,7 +50,7 @@ func FuzzExtract(f *testing.F) {
 func checkExtract(t *testing.T, text string, some []string, comma rune) {
 	t.Helper()
 	table := func() *Table {
-		return &Table{File: "public.csv", What: "public table", RowsAre: "rows", Comma: comma}
+		return &Table{File: "public.csv", Description: "public table", RowNoun: "rows", Comma: comma}
 	}
 	p := table()
 	if p.Read(&Unpacked{Text: text}) != nil {

@@ -31,8 +31,11 @@ func NewSet(f *document.Findings, open Opener) *Set {
 	return &Set{findings: f, opener: open, tables: map[string]*tableUse{}}
 }
 
-// KeepFrom makes the set refuse the files of confidential sources. It must be called before any file is opened.
-func (s *Set) KeepFrom(sources []Confidential, all bool) { s.opener.KeepFrom(sources, all) }
+// RefuseConfidential makes the set refuse the files of confidential sources. It must be called before any file is
+// opened.
+func (s *Set) RefuseConfidential(sources []Confidential, all bool) {
+	s.opener.RefuseConfidential(sources, all)
+}
 
 // ReadText reads a file that is named at a node. The caller keeps all of it with KeepText once its reader has accepted
 // it. It returns false and reports a problem if the file is not read.
@@ -89,7 +92,7 @@ func (s *Set) KeepTables() {
 			text = first.extractColumns(u.columns)
 		}
 		if len(text) > mostKept {
-			s.findings.Wrong(u.at, document.Problem{
+			s.findings.AddProblem(u.at, document.Problem{
 				Message: fmt.Sprintf("%s holds %d MB in the columns that are used, which are part of the plan",
 					document.Clip(path), len(text)>>20),
 				Expected: fmt.Sprintf("at most %d MB: fewer rows, shorter keys, or codes in the place of names", mostKept>>20),
@@ -106,9 +109,9 @@ func (s *Set) keep(path, text string, digests []Digest) {
 	s.texts[path], s.digests[path] = text, digests
 }
 
-// Kept returns the texts that are kept, by the paths of their files, with the digests of the files; nil if there are
-// none.
-func (s *Set) Kept() (texts map[string]string, digests map[string][]Digest) {
+// KeptTexts returns the texts that are kept, by the paths of their files, with the digests of the files; nil if there
+// are none.
+func (s *Set) KeptTexts() (texts map[string]string, digests map[string][]Digest) {
 	return s.texts, s.digests
 }
 
@@ -125,5 +128,5 @@ func (s *Set) reportUnopened(at document.Node, what, path, expected string, err 
 	if errors.As(err, &u) {
 		p.Message, p.Expected = fmt.Sprintf("%s %q %s", what, document.Clip(path), u.says), u.expected
 	}
-	s.findings.Wrong(at, p)
+	s.findings.AddProblem(at, p)
 }

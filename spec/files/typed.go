@@ -64,9 +64,9 @@ func (p *Table) takeRows(u *Unpacked) *document.Problem {
 	}
 	switch {
 	case len(p.Rows) == 0:
-		return p.Problem(1, 1, "the "+p.What+" has no "+p.RowsAre, "a row at least")
+		return p.Problem(1, 1, "the "+p.Description+" has no "+p.RowNoun, "a row at least")
 	case len(p.Rows) > MaxRows:
-		return p.Problem(1, 1, errTooMany.Error(), "fewer "+p.RowsAre)
+		return p.Problem(1, 1, errTooMany.Error(), "fewer "+p.RowNoun)
 	}
 	if problem := p.checkHeader(); problem != nil {
 		return problem
@@ -106,15 +106,15 @@ func (p *Table) CheckUse(column int, inKey bool) *document.Problem {
 // InRow returns a problem of a row, located by its line in a text and by its number in other files.
 func (p *Table) InRow(row int, message, expected string) *document.Problem {
 	if p.fields == nil {
-		return p.Problem(p.At[row], 1, message, expected)
+		return p.Problem(p.RowLines[row], 1, message, expected)
 	}
 	return p.Problem(row+1, 1, fmt.Sprintf("row %d: %s", row+1, message), expected)
 }
 
-// Place says where a row is.
-func (p *Table) Place(row int) string {
+// RowPosition says where a row is.
+func (p *Table) RowPosition(row int) string {
 	if p.fields == nil {
-		return fmt.Sprintf("in line %d", p.At[row])
+		return fmt.Sprintf("in line %d", p.RowLines[row])
 	}
 	return fmt.Sprintf("row %d", row+1)
 }
@@ -126,7 +126,7 @@ func (p *Table) checkTexts() *document.Problem {
 		return problem
 	}
 	for row, fields := range p.Rows {
-		if problem := p.checkReturns(fields, p.At[row]); problem != nil {
+		if problem := p.checkReturns(fields, p.RowLines[row]); problem != nil {
 			return problem
 		}
 	}

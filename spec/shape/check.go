@@ -28,7 +28,7 @@ func Check(f *document.Findings, s *Shape, root document.Node, unfilled *documen
 
 // checkNode compares one value with its shape.
 func (c *checker) checkNode(s *Shape, n document.Node) {
-	if !c.Sound(n) {
+	if !c.IsSound(n) {
 		return
 	}
 	if s.unbuilt != "" {
@@ -66,7 +66,7 @@ var yamlKinds = [...]yaml.Kind{object: yaml.MappingNode, dictionary: yaml.Mappin
 
 // reportMismatch reports a value of the wrong kind.
 func (c *checker) reportMismatch(s *Shape, n document.Node) {
-	p := document.Problem{Message: "found " + n.Found(), Expected: s.Says}
+	p := document.Problem{Message: "found " + n.Describe(), Expected: s.Says}
 	switch {
 	case n.IsNull() && n.Text() != "" && (s.kind == category && c.fitsText(s, n.Text()) || s.kind == text &&
 		s.oneOf == nil):
@@ -89,7 +89,7 @@ func (c *checker) reportMismatch(s *Shape, n document.Node) {
 		c.suggestKey(s, n, &p)
 	}
 	c.applyHabit(s, n, &p)
-	c.Wrong(n, p)
+	c.AddProblem(n, p)
 	c.MarkUnsound(n)
 }
 
@@ -103,7 +103,7 @@ func (c *checker) suggestKey(s *Shape, n document.Node, p *document.Problem) {
 	for _, pair := range n.Pairs() {
 		if near := c.Nearest(pair.Key.Value, keys); near != "" {
 			p.Message, p.Nearest, p.Fix = fmt.Sprintf("unknown key %q", document.Clip(pair.Key.Value)), near,
-				c.Mended(pair.Key, near)
+				c.RepairedLine(pair.Key, near)
 			return
 		}
 	}
@@ -130,10 +130,10 @@ func (c *checker) checkObject(s *Shape, n document.Node) {
 			present = append(present, c.unknownKey(s, pair))
 		default:
 			present = append(present, f.Key)
-			if f.Needs != "" && !n.Get(f.Needs).Present() {
+			if f.Requires != "" && !n.Get(f.Requires).Present() {
 				c.WrongKey(pair, document.Problem{
-					Message:  fmt.Sprintf("%s means nothing without %s", f.Key, f.Needs),
-					Expected: f.Needs + " beside it",
+					Message:  fmt.Sprintf("%s means nothing without %s", f.Key, f.Requires),
+					Expected: f.Requires + " beside it",
 				})
 			}
 			c.checkNode(f.Shape, pair)
@@ -155,9 +155,9 @@ func (c *checker) checkObject(s *Shape, n document.Node) {
 func (c *checker) unknownKey(s *Shape, pair document.Node) string {
 	p := document.Problem{Message: fmt.Sprintf("unknown key %q", document.Clip(pair.Key.Value)),
 		Expected: document.OneOf(s.builtKeys())}
-	p = c.Among(pair.AtKey(), p, s.keyNames())
+	p = c.Among(pair.KeyNode(), p, s.keyNames())
 	meant := p.Nearest
-	if h, known := s.Habits[strings.ToLower(pair.Key.Value)]; known {
+	if h, known := s.Replacements[strings.ToLower(pair.Key.Value)]; known {
 		p.Expected, meant = h.Expected, h.Meant
 	} else if pair.IsNull() && c.afterComma(pair.Key) {
 		p.Expected = withPoint
@@ -217,7 +217,7 @@ func (c *checker) checkDictionary(s *Shape, n document.Node) {
 			})
 			continue
 		}
-		c.checkNode(s.Of, pair)
+		c.checkNode(s.Element, pair)
 	}
 }
 
@@ -228,13 +228,13 @@ func (c *checker) checkList(s *Shape, n document.Node) {
 	}
 	if s.most > 0 && int64(len(items)) > s.most {
 		p := document.Problem{Message: fmt.Sprintf("%d entries", len(items)), Expected: s.Says}
-		if s.Of.kind == number {
+		if s.Element.kind == number {
 			p.Expected += "; decimals are written with " + withPoint
 		}
-		c.Wrong(n, p)
+		c.AddProblem(n, p)
 	}
 	for _, item := range items {
-		c.checkNode(s.Of, item)
+		c.checkNode(s.Element, item)
 	}
 }
 
@@ -246,7 +246,7 @@ func (c *checker) reportTooFew(s *Shape, n document.Node) {
 	if s.Empty != "" {
 		p.Expected = s.Empty
 	}
-	c.Wrong(n, p)
+	c.AddProblem(n, p)
 	c.MarkUnsound(n)
 }
 
@@ -301,7 +301,7 @@ func (c *checker) checkScalar(s *Shape, n document.Node) {
 		}
 	}
 	if c.unfilled != nil && !s.params && strings.Contains(n.Text(), "${") {
-		c.Wrong(n, *c.unfilled)
+		c.AddProblem(n, *c.unfilled)
 	}
 }
 
@@ -318,8 +318,8 @@ func (c *checker) checkText(s *Shape, n document.Node) {
 	if c.fitsText(s, n.Text()) {
 		return
 	}
-	p := document.Problem{Message: "found " + n.Found(), Expected: s.Says}
-	c.Wrong(n, c.Among(n, p, s.oneOf))
+	p := document.Problem{Message: "found " + n.Describe(), Expected: s.Says}
+	c.AddProblem(n, c.Among(n, p, s.oneOf))
 }
 
 func (c *checker) checkWhole(s *Shape, n document.Node) {
@@ -329,6 +329,6 @@ func (c *checker) checkWhole(s *Shape, n document.Node) {
 		return
 	}
 	if x.Cmp(big.NewRat(s.Least, 1)) < 0 || s.most != 0 && x.Cmp(big.NewRat(s.most, 1)) > 0 {
-		c.Wrong(n, document.Problem{Message: n.Text() + " is out of range", Expected: s.Says})
+		c.AddProblem(n, document.Problem{Message: n.Text() + " is out of range", Expected: s.Says})
 	}
 }

@@ -24,8 +24,8 @@ func (s *Shape) Schema(title string, meanings map[string]Meaning) []byte {
 
 // Meaning describes what one key does.
 type Meaning struct {
-	Is      string // what the key states, in full sentences
-	Without string // what applies if the key is left out; "" for a required key
+	States  string // what the key states, in full sentences
+	Default string // what applies if the key is left out; "" for a required key
 	Example string // the value, as YAML
 	Page    string // the page with more about it, from the top of the project
 }
@@ -71,9 +71,9 @@ func (w schemaWriter) keySchema(s *Shape, path string) schema {
 
 // description joins all texts of a meaning.
 func (m Meaning) description() string {
-	out := m.Is
-	if m.Without != "" {
-		out += " Without it: " + m.Without + "."
+	out := m.States
+	if m.Default != "" {
+		out += " Without it: " + m.Default + "."
 	}
 	if m.Page != "" {
 		out += " (" + m.Page + ")"
@@ -113,10 +113,11 @@ func (w schemaWriter) shapeRules(s *Shape, path string) schema {
 		return w.objectRules(s, path)
 	case dictionary:
 		names := schema{"pattern": s.Keys.String()}
-		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.shapeSchema(s.Of, Below(path, "*")),
+		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.shapeSchema(s.Element,
+			Below(path, "*")),
 			"minProperties": s.Least}
 	case list:
-		out := schema{"type": "array", "items": w.shapeSchema(s.Of, path+"[]"), "minItems": s.Least}
+		out := schema{"type": "array", "items": w.shapeSchema(s.Element, path+"[]"), "minItems": s.Least}
 		if s.most > 0 {
 			out["maxItems"] = s.most
 		}
@@ -153,8 +154,8 @@ func (w schemaWriter) objectRules(s *Shape, path string) schema {
 		if f.Required != "" {
 			required = append(required, f.Key)
 		}
-		if f.Needs != "" {
-			needs[f.Key] = []string{f.Needs}
+		if f.Requires != "" {
+			needs[f.Key] = []string{f.Requires}
 		}
 	}
 	out := schema{"type": "object", "properties": properties, "additionalProperties": false}

@@ -33,20 +33,20 @@ type Shape struct {
 	unbuilt string // the name of the feature, if this version does not build it
 	name    string // the name in the schema's $defs, for shapes that are used more than once
 
-	Fields []Field          // object
-	forms  [][]string       // object: exactly one of these sets of keys must be present
-	Keys   *regexp.Regexp   // dictionary: pattern of the keys
-	Of     *Shape           // dictionary, list: the values
-	Least  int64            // dictionary, list: least number of entries; whole: least value
-	most   int64            // list: greatest number of entries, 0 for no limit; whole: greatest value
-	Empty  string           // dictionary, list: the message if there are too few entries
-	match  *regexp.Regexp   // text, number: pattern of the whole text
-	oneOf  []string         // text: the allowed texts
-	params bool             // text: parameters are filled in
-	When   []Branch         // choice
-	Habits map[string]Habit // object: keys of other programs, in lower case
-	// Instead says what to write in place of a text, and the fix; "" if it does not know.
-	Instead func(text string) (expected, fix string)
+	Fields       []Field                // object
+	forms        [][]string             // object: exactly one of these sets of keys must be present
+	Keys         *regexp.Regexp         // dictionary: pattern of the keys
+	Element      *Shape                 // dictionary, list: the values
+	Least        int64                  // dictionary, list: least number of entries; whole: least value
+	most         int64                  // list: greatest number of entries, 0 for no limit; whole: greatest value
+	Empty        string                 // dictionary, list: the message if there are too few entries
+	match        *regexp.Regexp         // text, number: pattern of the whole text
+	oneOf        []string               // text: the allowed texts
+	params       bool                   // text: parameters are filled in
+	When         []Branch               // choice
+	Replacements map[string]Replacement // object: keys of other programs, in lower case
+	// ReplacementFor says what to write in place of a text, and the fix; "" if it does not know.
+	ReplacementFor func(text string) (expected, fix string)
 }
 
 // Field is a key of an object.
@@ -57,8 +57,8 @@ type Field struct {
 	Required string
 	// Fix is text to paste where a required key is missing.
 	Fix string
-	// Needs is another key that this one requires.
-	Needs string
+	// Requires is another key that this one requires.
+	Requires string
 }
 
 // Branch is one alternative of a choice.
@@ -130,12 +130,12 @@ func Whole(says string, least, most int64) *Shape {
 
 // List returns the shape of a list with least to most entries; most 0 sets no limit.
 func List(says string, of *Shape, least, most int64) *Shape {
-	return &Shape{kind: list, Says: says, Of: of, Least: least, most: most}
+	return &Shape{kind: list, Says: says, Element: of, Least: least, most: most}
 }
 
 // Dictionary returns the shape of a mapping whose keys match a pattern.
 func Dictionary(says, keys string, of *Shape) *Shape {
-	return &Shape{kind: dictionary, Says: says, Keys: regexp.MustCompile(keys), Of: of}
+	return &Shape{kind: dictionary, Says: says, Keys: regexp.MustCompile(keys), Element: of}
 }
 
 // Object returns the shape of a mapping with the given fields.
@@ -179,21 +179,21 @@ func (s *Shape) Nonempty(says string) *Shape {
 	return s
 }
 
-// OrSay sets the message for an object in none of its forms, or for a list with too few entries.
-func (s *Shape) OrSay(says string) *Shape {
+// WithMessage sets the message for an object in none of its forms, or for a list with too few entries.
+func (s *Shape) WithMessage(says string) *Shape {
 	s.Empty = says
 	return s
 }
 
-// WithHabits sets the keys of other programs, in lower case.
-func (s *Shape) WithHabits(habits map[string]Habit) *Shape {
-	s.Habits = habits
+// WithReplacements sets the keys of other programs, in lower case.
+func (s *Shape) WithReplacements(habits map[string]Replacement) *Shape {
+	s.Replacements = habits
 	return s
 }
 
 // WithInstead sets the function that says what to write in place of a text.
 func (s *Shape) WithInstead(instead func(text string) (expected, fix string)) *Shape {
-	s.Instead = instead
+	s.ReplacementFor = instead
 	return s
 }
 

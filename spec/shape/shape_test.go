@@ -28,13 +28,13 @@ func orderShape() *Shape {
 		Field{Key: "price", Shape: amount},
 		Field{Key: "names", Shape: names},
 		Field{Key: "pair", Shape: List("two numbers", Number("a number"), 2, 2)},
-		Field{Key: "note", Shape: Text("a text").WithParams(), Needs: "id"},
+		Field{Key: "note", Shape: Text("a text").WithParams(), Requires: "id"},
 		Field{Key: "by", Shape: Choice("a name or a list of names", OnSequence(List("names", Text("a name"), 1, 0)),
 			OnKey(Object("{team}", Field{Key: "team", Shape: Text("a name")}), "team"),
 			OnText(`^[a-z]`, Pattern("small letters", `^[a-z]+$`)), OnScalar(Text("a name")))},
 		Field{Key: "later", Shape: Anything("anything").NotBuilt("later")},
 	)
-	s.Habits = map[string]Habit{"number": {Expected: "id", Meant: "id"}}
+	s.Replacements = map[string]Replacement{"number": {Expected: "id", Meant: "id"}}
 	return s
 }
 
@@ -165,7 +165,7 @@ func TestSchemaHasTheWordsOfKeys(t *testing.T) {
 			Examples           []any
 		}
 	}
-	meaning := Meaning{Is: "The number.", Without: "it has none", Example: "7", Page: "docs/orders.md"}
+	meaning := Meaning{States: "The number.", Default: "it has none", Example: "7", Page: "docs/orders.md"}
 	if err := json.Unmarshal(s.Schema("orders", map[string]Meaning{"id": meaning}), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -15,36 +15,36 @@ import (
 
 // Answer holds the exact integers of a question. If Cells is nil, it has one for each cell in row-major order, the
 // last factor fastest. If not, it has one for each of Cells, which are ascending, and 0 for all others. The cells of
-// quantiles are pairs: cell·[domain.Lattice.Places] + index on the column's lattice. It shows "confidential" however
-// it is printed.
+// quantiles are pairs: cell·[domain.Lattice.PointCount] + index on the column's lattice. It shows "confidential"
+// however it is printed.
 type Answer struct {
 	Redacted
-	Cells  []uint64
-	Counts []int64
-	Narrow *tabulate.Narrow // in place of Counts, if there are very many
-	Groups *Groups          // what the cells are, if categories are not listed
+	Cells   []uint64
+	Counts  []int64
+	Compact *tabulate.CompactCounts // in place of Counts, if there are very many
+	Groups  *Groups                 // what the cells are, if categories are not listed
 }
 
 // Len returns how many integers there are.
 func (t Answer) Len() int {
-	if t.Narrow != nil {
-		return len(t.Narrow.Low)
+	if t.Compact != nil {
+		return len(t.Compact.Low)
 	}
 	return len(t.Counts)
 }
 
 // Read copies the integers, beginning at index first.
 func (t Answer) Read(to []int64, first int) {
-	if t.Narrow != nil {
-		t.Narrow.Read(to, first)
+	if t.Compact != nil {
+		t.Compact.Read(to, first)
 		return
 	}
 	copy(to, t.Counts[first:])
 }
 
-// Wide returns the same answer without Narrow.
-func (t Answer) Wide() Answer {
-	if t.Narrow == nil {
+// Expanded returns the same answer without Compact.
+func (t Answer) Expanded() Answer {
+	if t.Compact == nil {
 		return t
 	}
 	counts := make([]int64, t.Len())
@@ -52,9 +52,9 @@ func (t Answer) Wide() Answer {
 	return Answer{Counts: counts}
 }
 
-// Most is the largest absolute value of a sum, or of what one row adds. It is half of the largest value to which
-// noise is added, so that no noise of a plan overflows once the release is paid for.
-const Most = 1 << 61
+// MaxMagnitude is the largest absolute value of a sum, or of what one row adds. It is half of the largest value to
+// which noise is added, so that no noise of a plan overflows once the release is paid for.
+const MaxMagnitude = 1 << 61
 
 // Ascending reports whether every count has a cell of its own, and the cells are ascending and below cells.
 func (t Answer) Ascending(cells uint64) bool {
@@ -63,17 +63,17 @@ func (t Answer) Ascending(cells uint64) bool {
 			return false
 		}
 	}
-	return t.Narrow == nil && len(t.Cells) == len(t.Counts)
+	return t.Compact == nil && len(t.Cells) == len(t.Counts)
 }
 
-// Least reports whether no count is below n, which is 0 or 1. Narrow counts are never negative.
-func (t Answer) Least(n int64) bool {
+// AllAtLeast reports whether no count is below n, which is 0 or 1. Narrow counts are never negative.
+func (t Answer) AllAtLeast(n int64) bool {
 	return !slices.ContainsFunc(t.Counts, func(count int64) bool { return count < n })
 }
 
 // Bounded reports whether no count is beyond [Most] in either direction.
 func (t Answer) Bounded() bool {
-	return !slices.ContainsFunc(t.Counts, func(count int64) bool { return count > Most || count < -Most })
+	return !slices.ContainsFunc(t.Counts, func(count int64) bool { return count > MaxMagnitude || count < -MaxMagnitude })
 }
 
 // Hash returns the SHA-256 of the counts. The hash of a sparse measurement covers its cells and its counts.
@@ -81,8 +81,8 @@ func (t Answer) Hash() []byte {
 	switch {
 	case t.Groups != nil:
 		return t.Groups.hash(t)
-	case t.Narrow != nil:
-		return hashOfNarrow(t.Narrow)
+	case t.Compact != nil:
+		return hashOfNarrow(t.Compact)
 	case t.Cells == nil:
 		return HashOf(t.Counts)
 	}
@@ -111,7 +111,7 @@ func HashOf[T int64 | uint64](counts []T) []byte {
 }
 
 // hashOfNarrow is HashOf the same counts in 64 bits.
-func hashOfNarrow(n *tabulate.Narrow) []byte {
+func hashOfNarrow(n *tabulate.CompactCounts) []byte {
 	return hashOfVarints(len(n.Low), func(to []byte, first, end int) []byte {
 		over, _ := slices.BinarySearch(n.Over, first)
 		for ; first < end; first += 8 {

@@ -39,8 +39,8 @@ func All(a Answers) []Answer {
 	return a.inner().all
 }
 
-// OfMadeUp reports whether answers are of made-up rows.
-func OfMadeUp(a Answers) bool { return a.inner != nil && a.inner().madeUp }
+// IsMadeUp reports whether answers are of made-up rows.
+func IsMadeUp(a Answers) bool { return a.inner != nil && a.inner().madeUp }
 
 // Has reports whether answers have a stamp.
 func Has(a Answers, stamp Stamp) bool { return a.inner != nil && a.inner().stamp == stamp }

@@ -57,13 +57,13 @@ func TestAnswersHaveNoGetter(t *testing.T) {
 
 func TestAnswersAreThoseOfTheCounter(t *testing.T) {
 	a := New([]Answer{{Counts: []int64{1}}, {Counts: []int64{2, 3}}}, true, Stamp{1})
-	if all := All(a); len(all) != 2 || all[1].Len() != 2 || !OfMadeUp(a) {
-		t.Errorf("%d answers, made up: %t", len(all), OfMadeUp(a))
+	if all := All(a); len(all) != 2 || all[1].Len() != 2 || !IsMadeUp(a) {
+		t.Errorf("%d answers, made up: %t", len(all), IsMadeUp(a))
 	}
 	if !Has(a, Stamp{1}) || Has(a, Stamp{2}) {
 		t.Error("the stamp is another")
 	}
-	if All(Answers{}) != nil || OfMadeUp(Answers{}) || Has(Answers{}, Stamp{}) {
+	if All(Answers{}) != nil || IsMadeUp(Answers{}) || Has(Answers{}, Stamp{}) {
 		t.Error("the zero Answers answer something")
 	}
 }

@@ -40,9 +40,9 @@ import (
 // pieces arrive, nor memory or disk change what is kept. Argument: docs/proofs/bounding.md.
 //
 // Ids are distinguished by their exact values, never by a hash. Rows are stored as (id, place), by a partition of the
-// ids, in memory (lot.go) and, when that is full, on disk (spill.go). Then the rows of each partition are grouped by
-// id, one partition after the other. Memory: about Options.Memory at most, but at least some hundred KiB, and one bit
-// per row for the answer.
+// ids, in memory (rowbatch.go) and, when that is full, on disk (spill.go). Then the rows of each partition are grouped
+// by id, one partition after the other. Memory: about Options.Memory at most, but at least some hundred KiB, and one
+// bit per row for the answer.
 type Bounding struct {
 	caps Caps
 	opt  Options
@@ -296,7 +296,7 @@ const largeReading = 1 << 20
 //
 // Errors: *[IDError] for ids of more than one type; [ErrMemory] if the rows of one unit do not fit into memory and
 // their groups matter; those of the disk and of the context.
-func (b *Bounding) Finish(ctx context.Context) (*Kept, error) {
+func (b *Bounding) Finish(ctx context.Context) (*KeptRows, error) {
 	k, err := b.decideAll(ctx)
 	closing := parallel.Do(context.WithoutCancel(ctx), 2, 2, func(i int) error {
 		if i == 0 {
@@ -316,7 +316,7 @@ func (b *Bounding) Finish(ctx context.Context) (*Kept, error) {
 // Close removes what is on disk. It may be called at any time, and more than once.
 func (b *Bounding) Close() error { return b.spill.close() }
 
-func (b *Bounding) decideAll(ctx context.Context) (*Kept, error) {
+func (b *Bounding) decideAll(ctx context.Context) (*KeptRows, error) {
 	if err := b.checkOneType(); err != nil {
 		return nil, err
 	}
@@ -336,7 +336,7 @@ func (b *Bounding) decideAll(ctx context.Context) (*Kept, error) {
 	slices.SortFunc(b.batches, func(x, y *rowBatch) int { return cmp.Compare(x.firstPlace, y.firstPlace) })
 	// Each sorter sets bits of its own where there is memory for so many: of the same
 	// bits, processors would wrest the memory from each other.
-	all := make(chan *Kept, b.answerCopies)
+	all := make(chan *KeptRows, b.answerCopies)
 	k := newKept(sizes)
 	all <- k
 	for len(all) < b.answerCopies {
@@ -390,29 +390,29 @@ func (b *Bounding) checkOneType() error {
 	return nil
 }
 
-// Kept has a bit per row: whether the row stays.
-type Kept struct{ pieces [][]uint64 }
+// KeptRows has a bit per row: whether the row stays.
+type KeptRows struct{ pieces [][]uint64 }
 
-func newKept(sizes []int64) *Kept {
-	k := &Kept{pieces: make([][]uint64, len(sizes))}
+func newKept(sizes []int64) *KeptRows {
+	k := &KeptRows{pieces: make([][]uint64, len(sizes))}
 	for i, rows := range sizes {
 		k.pieces[i] = make([]uint64, (rows+63)/64)
 	}
 	return k
 }
 
-// Of returns the bits of a piece; the bit of row i is bit i mod 64 of word ⌊i/64⌋. Rows beyond the bits do not stay.
-// A nil result means that none stays.
-func (k *Kept) Of(piece int) []uint64 {
+// PieceBits returns the bits of a piece; the bit of row i is bit i mod 64 of word ⌊i/64⌋. Rows beyond the bits do not
+// stay. A nil result means that none stays.
+func (k *KeptRows) PieceBits(piece int) []uint64 {
 	if piece < 0 || piece >= len(k.pieces) {
 		return nil
 	}
 	return k.pieces[piece]
 }
 
-// emptyCopy returns a Kept of the same size without any bit set.
-func (k *Kept) emptyCopy() *Kept {
-	e := &Kept{pieces: make([][]uint64, len(k.pieces))}
+// emptyCopy returns a KeptRows of the same size without any bit set.
+func (k *KeptRows) emptyCopy() *KeptRows {
+	e := &KeptRows{pieces: make([][]uint64, len(k.pieces))}
 	for i, words := range k.pieces {
 		e.pieces[i] = make([]uint64, len(words))
 	}
@@ -420,7 +420,7 @@ func (k *Kept) emptyCopy() *Kept {
 }
 
 // merge sets the bits that are set in other.
-func (k *Kept) merge(other *Kept) {
+func (k *KeptRows) merge(other *KeptRows) {
 	for i, words := range other.pieces {
 		for j, word := range words {
 			k.pieces[i][j] |= word
@@ -429,12 +429,12 @@ func (k *Kept) merge(other *Kept) {
 }
 
 // setBit sets the bit of a place if bit is 1, and leaves it unchanged if bit is 0.
-func (k *Kept) setBit(place, bit uint64) {
+func (k *KeptRows) setBit(place, bit uint64) {
 	k.pieces[place>>rowBits][place&mostRow>>6] |= bit << (place & 63)
 }
 
 // capacity returns about how many rows there are bits for.
-func (k *Kept) capacity() (n int64) {
+func (k *KeptRows) capacity() (n int64) {
 	for _, words := range k.pieces {
 		n += int64(64 * len(words))
 	}
@@ -442,7 +442,7 @@ func (k *Kept) capacity() (n int64) {
 }
 
 // Rows returns how many rows stay.
-func (k *Kept) Rows() (n int64) {
+func (k *KeptRows) Rows() (n int64) {
 	for _, words := range k.pieces {
 		for _, word := range words {
 			n += int64(bits.OnesCount64(word))

@@ -87,7 +87,7 @@ func (a arrangement) capped(t testing.TB, key byte, c Caps, rows []tableRow) []b
 	stay := make([]bool, len(rows))
 	for i := range rows {
 		piece, row := i/a.piece, i%a.piece
-		stay[i] = k.Of(piece)[row>>6]>>(row&63)&1 == 1
+		stay[i] = k.PieceBits(piece)[row>>6]>>(row&63)&1 == 1
 	}
 	return stay
 }
@@ -806,7 +806,7 @@ func TestRowsBeyondFourBillion(t *testing.T) {
 	}
 	kept := 0
 	for _, row := range []int64{0, 100, far} {
-		kept += int(k.Of(0)[row>>6] >> (row & 63) & 1)
+		kept += int(k.PieceBits(0)[row>>6] >> (row & 63) & 1)
 	}
 	if kept != 2 {
 		t.Errorf("%d of the unit's three rows stay, want 2", kept)
@@ -848,7 +848,7 @@ func TestLotsAndTuplesAreOneTable(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range rows {
-				if got := k.Of(0)[i>>6]>>(i&63)&1 == 1; got != want[i] {
+				if got := k.PieceBits(0)[i>>6]>>(i&63)&1 == 1; got != want[i] {
 					t.Fatalf("load %d, %d workers: row %d stays: %v, as one lot: %v", load, workers, i, got, want[i])
 				}
 			}

@@ -16,8 +16,8 @@ import (
 type sorter struct {
 	*Bounding
 	ctx     context.Context
-	all     chan *Kept // free copies of the answer, from which sorters take one
-	kept    *Kept      // the copy that it has taken
+	all     chan *KeptRows // free copies of the answer, from which sorters take one
+	kept    *KeptRows      // the copy that it has taken
 	draws   *draws
 	longIDs bool
 
@@ -64,7 +64,7 @@ type run struct {
 	row         int       // first row within the batch
 }
 
-func newSorter(ctx context.Context, b *Bounding, all chan *Kept, longIDs bool) *sorter {
+func newSorter(ctx context.Context, b *Bounding, all chan *KeptRows, longIDs bool) *sorter {
 	return &sorter{Bounding: b, ctx: ctx, all: all, longIDs: longIDs,
 		draws: &draws{block: b.block, seeds: newDrawSeeds(b.macKey)}}
 }
@@ -550,7 +550,7 @@ func (s *sorter) decideByBits(p int) error {
 }
 
 // keepSome keeps as many of the rows of a unit as caps.rows allows.
-func (s *sorter) keepSome(n unitName, its *Kept, rows uint64) {
+func (s *sorter) keepSome(n unitName, its *KeptRows, rows uint64) {
 	var chosen []uint64
 	if rows > s.caps.Rows {
 		chosen = make([]uint64, (rows+63)/64)

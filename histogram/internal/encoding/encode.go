@@ -181,7 +181,7 @@ func (e *Encoder) Encode(outside []bool, most int, inputs ...arrow.Array) ([]uin
 // nullCode returns the code of a row without a value.
 func (e *Encoder) nullCode() uint32 {
 	if e.Numbers && e.Column.Null.Action == spec.As {
-		return e.codeAt(e.Column.Lattice.PlaceOfNull(domain.Whole))
+		return e.codeAt(e.Column.Lattice.IndexOfNull(domain.NoStratum))
 	}
 	return e.codeByPolicy(e.Column.Null)
 }

@@ -279,7 +279,7 @@ func (v *evaluation) array(made expression.Vector) arrow.Array {
 		return arrayOf(array.NewTimestampBuilder(mem, arrow.FixedWidthTypes.Timestamp_us.(*arrow.TimestampType)), micros,
 			valid)
 	default:
-		return numbersArray(made.Numbers, valid, t.Places)
+		return numbersArray(made.Numbers, valid, t.DecimalPlaces)
 	}
 }
 

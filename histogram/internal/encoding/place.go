@@ -16,7 +16,7 @@ import (
 // Guarantee: the code of a row depends on its own value alone, and no code is outside the lattice. Neighbours: both
 // relations. Argument: docs/proofs/values.md.
 func OfNumbers(table *spec.Table, c *spec.Column) (*Encoder, error) {
-	e, err := encoderWith(table, c, c.Lattice.Places())
+	e, err := encoderWith(table, c, c.Lattice.PointCount())
 	if err != nil {
 		return nil, err
 	}
@@ -45,21 +45,23 @@ func (e *Encoder) codeOfNumber(place int64, fit domain.Fit) (uint32, domain.Fit)
 // numberReader returns a function that encodes a row of raw that is not null as a number.
 func (e *Encoder) numberReader(raw arrow.Array) func(row int) (uint32, domain.Fit) {
 	l := e.Column.Lattice
-	ofText := func(text string) (uint32, domain.Fit) { return e.codeOfNumber(l.PlaceOfText(text, domain.Whole)) }
+	ofText := func(text string) (uint32, domain.Fit) { return e.codeOfNumber(l.IndexOfText(text, domain.NoStratum)) }
 	switch a := raw.(type) {
 	case *array.Dictionary:
 		return lookUp(a, ofText)
 	case textArray:
 		return func(i int) (uint32, domain.Fit) { return ofText(a.Value(i)) }
 	case *array.Int64:
-		return func(i int) (uint32, domain.Fit) { return e.codeAt(l.PlaceOfInt(a.Value(i), domain.Whole)), domain.Fits }
+		return func(i int) (uint32, domain.Fit) {
+			return e.codeAt(l.IndexOfInt(a.Value(i), domain.NoStratum)), domain.Fits
+		}
 	case *array.Float64:
-		return func(i int) (uint32, domain.Fit) { return e.codeOfNumber(l.PlaceOfFloat(a.Value(i), domain.Whole)) }
+		return func(i int) (uint32, domain.Fit) { return e.codeOfNumber(l.IndexOfFloat(a.Value(i), domain.NoStratum)) }
 	case *array.Decimal128:
 		scale := a.DataType().(*arrow.Decimal128Type).Scale
 		return func(i int) (uint32, domain.Fit) {
 			v := a.Value(i)
-			return e.codeAt(l.PlaceOfDecimal(v.HighBits(), v.LowBits(), scale, domain.Whole)), domain.Fits
+			return e.codeAt(l.IndexOfDecimal(v.HighBits(), v.LowBits(), scale, domain.NoStratum)), domain.Fits
 		}
 	}
 	return func(int) (uint32, domain.Fit) { return Breached, domain.WrongType }

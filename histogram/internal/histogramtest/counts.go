@@ -62,8 +62,8 @@ func Total(counts []int64) (sum int64) {
 	return sum
 }
 
-// Shown returns everything that a program might print of a value.
-func Shown(v any) []string {
+// PrintedForms returns everything that a program might print of a value.
+func PrintedForms(v any) []string {
 	var all []string
 	for _, verb := range []string{"v", "+v", "#v", "s", "d", "x", "X", "q", "g", "t", "b", "c", "o", "U", "e", "E", "f",
 		"F", "G"} {

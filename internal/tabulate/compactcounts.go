@@ -5,14 +5,14 @@ package tabulate
 
 import "slices"
 
-// Narrow is the counts of cells, in order.
-type Narrow struct {
+// CompactCounts is the counts of cells, in order.
+type CompactCounts struct {
 	Low  []uint8 // count of each cell, modulo 256
 	Over []int   // ascending: each occurrence of a cell adds 256 to its count
 }
 
 // Read writes the counts of consecutive cells, beginning at first.
-func (n *Narrow) Read(to []int64, first int) {
+func (n *CompactCounts) Read(to []int64, first int) {
 	for i, low := range n.Low[first:][:len(to)] {
 		to[i] = int64(low)
 	}

@@ -13,14 +13,14 @@ import (
 // exempt: they are texts of the data.
 func (r *reader) checkComposed(root document.Node) {
 	for _, table := range root.Get("tables").Pairs() {
-		r.requireComposed(table.AtKey())
+		r.requireComposed(table.KeyNode())
 		for _, join := range table.Get("join").Pairs() {
-			r.requireComposed(join.AtKey())
+			r.requireComposed(join.KeyNode())
 		}
 		for _, column := range table.Get("columns").Pairs() {
-			r.requireComposed(column.AtKey())
+			r.requireComposed(column.KeyNode())
 			for _, level := range column.Get("levels").Pairs() {
-				r.requireComposed(level.AtKey())
+				r.requireComposed(level.KeyNode())
 			}
 		}
 	}
@@ -43,6 +43,6 @@ func (r *reader) requireComposed(n document.Node) {
 	r.Report(n.Value, n.Path, document.Problem{
 		Message:  fmt.Sprintf("%q is not in composed form (Unicode NFC)", document.Clip(name)),
 		Expected: "each letter with its accents as one character where there is one",
-		Fix:      r.Mended(n.Value, norm.NFC.String(name)),
+		Fix:      r.RepairedLine(n.Value, norm.NFC.String(name)),
 	})
 }

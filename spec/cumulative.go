@@ -46,7 +46,7 @@ func (r *reader) readSummedAttributes(m *Marginal, t *Table, n, along document.N
 		}
 		seen[name] = along.Key.Value
 		if p.Message != "" {
-			r.Wrong(item, p)
+			r.AddProblem(item, p)
 		}
 	}
 	return all

@@ -53,5 +53,5 @@ func (o *reportingOracle) Measure(ctx context.Context, round, choice int, noise 
 func (o *reportingOracle) reportRound(round int) {
 	part, _ := new(big.Rat).Quo(o.used, o.method.Block.Rho()).Float64()
 	o.report(progress.Progress{Table: o.method.Table, Round: round + 1, Rounds: o.method.Rounds,
-		Rows: int64(part * usedParts), All: usedParts})
+		Rows: int64(part * usedParts), Total: usedParts})
 }

@@ -33,49 +33,49 @@ type AuditedExport struct {
 	Head    string `json:"head"`    // hash of the last entry
 	Day     string `json:"day"`     // YYYY-MM-DD, UTC, of the last entry
 	Debits  int    `json:"debits"`  // in the export
-	// Without are the debits without a folder, except those of abandoned releases.
-	Without []ledger.DebitEntry `json:"without_folder"`
+	// WithoutFolder are the debits without a folder, except those of abandoned releases.
+	WithoutFolder []ledger.DebitEntry `json:"without_folder"`
 	// debits without a folder whose releases were abandoned before they were finished
 	Abandoned []ledger.DebitEntry `json:"abandoned,omitempty"`
 }
 
-// FoldersFail reports that some of many folders do not verify.
-type FoldersFail struct {
+// FoldersFailed reports that some of many folders do not verify.
+type FoldersFailed struct {
 	Failed []string
-	Of     int
+	Total  int
 }
 
-func (e *FoldersFail) Error() string {
+func (e *FoldersFailed) Error() string {
 	if len(e.Failed) == 1 {
-		return fmt.Sprintf("1 of %s does not verify: %s", budget.Plural(int64(e.Of), "folder"), quotedList(e.Failed))
+		return fmt.Sprintf("1 of %s does not verify: %s", budget.Plural(int64(e.Total), "folder"), quotedList(e.Failed))
 	}
-	return fmt.Sprintf("%d of %s do not verify: %s", len(e.Failed), budget.Plural(int64(e.Of), "folder"),
+	return fmt.Sprintf("%d of %s do not verify: %s", len(e.Failed), budget.Plural(int64(e.Total), "folder"),
 		quotedList(e.Failed))
 }
 
 // Verdict returns that the folders must not be used.
-func (*FoldersFail) Verdict() verdict.Verdict {
+func (*FoldersFailed) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.NotVerified, Retry: verdict.Never}
 }
 
-// DebitsAlone reports that an export of the ledger holds debits without a folder.
-type DebitsAlone struct {
+// DebitsWithoutFolder reports that an export of the ledger holds debits without a folder.
+type DebitsWithoutFolder struct {
 	Releases []string
-	Of       int // debits
+	Total    int // debits
 }
 
-func (e *DebitsAlone) Error() string {
+func (e *DebitsWithoutFolder) Error() string {
 	has := "have"
 	if len(e.Releases) == 1 {
 		has = "has"
 	}
 	return fmt.Sprintf(
 		"%d of %s in the export %s no folder here: %s; ask the office for what was published, or for why nothing was",
-		len(e.Releases), budget.Plural(int64(e.Of), "debit"), has, quotedList(e.Releases))
+		len(e.Releases), budget.Plural(int64(e.Total), "debit"), has, quotedList(e.Releases))
 }
 
 // Verdict returns that the office has to be asked.
-func (*DebitsAlone) Verdict() verdict.Verdict {
+func (*DebitsWithoutFolder) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.DebitAlone, Retry: verdict.Never}
 }
 
@@ -109,8 +109,8 @@ func IsRelease(place string) bool {
 // Contract: where it returns no error every folder verifies, or is consistent in itself, and the export, if one was
 // given, holds no debit without a folder, except those of abandoned releases.
 //
-// Errors: *[FoldersFail], *[DebitsAlone] or both; *[Withdrawn] if the office has withdrawn some and nothing else is
-// wrong; *[verdict.Unusable] if there is no such folder, or a key or export cannot be read.
+// Errors: *[FoldersFailed], *[DebitsWithoutFolder] or both; *[Withdrawn] if the office has withdrawn some and nothing
+// else is wrong; *[verdict.Unusable] if there is no such folder, or a key or export cannot be read.
 func Folders(ctx context.Context, places []string, o Options, done func(*Verification)) (*Audit, error) {
 	known, err := o.readEvidence()
 	if err != nil {
@@ -121,7 +121,7 @@ func Folders(ctx context.Context, places []string, o Options, done func(*Verific
 	if err != nil {
 		return nil, err
 	}
-	failed := &FoldersFail{Of: len(folders)}
+	failed := &FoldersFailed{Total: len(folders)}
 	withdrawn := &Withdrawn{}
 	paid := map[string]bool{} // entries of the ledger that have a folder
 	for _, folder := range folders {
@@ -136,7 +136,7 @@ func Folders(ctx context.Context, places []string, o Options, done func(*Verific
 		switch v.out.Outcome {
 		case DoesNotVerify:
 			failed.Failed = append(failed.Failed, folder)
-		case WithdrawnByIt:
+		case WithdrawnByOffice:
 			withdrawn.Folders = append(withdrawn.Folders, folder)
 		}
 		if v.record != nil {
@@ -159,22 +159,22 @@ func Folders(ctx context.Context, places []string, o Options, done func(*Verific
 }
 
 // compareDebits looks for the debits of an export, if there is one, among the entries that have a folder. Errors:
-// *DebitsAlone.
+// *DebitsWithoutFolder.
 func (a *Audit) compareDebits(x *ledger.Export, paid map[string]bool) error {
 	if x == nil {
 		return nil
 	}
 	debits := x.Debits()
 	a.Export = &AuditedExport{Entries: x.Entries, Head: x.Head, Day: x.Day, Debits: len(debits),
-		Without: []ledger.DebitEntry{}}
-	alone := &DebitsAlone{Of: len(debits)}
+		WithoutFolder: []ledger.DebitEntry{}}
+	alone := &DebitsWithoutFolder{Total: len(debits)}
 	for _, d := range debits {
 		switch {
 		case paid[d.Hash]:
 		case d.State == ledger.Abandoned:
 			a.Export.Abandoned = append(a.Export.Abandoned, d)
 		default:
-			a.Export.Without = append(a.Export.Without, d)
+			a.Export.WithoutFolder = append(a.Export.WithoutFolder, d)
 			alone.Releases = append(alone.Releases, d.Release)
 		}
 	}

@@ -102,12 +102,12 @@ func (p *partedTable) moveAll(ctx context.Context, workers int) error {
 }
 
 // narrowCounts returns the counts if nothing was moved to the total.
-func (p *partedTable) narrowCounts(ctx context.Context, workers int) (*Narrow, error) {
+func (p *partedTable) narrowCounts(ctx context.Context, workers int) (*CompactCounts, error) {
 	err := parallel.Do(ctx, workers, len(p.stretches), func(i int) error {
 		slices.Sort(p.stretches[i].carries)
 		return nil
 	})
-	n := &Narrow{Low: p.counts}
+	n := &CompactCounts{Low: p.counts}
 	for i := range p.stretches {
 		for _, x := range p.stretches[i].carries {
 			n.Over = append(n.Over, p.stretches[i].first+int(x))

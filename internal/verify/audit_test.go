@@ -99,7 +99,8 @@ func TestEveryDebitHasItsFolder(t *testing.T) {
 		"some of them twice":          {place("w3"), s.out, place("w1")},
 	} {
 		a, outcomes, err := s.verifiesAll(t, places)
-		if err != nil || len(a.Folders) != 3 || len(outcomes) != 3 || a.Export.Debits != 3 || len(a.Export.Without) != 0 {
+		if err != nil || len(a.Folders) != 3 || len(outcomes) != 3 || a.Export.Debits != 3 ||
+			len(a.Export.WithoutFolder) != 0 {
 			t.Errorf("%s: %v, %v, %+v", what, err, outcomes, a)
 		}
 	}
@@ -111,16 +112,16 @@ func TestEveryDebitHasItsFolder(t *testing.T) {
 			}
 		}
 		a, _, err := s.verifiesAll(t, places)
-		var alone *DebitsAlone
-		if !errors.As(err, &alone) || !slices.Equal(alone.Releases, lacking) || alone.Of != 3 ||
-			!slices.Equal(releasesOf(a.Export.Without), lacking) {
+		var alone *DebitsWithoutFolder
+		if !errors.As(err, &alone) || !slices.Equal(alone.Releases, lacking) || alone.Total != 3 ||
+			!slices.Equal(releasesOf(a.Export.WithoutFolder), lacking) {
 			t.Errorf("without %v: %v", lacking, err)
 		}
 		if v := ending.Of(err); v.Exit != verdict.ExitVerify || v.Reason != verdict.DebitAlone {
 			t.Errorf("without %v: %+v", lacking, v)
 		}
-		if record := releasetest.Record(t, place("w2")); a.Export.Without[0].Hash != record.Proof.Hash {
-			t.Errorf("%+v is not the entry of w2, %s", a.Export.Without[0], record.Proof.Hash)
+		if record := releasetest.Record(t, place("w2")); a.Export.WithoutFolder[0].Hash != record.Proof.Hash {
+			t.Errorf("%+v is not the entry of w2, %s", a.Export.WithoutFolder[0], record.Proof.Hash)
 		}
 	}
 
@@ -135,12 +136,12 @@ func TestEveryDebitHasItsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, outcomes, err := s.verifiesAll(t, []string{s.out})
-	var alone *DebitsAlone
+	var alone *DebitsWithoutFolder
 	if !errors.As(err, &alone) || !slices.Equal(alone.Releases, []string{"w4"}) ||
 		!slices.Equal(releasesOf(a.Export.Abandoned), []string{"w5"}) || ending.Of(err).Exit != verdict.ExitVerify {
 		t.Errorf("%v, %+v", err, a.Export)
 	}
-	if outcomes["w1"] != WithdrawnByIt || outcomes["w2"] != Consistent || len(outcomes) != 3 {
+	if outcomes["w1"] != WithdrawnByOffice || outcomes["w2"] != Consistent || len(outcomes) != 3 {
 		t.Errorf("%v", outcomes)
 	}
 
@@ -148,7 +149,7 @@ func TestEveryDebitHasItsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, outcomes, err = s.verifiesAll(t, []string{s.out})
-	var failing *FoldersFail
+	var failing *FoldersFailed
 	if !errors.As(err, &failing) || !slices.Equal(failing.Failed, []string{place("w2")}) || !errors.As(err, &alone) ||
 		ending.Of(err).Reason != verdict.NotVerified {
 		t.Errorf("%v", err)
@@ -205,7 +206,7 @@ func TestManyFoldersAndWhatIsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = s.verifiesAll(t, []string{s.out})
-	var alone *DebitsAlone
+	var alone *DebitsWithoutFolder
 	if !errors.As(err, &alone) || !slices.Equal(alone.Releases, []string{"w2"}) {
 		t.Errorf("%v", err)
 	}

@@ -13,10 +13,10 @@ import (
 // This file recognises habits from other programs: what people often write where this language has another form.
 
 // whereHabits maps other names of a condition on rows to what is expected.
-func whereHabits(expected string) map[string]shape.Habit {
-	habits := map[string]shape.Habit{}
+func whereHabits(expected string) map[string]shape.Replacement {
+	habits := map[string]shape.Replacement{}
 	for _, key := range []string{"filter", "filters", "where", "condition", "subset"} {
-		habits[key] = shape.Habit{Expected: expected}
+		habits[key] = shape.Replacement{Expected: expected}
 	}
 	return habits
 }
@@ -25,11 +25,11 @@ func whereHabits(expected string) map[string]shape.Habit {
 const fileExpected = "files on this machine, {parquet: …}, {csv: …} or {arrow: …}: export a table of a database, or download the file, first"
 
 // sourceHabits maps sources of other programs to what is expected.
-func sourceHabits() map[string]shape.Habit {
-	habits := map[string]shape.Habit{}
+func sourceHabits() map[string]shape.Replacement {
+	habits := map[string]shape.Replacement{}
 	for _, key := range strings.Fields(
 		"postgres postgresql mysql sqlite duckdb sql database table query spark url http https s3 gs azure excel xlsx json stata spss sas file path") {
-		habits[key] = shape.Habit{Expected: fileExpected, Meant: "parquet"}
+		habits[key] = shape.Replacement{Expected: fileExpected, Meant: "parquet"}
 	}
 	return habits
 }

@@ -73,7 +73,7 @@ func (l *rowBatch) rowsOf(p int) (from, to int) {
 func (l *rowBatch) placeOf(i int) uint64 { return l.firstPlace + uint64(l.rows[i]) }
 
 // setKept sets the bits of the rows that stay, once all partitions are decided.
-func (l *rowBatch) setKept(k *Kept) {
+func (l *rowBatch) setKept(k *KeptRows) {
 	if len(l.rows) == 0 {
 		return
 	}

@@ -16,9 +16,9 @@ import (
 
 // Choice is how a cell came into a table of chosen cells, or a group into a table of discovered groups.
 type Choice struct {
-	// Place is the number of the choice that found the cell, from 1 on; 0 for a selected group, which has no order.
-	Place int64 `json:"place,omitempty"`
-	Of    int64 `json:"of"` // number of cells in the table
+	// Rank is the number of the choice that found the cell, from 1 on; 0 for a selected group, which has no order.
+	Rank int64 `json:"place,omitempty"`
+	Of   int64 `json:"of"` // number of cells in the table
 	// Select is the mechanism that made each choice or selected each group, and Times is how often it is charged. Select
 	// is nil if the noisy number itself decides.
 	Select *budget.Mechanism `json:"select,omitempty"`
@@ -48,8 +48,8 @@ func (t *Trace) someCell(e *published.Release, reader *synth.Reader, table, at i
 // text says how the cell came into the table.
 func (c *Choice) text() string {
 	text := fmt.Sprintf("Selected, as one of %s.", budget.Plural(c.Of, "group"))
-	if c.Place > 0 {
-		text = fmt.Sprintf("Chosen as number %s of %s.", budget.Group(c.Place), budget.Group(c.Of))
+	if c.Rank > 0 {
+		text = fmt.Sprintf("Chosen as number %s of %s.", budget.Group(c.Rank), budget.Group(c.Of))
 	}
 	if c.Select != nil {
 		how := "by " + string(c.Select.Kind)

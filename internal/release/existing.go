@@ -30,15 +30,15 @@ func sealedFor(place string, p *compiled.Compiled, o Options) (*ledger.Record, e
 	if err != nil || !there {
 		return nil, err
 	}
-	b, err := regular.Read(filepath.Join(place, measured.PlanFile), planfile.Most)
+	b, err := regular.Read(filepath.Join(place, measured.PlanFile), planfile.MaxBytes)
 	if published.Missing(err) {
-		return nil, &Occupied{Place: place, Why: "holds something else than measurements"}
+		return nil, &Occupied{Folder: place, Why: "holds something else than measurements"}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !bytes.Equal(b, p.Bytes()) {
-		return nil, &Occupied{Place: place, Why: "holds the measurements of another plan"}
+		return nil, &Occupied{Folder: place, Why: "holds the measurements of another plan"}
 	}
 	_, record, err := openSealed(place, false)
 	if err != nil {
@@ -142,7 +142,7 @@ func noteSeal(ctx context.Context, l *ledger.Ledger, place string, record ledger
 func checkDebit(ctx context.Context, l *ledger.Ledger, place string, record ledger.Record) error {
 	err := l.Contains(ctx, record)
 	if notHeld := new(ledger.NotHeld); errors.As(err, &notHeld) {
-		return &Occupied{Place: place,
+		return &Occupied{Folder: place,
 			Why: fmt.Sprintf("was not paid for from the configured ledger, which does not hold entry %.12s of release %s: it is an older copy, or another ledger", record.Proof.Hash, record.Release)}
 	}
 	if err != nil { // it is altered itself, or cannot be read
@@ -178,7 +178,7 @@ func (o Options) checkPaid(ctx context.Context, place string, record ledger.Reco
 		return nil
 	}
 	if o.Office != nil && record.Proof.Office != o.Office.Public() {
-		return &Occupied{Place: place,
+		return &Occupied{Folder: place,
 			Why: fmt.Sprintf("was debited in a ledger that the office's key (fingerprint %s) does not sign, so it is not signed with that key", o.Office.Public().Fingerprint())}
 	}
 	if o.Ledger == "" {

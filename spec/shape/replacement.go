@@ -15,8 +15,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Habit says what to write in place of a key of another program.
-type Habit struct {
+// Replacement says what to write in place of a key of another program.
+type Replacement struct {
 	Expected string
 	Meant    string // the key not to report as missing, "" for none
 }
@@ -41,8 +41,8 @@ func (c *checker) applyHabit(s *Shape, n document.Node, p *document.Problem) {
 		p.Expected, p.Fix = withPoint, strings.Replace(text, ",", ".", 1)
 	case s.kind == number && otherDate.MatchString(text) && s.match.MatchString("2024-01-31"):
 		p.Expected, p.Fix = "a date as 2024-01-31: year, month and day", isoDate(text)
-	case s.Instead != nil:
-		expected, fix := s.Instead(text)
+	case s.ReplacementFor != nil:
+		expected, fix := s.ReplacementFor(text)
 		p.Expected, p.Fix = cmp.Or(expected, p.Expected), cmp.Or(fix, p.Fix)
 	}
 }

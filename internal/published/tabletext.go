@@ -30,8 +30,8 @@ func BoundText(p *plan.Plan, t plan.Table) string {
 	return fmt.Sprintf("of one %s at most %s", p.Guarantee.Protects, strings.Join(bounds, ", "))
 }
 
-// Pairs splits KEY=CODE pairs at the commas that a key follows, because codes may contain commas too.
-func Pairs(text string, isKey func(name string) bool) []string {
+// SplitPairs splits KEY=CODE pairs at the commas that a key follows, because codes may contain commas too.
+func SplitPairs(text string, isKey func(name string) bool) []string {
 	var all []string
 	for _, part := range strings.Split(text, ",") {
 		name, _, ok := strings.Cut(part, "=")
