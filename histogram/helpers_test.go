@@ -23,7 +23,6 @@ var (
 	payrollRelease = histogramtest.Payroll
 	folder         = histogramtest.Folder
 	streams        = histogramtest.Streams
-	hashOfPlan     = histogramtest.HashOf
 	shown          = histogramtest.PrintedForms
 )
 
