@@ -129,7 +129,7 @@ func (r *attempt) measure(ctx context.Context) error {
 	out, err := stage(r.options.Out, filepath.Base(r.place))
 	if err == nil {
 		defer out.discard()
-		err = r.draw(ctx, st, out, streams)
+		err = r.countDebitDraw(ctx, st, out, streams)
 	}
 	if err == nil {
 		err = out.commit()
@@ -187,8 +187,8 @@ func (r *attempt) runKey(st *state.State, debited string) (noise.Key, error) {
 	return key, err
 }
 
-// draw counts, debits, draws, and writes the measurements into the staging folder.
-func (r *attempt) draw(ctx context.Context, st *state.State, out *staging, streams *noise.Streams) error {
+// countDebitDraw counts, debits, draws, and writes the measurements into the staging folder.
+func (r *attempt) countDebitDraw(ctx context.Context, st *state.State, out *staging, streams *noise.Streams) error {
 	log := r.options.logger()
 	if err := r.checkSpace(st, out); err != nil {
 		return err

@@ -148,21 +148,21 @@ var spending = [selection.Kinds]func(p PlannedMeasurement, m *plan.Measurement, 
 // spendOnAnswers spends all of a measurement's cost on its answers.
 func (p PlannedMeasurement) spendOnAnswers(m *plan.Measurement, _ budget.Cost, cost *big.Rat) error {
 	if p.Counted.Kind().Traits().Drawn {
-		return p.addQuantiles(m, cost)
+		return p.setQuantiles(m, cost)
 	}
-	return p.addNoise(m, cost)
+	return p.setNoise(m, cost)
 }
 
-// addNoise gives a measurement the noise that a cost buys.
-func (p PlannedMeasurement) addNoise(m *plan.Measurement, cost *big.Rat) (err error) {
+// setNoise gives a measurement the noise that a cost buys.
+func (p PlannedMeasurement) setNoise(m *plan.Measurement, cost *big.Rat) (err error) {
 	m.Mechanism, err = noiseFor(p.Noise, p.Sensitivity, cost)
 	return err
 }
 
-// addQuantiles gives a measurement of quantiles the mechanism that a cost buys, and the ends of its intervals.
+// setQuantiles gives a measurement of quantiles the mechanism that a cost buys, and the ends of its intervals.
 //
 // Guarantee: as [budget.QuantilesFor]. Argument: docs/proofs/quantile.md.
-func (p PlannedMeasurement) addQuantiles(m *plan.Measurement, cost *big.Rat) (err error) {
+func (p PlannedMeasurement) setQuantiles(m *plan.Measurement, cost *big.Rat) (err error) {
 	q, u := p.Table.Quantiles(), p.Table.Unit(p.Group.Release)
 	if p.Noise.Pure() {
 		m.Mechanism, err = q.Mechanism(u, budget.Cost{Epsilon: cost})

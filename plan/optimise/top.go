@@ -97,7 +97,7 @@ func (p PlannedMeasurement) spendOnChoices(m *plan.Measurement, cost *big.Rat) e
 		return fmt.Errorf("a choice among its cells gets too little to tell them apart at all: choose fewer cells, or spend more budget here")
 	}
 	m.Selection = c
-	return p.addNoise(m, new(big.Rat).Sub(cost, part))
+	return p.setNoise(m, new(big.Rat).Sub(cost, part))
 }
 
 // floorToBits returns the largest multiple of 2^−bits that is at most x ≥ 0.

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"github.com/dprelease/dprelease/plan/counted"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds parts of quantiles: how many cells they have, and the choice of ways to them.
@@ -21,13 +20,3 @@ func answersPerCell(what counted.Counted) int64 {
 
 // Groups returns how many cells the factors have, each of which has one answer or more.
 func (t *Table) Groups() int64 { return t.Cells / answersPerCell(t.Counted) }
-
-// Unit returns what one unit contributes to the table.
-func (t *Table) Unit(r *spec.Release) counted.Unit {
-	u := counted.Unit{Table: r.Table(t.Marginal.Table), Neighbours: r.Privacy.Neighbours, PerUnit: t.PerUnit,
-		Cells: t.Groups()}
-	if k := t.Top(); k > 0 {
-		u.Cells = k
-	}
-	return u
-}

@@ -134,3 +134,13 @@ func TablePath(marginal string, every bool, by []spec.Attribute) string {
 	}
 	return marginal + "/" + strings.Join(names, "_x_")
 }
+
+// Unit returns what one unit contributes to the table: of a top-k table, to the counts of the k cells that are chosen.
+func (t *Table) Unit(r *spec.Release) counted.Unit {
+	u := counted.Unit{Table: r.Table(t.Marginal.Table), Neighbours: r.Privacy.Neighbours, PerUnit: t.PerUnit,
+		Cells: t.Groups()}
+	if k := t.Top(); k > 0 {
+		u.Cells = k
+	}
+	return u
+}
