@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // lawTable is one law of vectors/noise_tables.json: figures calculated independently of this program with 500 bits.
@@ -32,7 +32,7 @@ func (l lawTable) mechanism() Mechanism {
 
 func readLawTables(t *testing.T) []lawTable {
 	t.Helper()
-	data, err := os.ReadFile(testdata.Shared(t, "vectors/noise_tables.json"))
+	data, err := os.ReadFile(testkit.Shared(t, "vectors/noise_tables.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

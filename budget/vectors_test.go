@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 var vectorsFile = flag.String("vectors", "",
@@ -96,7 +96,7 @@ func (v vector) parts(t *testing.T) []vector {
 
 func usualVectors(t *testing.T) []vector {
 	t.Helper()
-	return readVectors(t, testdata.Shared(t, "vectors/accounting.json"))
+	return readVectors(t, testkit.Shared(t, "vectors/accounting.json"))
 }
 
 func readVectors(t *testing.T, path string) []vector {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -291,7 +291,7 @@ func (a residualAudit) bounds(b broken, trials int) (least, most float64) {
 // integers is held in every run by TestSensitivityOfResiduals and TestSensitivityOfRanges of package plan, which
 // enumerate all pairs.
 func TestAuditOfResiduals(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	honest := broken{"", -1, ""}
 	for _, c := range []struct {
 		neighbours spec.Neighbours
@@ -320,7 +320,7 @@ func TestAuditOfResiduals(t *testing.T) {
 				t.Errorf("%s: the bound is %g and the claim %g", c.neighbours, bound, a.claim)
 			}
 			t.Run("mistakes", func(t *testing.T) {
-				testdata.SkipPlanted(t, "internal/noise", "plan/residual", "plan/counted", "budget")
+				testkit.SkipPlanted(t, "internal/noise", "plan/residual", "plan/counted", "budget")
 				for i, b := range a.mistakes(c.neighbours) {
 					trials := brokenTrials
 					if b.twice >= 0 {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -330,7 +330,7 @@ func auditedNeighbours() []spec.Neighbours {
 // the claim, not exceed it, and exceed a claim that leaves a round out. Weights keep the attack on AIM further from
 // its claim, which its bound must not exceed.
 func TestAuditOfABlock(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	for _, method := range auditedMethods() {
 		for _, neighbours := range auditedNeighbours() {
 			a := newAudited(t, neighbours, method)
@@ -359,8 +359,8 @@ func TestAuditOfABlock(t *testing.T) {
 // TestAuditCatchesBrokenBlocks attacks broken rounds in the same way: the bound must
 // exceed the claim.
 func TestAuditCatchesBrokenBlocks(t *testing.T) {
-	testdata.SkipUnderRace(t)
-	testdata.SkipPlanted(t, "internal/noise", "plan/adaptive", "plan/counted", "budget")
+	testkit.SkipUnderRace(t)
+	testkit.SkipPlanted(t, "internal/noise", "plan/adaptive", "plan/counted", "budget")
 	unlimited := func(o *oracle) { o.method.Block.Parameter = big.NewRat(1<<40, 1) }
 	for _, method := range auditedMethods() {
 		for _, neighbours := range auditedNeighbours() {

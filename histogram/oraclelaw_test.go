@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -27,7 +27,7 @@ const mostWrong = 1e-10
 // each on two sides with a twelfth of it. Each broken one passes with probability
 // below mostWrong too, which is computed from its law.
 func TestChoicesHaveTheLawOfThePlan(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	const trials, k = 2500, 3
 	for _, c := range []struct {
 		neighbours spec.Neighbours
@@ -114,7 +114,7 @@ func TestChoicesHaveTheLawOfThePlan(t *testing.T) {
 // agrees in half of the cases. The 9 comparisons alarm by chance with probability
 // below mostWrong: each on two sides with an eighteenth of it.
 func TestOtherQuestionsMeetOtherBits(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	const trials = 600
 	p := personsOf(t)
 	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,x,x\n"), 1)

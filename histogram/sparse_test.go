@@ -15,7 +15,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/impossible"
@@ -170,7 +170,7 @@ func cut(m measured.Measured) measured.Measured {
 
 // TestWrongSparseAnswersAreNoticed makes one mistake each.
 func TestWrongSparseAnswersAreNoticed(t *testing.T) {
-	testdata.SkipPlanted(t, "internal/noise", "plan/selection")
+	testkit.SkipPlanted(t, "internal/noise", "plan/selection")
 	p := tripsPlan(t)
 	whole := compiled.Of(p)
 	filled := someFilled(900)

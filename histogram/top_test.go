@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
@@ -171,7 +171,7 @@ var topSettings = []struct {
 // an exact law with probability 1e-9. Budgets in ε and δ wait for DPRELEASE_LONG. It rejects choices of half and of
 // twice the sensitivity, and such that forget or make up that counts move one way.
 func TestSequencesOfChoicesHaveTheExactLaw(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	const draws = 4000
 	for _, c := range topSettings {
 		if strings.Contains(c.budget, "delta") && os.Getenv("DPRELEASE_LONG") == "" {
@@ -314,7 +314,7 @@ func rowsOfUnits(cells int, all, each int64) [][]int64 {
 // that lifts a cell by being what it is chosen by, as where one noisy table is both, would be seen. Budgets in ε and δ
 // wait for DPRELEASE_LONG, here and below.
 func TestIntervalsOfChosenCellsHold(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	const draws = 3400
 	random := rand.New(rand.NewPCG(1, 9))
 	for _, s := range topSettings {
@@ -356,7 +356,7 @@ func TestIntervalsOfChosenCellsHold(t *testing.T) {
 // TestChoicesFallShortAsPlanned counts how often a cell that was left out exceeds a chosen one by more than the plan
 // says.
 func TestChoicesFallShortAsPlanned(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	const draws = 2000
 	for _, s := range topSettings {
 		if strings.Contains(s.budget, "delta") && os.Getenv("DPRELEASE_LONG") == "" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/google/go-cmp/cmp"
 )
@@ -36,7 +36,7 @@ var sharedSpecs = []string{"admissions.yaml", "business.yaml", "census.yaml", "l
 
 func sharedSource(t testing.TB, name string) Source {
 	t.Helper()
-	text, err := os.ReadFile(testdata.Shared(t, "specs/"+name))
+	text, err := os.ReadFile(testkit.Shared(t, "specs/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}

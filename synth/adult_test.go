@@ -13,7 +13,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
@@ -27,7 +27,7 @@ func adultCodes(t testing.TB) [][]uint32 { return readCodes(t, "adult15.csv", ad
 // readCodes returns the codes of a file, by column.
 func readCodes(t testing.TB, file string, sizes []int) [][]uint32 {
 	t.Helper()
-	f, err := os.Open(testdata.Data(t, file))
+	f, err := os.Open(testkit.Data(t, file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 )
@@ -21,7 +21,7 @@ import (
 // work fails with that error; and no part of it begins thereafter, as each part checks first.
 func checkEnds(t *testing.T, often, late int64, work func(ctx context.Context) error) {
 	t.Helper()
-	whole := testdata.NeverEnding(t.Context())
+	whole := testkit.NeverEnding(t.Context())
 	if err := work(whole); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func checkEnds(t *testing.T, often, late int64, work func(ctx context.Context) e
 			if n < 0 || n >= asks {
 				continue
 			}
-			ctx := testdata.EndingAfter(t.Context(), n)
+			ctx := testkit.EndingAfter(t.Context(), n)
 			if err := work(ctx); !errors.Is(err, context.Canceled) {
 				t.Fatalf("a context that ends after %d of %d asks: %v", n, asks, err)
 			}

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // vectorCase is a case of vectors/accounting.json that this accountant can compute.
@@ -70,7 +70,7 @@ func (c vectorCase) steps(t *testing.T) []budget.Mechanism {
 
 // TestVectors compares δ with values of 25 digits: to 1e-12, and to the error that accompanies it.
 func TestVectors(t *testing.T) {
-	text, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
+	text, err := os.ReadFile(testkit.Shared(t, "vectors/accounting.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

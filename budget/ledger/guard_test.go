@@ -8,13 +8,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // unguarded creates the tables as dprelease created them before by_owner, with an account and a debit in them.
 func unguarded(t testing.TB) (place string, l *Ledger) {
 	t.Helper()
-	place = testdata.Postgres(t)
+	place = testkit.Postgres(t)
 	server(t, place, `CREATE SCHEMA dprelease;
 CREATE TABLE dprelease.ledger (one boolean PRIMARY KEY CHECK (one), version integer NOT NULL, written bigint NOT NULL);
 CREATE TABLE dprelease.entries (sequence bigint PRIMARY KEY CHECK (sequence > 0), body text NOT NULL, private text NOT NULL, hash text NOT NULL, signature text NOT NULL);
@@ -125,7 +125,7 @@ func TestPostgresMissesItsGuards(t *testing.T) {
 		"DROP TRIGGER only_up ON dprelease.ledger; CREATE TRIGGER only_up BEFORE UPDATE OF one ON dprelease.ledger FOR EACH ROW EXECUTE FUNCTION dprelease.only_up(); ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up":                         "only_up",
 		"DROP TRIGGER by_owner ON dprelease.entries; CREATE TRIGGER by_owner AFTER INSERT ON dprelease.entries FOR EACH ROW EXECUTE FUNCTION dprelease.by_owner(); ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER by_owner":                          "by_owner",
 	} {
-		place := testdata.Postgres(t)
+		place := testkit.Postgres(t)
 		l := freshAt(t, place, "10")
 		must(t, l.Verify(ctx))
 		server(t, place, statements)
@@ -147,7 +147,7 @@ func upgradeError(ctx context.Context, l *Ledger) error {
 // A ledger whose guard was removed without remains and whose version was set back cannot be distinguished from one that
 // never had the guard: it is reported, and Verify refuses it, until somebody upgrades it.
 func TestPostgresUnguardedIsReported(t *testing.T) {
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	l := freshAt(t, place, "10")
 	server(t, place, "DROP FUNCTION dprelease.by_owner() CASCADE; ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up; UPDATE dprelease.ledger SET version = 3; ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up")
 	var lacks *Unguarded

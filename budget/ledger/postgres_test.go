@@ -18,7 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // ask returns the one value that a query gives to the superuser.
@@ -52,7 +52,7 @@ func at(t testing.TB, place, user, password, host, database string) string {
 
 func TestPostgresThatWouldLoseDebitsIsRefused(t *testing.T) {
 	ctx := context.Background()
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	l := freshAt(t, place, "10")
 	for _, setting := range []string{"fsync", "full_page_writes"} {
 		server(t, place, "ALTER SYSTEM SET "+setting+" = off", "SELECT pg_reload_conf()")
@@ -84,7 +84,7 @@ func settled(t testing.TB, place, setting, want string) {
 // A database may be configured to answer COMMIT before the entry is on the disk; the ledger's own transactions are not
 // affected.
 func TestPostgresCommitsDurably(t *testing.T) {
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	l := freshAt(t, place, "10")
 	name := strings.TrimPrefix(must1(url.Parse(place)).Path, "/")
 	server(t, place, "ALTER DATABASE "+name+" SET synchronous_commit = off",
@@ -109,7 +109,7 @@ func must1[T any](v T, err error) T {
 
 // An update that adds nothing still commits something, so that it waits for the log of what it read.
 func TestPostgresWaitsForWhatOthersCommitted(t *testing.T) {
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	l := freshAt(t, place, "10")
 	debit(t, l, charge("a", "aa", "1"))
 	before := ask(t, place, "SELECT xmin::text FROM dprelease.ledger")
@@ -121,7 +121,7 @@ func TestPostgresWaitsForWhatOthersCommitted(t *testing.T) {
 
 func TestPostgresRoles(t *testing.T) {
 	ctx := context.Background()
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	name := strings.TrimPrefix(must1(url.Parse(place)).Path, "/")
 	role := func(kind string) string { return kind + "_of_" + name }
 	l := freshAt(t, place, "10")
@@ -182,7 +182,7 @@ func TestPostgresRoles(t *testing.T) {
 // An address for which another server could answer, or somebody on the network could read the traffic, is refused
 // before any connection.
 func TestPostgresAddresses(t *testing.T) {
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	freshAt(t, place, "10")
 	socket := must1(url.Parse(place)).Query().Get("host")
 	for says, addresses := range map[string][]string{
@@ -221,7 +221,7 @@ func attempt(t testing.TB, place, statement string) error {
 }
 
 func TestPostgresEntriesAreAppendOnly(t *testing.T) {
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	l := freshAt(t, place, "10")
 	debit(t, l, charge("a", "aa", "1"))
 	for statement, says := range map[string]string{
@@ -249,7 +249,7 @@ func TestPostgresEntriesAreAppendOnly(t *testing.T) {
 
 func TestPostgresLocked(t *testing.T) {
 	ctx := context.Background()
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	l := freshAt(t, place, "10")
 	other, err := pgx.Connect(ctx, place)
 	must(t, err)
@@ -281,7 +281,7 @@ func TestPostgresLocked(t *testing.T) {
 // If the server ends a connection in the middle of an update, nothing of the update remains.
 func TestPostgresEndsASession(t *testing.T) {
 	ctx := context.Background()
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	l := freshAt(t, place, "10")
 	_, err := l.store.update(ctx, func(b *book) ([]line, error) {
 		server(t, place, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dprelease'")
@@ -296,7 +296,7 @@ func TestPostgresEndsASession(t *testing.T) {
 
 func TestPostgresThatDropsEntriesIsNoticed(t *testing.T) {
 	for what, statement := range map[string]string{"entry": "entries", "count": "ledger"} {
-		place := testdata.Postgres(t)
+		place := testkit.Postgres(t)
 		l := freshAt(t, place, "10")
 		server(t, place, "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
 			"CREATE TRIGGER a_swallow BEFORE INSERT OR UPDATE ON dprelease."+statement+
@@ -311,10 +311,10 @@ func TestPostgresThatDropsEntriesIsNoticed(t *testing.T) {
 // A standby may lag behind: an account may have less left than the standby reports.
 func TestPostgresStandbyIsRefused(t *testing.T) {
 	ctx := context.Background()
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	l := freshAt(t, place, "10")
 	server(t, place, "COPY (SELECT 1) TO PROGRAM 'cat > standby.signal'")
-	testdata.CrashPostgres(t)
+	testkit.CrashPostgres(t)
 	everybodys := at(t, place, "", "", "", "postgres")
 	t.Cleanup(func() { // whatever happens: other tests use the cluster
 		if ask(t, everybodys, "SELECT pg_is_in_recovery()::text") == "true" {
@@ -438,7 +438,7 @@ func TestPostgresLosesTheConnectionAtCommit(t *testing.T) {
 	for name, what := range map[string]fate{"unheard": unheard, "unanswered": unanswered} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			place := testdata.Postgres(t)
+			place := testkit.Postgres(t)
 			l, path := witnessed(t, place)
 			direct := l.store.(*postgres).config
 			before, heads := l.entries(t), read(t, path)
@@ -471,7 +471,7 @@ func TestPostgresLosesTheConnectionAtCommit(t *testing.T) {
 
 // An interruption during COMMIT is too late: the debit is made, and its receipt returned.
 func TestPostgresInterruptedAtCommit(t *testing.T) {
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	l := freshAt(t, place, "10")
 	ctx, cancel := context.WithCancel(context.Background())
 	proxy := listenBetween(t, place, func() fate {
@@ -513,7 +513,7 @@ func TestWhatTheServerSaysOfCommit(t *testing.T) {
 // TestPostgresKeepsThePassword plants a password in unusable addresses, and searches the errors for it.
 func TestPostgresKeepsThePassword(t *testing.T) {
 	ctx := context.Background()
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	name := strings.TrimPrefix(must1(url.Parse(place)).Path, "/")
 	host := must1(url.Parse(place)).Query().Get("host")
 	server(t, place, "CREATE ROLE locked_"+name+" LOGIN PASSWORD 'Sesame-99'")
@@ -569,7 +569,7 @@ func TestPostgresKeepsThePassword(t *testing.T) {
 
 func TestPostgresNamesWhatIsWrong(t *testing.T) {
 	ctx := context.Background()
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	for says, address := range map[string]string{
 		"there is no such database: create it first": at(t, place, "", "", "", "nowhere"),
 		"does not let this user in":                  at(t, place, "nobody", "", "", ""),
@@ -595,7 +595,7 @@ func TestPostgresNamesWhatIsWrong(t *testing.T) {
 		_, err := openStore(ctx, place, true)
 		assertSays(t, err, c.says)
 	}
-	latin := testdata.Postgres(t)
+	latin := testkit.Postgres(t)
 	name := "latin_" + strings.TrimPrefix(must1(url.Parse(latin)).Path, "/")
 	server(t, latin, "CREATE DATABASE "+name+" ENCODING 'LATIN1' TEMPLATE template0")
 	_, err := openStore(ctx, at(t, latin, "", "", "", name), true)

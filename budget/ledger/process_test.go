@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // The test binary runs itself as another process with the task in this variable: "TASK|PLACE|PREFIX|FILE". Such a
@@ -348,7 +348,7 @@ func TestKilledBeforeTheWitness(t *testing.T) {
 // TestServerCrashes crashes the PostgreSQL server under processes that debit, in a database that is configured to
 // answer COMMIT before the entry is on the disk: every receipt they got must be there after recovery.
 func TestServerCrashes(t *testing.T) {
-	place := testdata.Postgres(t)
+	place := testkit.Postgres(t)
 	server(t, place, "ALTER DATABASE "+strings.TrimPrefix(must1(url.Parse(place)).Path, "/")+
 		" SET synchronous_commit = off")
 	l := freshAt(t, place, "100000")
@@ -366,7 +366,7 @@ func TestServerCrashes(t *testing.T) {
 			time.Sleep(10 * time.Millisecond) // until they are at it
 		}
 		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
-		testdata.CrashPostgres(t)
+		testkit.CrashPostgres(t)
 		for _, c := range commands {
 			if err := c.Wait(); err == nil {
 				t.Error("a process did not notice the crash")

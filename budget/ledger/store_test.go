@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget/sign"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // places returns the stores in which a ledger lasts; each is a new, empty one.
 var places = map[string]func(testing.TB) string{
 	"sqlite":   func(t testing.TB) string { return filepath.Join(t.TempDir(), "ledger.db") },
-	"postgres": testdata.Postgres,
+	"postgres": testkit.Postgres,
 }
 
 // atEveryPlace runs a test over a file and over a PostgreSQL database.

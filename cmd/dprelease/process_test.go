@@ -24,7 +24,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/account"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
@@ -268,9 +268,9 @@ func TestKilled(t *testing.T) {
 		killRuns(t, rowsOffice, func() string { return fileLedger }, func(at string) string { return at })
 	})
 	t.Run("postgres", func(t *testing.T) {
-		testdata.Postgres(t) // or skip
-		killRuns(t, tables, func() string { return testdata.Postgres(t) },
-			func(at string) string { return testdata.CopyOfPostgres(t, at) })
+		testkit.Postgres(t) // or skip
+		killRuns(t, tables, func() string { return testkit.Postgres(t) },
+			func(at string) string { return testkit.CopyOfPostgres(t, at) })
 	})
 }
 
@@ -428,7 +428,7 @@ func TestManyAtOnce(t *testing.T) {
 // three: three are published, five refused, and the account is spent to its cap.
 func TestEightAtOnce(t *testing.T) {
 	t.Run("file", func(t *testing.T) { eightAtOnce(t, fileLedger) })
-	t.Run("postgres", func(t *testing.T) { eightAtOnce(t, testdata.Postgres(t)) })
+	t.Run("postgres", func(t *testing.T) { eightAtOnce(t, testkit.Postgres(t)) })
 }
 
 func eightAtOnce(t *testing.T, at string) {

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/parquet-go/parquet-go"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(condition string) (bool, error) {
 			if condition == "adult" {
-				_, found := testdata.Find("adult.csv")
+				_, found := testkit.Find("adult.csv")
 				return found, nil
 			}
 			return false, errors.New("unknown condition " + condition)
@@ -120,7 +120,7 @@ func data(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: data NAME FILE")
 	}
-	path, _ := testdata.Find(args[0])
+	path, _ := testkit.Find(args[0])
 	b, err := os.ReadFile(path)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o644))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
@@ -39,7 +39,7 @@ func TestSharedSpecsAreTheSame(t *testing.T) {
 			if c.long && os.Getenv("DPRELEASE_LONG") == "" {
 				t.Skip("for the long run: DPRELEASE_LONG=1")
 			}
-			b, err := os.ReadFile(testdata.Shared(t, "specs/"+c.name+".yaml"))
+			b, err := os.ReadFile(testkit.Shared(t, "specs/"+c.name+".yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}

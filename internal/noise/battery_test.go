@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -219,7 +219,7 @@ func batteryLaws() (all []exactLaw) {
 // TestDrawsHaveTheExactLaw draws 2²¹ times from every law of production, and 2²³ times with DPRELEASE_LONG: 19 and 39
 // standard errors of a scale that is 1 % off.
 func TestDrawsHaveTheExactLaw(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	draws := 1 << 21
 	if os.Getenv("DPRELEASE_LONG") != "" {
 		draws = 1 << 23
@@ -390,8 +390,8 @@ func coarseMutants(l exactLaw) []mutant {
 
 // TestMutantsAreNoticed draws from every mutant so often that it cannot be missed.
 func TestMutantsAreNoticed(t *testing.T) {
-	testdata.SkipUnderRace(t)
-	testdata.SkipPlanted(t)
+	testkit.SkipUnderRace(t)
+	testkit.SkipPlanted(t)
 	const least, most, far = 1 << 20, 1 << 26, 16
 	streams := NewStreams(freshKey(t), "mutants")
 	random := rand.New(rand.NewPCG(3, 4))

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // coarseLaws span the offsets from 4 bits to the 48 that are the most, with odd
@@ -212,7 +212,7 @@ func bigDraw(cumulative []*big.Float, prefix uint64) int64 {
 // least and for the largest U that begins with these. Each is compared with what
 // the exact F and bounds say. Nearly all must need no further bit.
 func TestEveryCoarseWordIsDecidedAsItsNumbers(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	const offsetBits, length, draws = 3, 17, 1 << 20
 	const rest = prefixBits - length
 	laws := map[string]*coarse{}

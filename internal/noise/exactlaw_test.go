@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // exactLaw is a law that draws are held against. It is calculated apart from the
@@ -225,7 +225,7 @@ func (v vector) all() (table []uint64) {
 
 func vectors(t *testing.T) []vector {
 	t.Helper()
-	data, err := os.ReadFile(testdata.Shared(t, "vectors/noise_tables.json"))
+	data, err := os.ReadFile(testkit.Shared(t, "vectors/noise_tables.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -319,7 +319,7 @@ func TestExceedingCellsHaveTheDenseLaw(t *testing.T) {
 
 // TestWrongExceedingCellsAreNoticed runs samplers with one mistake each through the same checks.
 func TestWrongExceedingCellsAreNoticed(t *testing.T) {
-	testdata.SkipPlanted(t)
+	testkit.SkipPlanted(t)
 	for _, l := range []aboveLaw{{laplaceLaw(2), 5}, {gaussianLaw(3), 6}, {gaussianLaw(10), 3}, {gaussianLaw(0.6), 0}} {
 		honest := l.exceeding(t)
 		mutant := func(change func(*Exceeding)) drawer {

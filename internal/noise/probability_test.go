@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // TestDecisionsHaveExactlyTheirProbability walks through every decision with the probabilities of the vectors of
 // partition selection: what is found is the float itself, with nothing left out.
 func TestDecisionsHaveExactlyTheirProbability(t *testing.T) {
-	text, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
+	text, err := os.ReadFile(testkit.Shared(t, "vectors/accounting.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

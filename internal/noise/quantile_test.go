@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // rankQuestion is what a quantile is asked.
@@ -256,7 +256,7 @@ func TestDrawnQuantilesOfWideRanges(t *testing.T) {
 
 // TestQuantileMutantsAreNoticed draws what mistakes would draw, and says how likely that would be missed.
 func TestQuantileMutantsAreNoticed(t *testing.T) {
-	testdata.SkipPlanted(t)
+	testkit.SkipPlanted(t)
 	q := rankQuestion{[]int64{1, 3, 6}, []int64{2, 1, 1}, 0, 8, 1, 2, 0, big.NewRat(1, 1)}
 	law := q.law()
 	doubled, ranked, once, longer := q, q, q, q

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // The first tests of this file walk through every decision of a selection and so
@@ -783,7 +783,7 @@ func (q question) inOrderLaw() []*big.Float {
 }
 
 func TestDrawnMutantsAreNoticed(t *testing.T) {
-	testdata.SkipPlanted(t)
+	testkit.SkipPlanted(t)
 	q := question{[]int64{0, 1, 2, 4, 4}, big.NewRat(1, 1), 1, false}
 	halved, monotone := q, q
 	halved.epsilon = big.NewRat(1, 2)

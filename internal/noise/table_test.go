@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // TestThresholdsAreTheVectors compares all 11 laws bit for bit, at 64 bits and at
@@ -90,7 +90,7 @@ func asideRead(b *Bits) int {
 // thresholds, with either sign, and exactly the words equal to a threshold must
 // need more bits. The thresholds are those of the vectors.
 func TestEveryWordIsCounted(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	const length = 19
 	for _, v := range vectors(t) {
 		all := v.all()

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/internal/releasetest"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/internal/verify"
 )
 
@@ -74,7 +74,7 @@ func zipText(t *testing.T, text string) string {
 // are 35 of them.
 func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 	const condition = "born < 2015-01-01"
-	text, err := os.ReadFile(testdata.Shared(t, "specs/admissions.yaml"))
+	text, err := os.ReadFile(testkit.Shared(t, "specs/admissions.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/releasetest"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/residual"
@@ -195,8 +195,8 @@ const z = 7.5
 // a prediction of the plan 15 % off in variance is two bars away, and found whatever is
 // drawn.
 func TestAdultAccuracy(t *testing.T) {
-	data := testdata.Data(t, "adult14.csv")
-	specPath := filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")
+	data := testkit.Data(t, "adult14.csv")
+	specPath := filepath.Join(testkit.Root(t), "examples", "adult", "release.yaml")
 	classes := map[string]*class{"1-way": {}, "2-way": {}, "empty": {}, "occupied": {}, "all": {}}
 	var raw drawnNoise
 	p, err := planfile.Load(context.Background(), planfile.Spec{Path: specPath})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/releasetest"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
@@ -255,7 +255,7 @@ func (a audited) test(t *testing.T) {
 
 // testMistakes requires the audits to notice what is planted.
 func (a audited) testMistakes(t *testing.T, m budget.Mechanism, audits []audit) {
-	testdata.SkipPlanted(t, "histogram", "histogram/scan", "histogram/internal/bounding", "internal/noise", "internal/derive",
+	testkit.SkipPlanted(t, "histogram", "histogram/scan", "histogram/internal/bounding", "internal/noise", "internal/derive",
 		"plan/counted", "budget", "synth")
 	a.trials, a.runs = a.trials/4, a.runs/4
 	half := a.plan(t, fmt.Sprintf("{id: id, max_rows: %d}", a.maxRows), noisePrice(m, 2, a.marginals))

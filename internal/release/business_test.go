@@ -13,7 +13,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/releasetest"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/internal/verify"
 )
 
@@ -57,7 +57,7 @@ func (c company) clamped() company {
 // rows: there the noise of a sum has a scale below a thousandth of the largest turnover, and a cell has eighty firms or
 // more.
 func TestTheBusinessSurveyRunsFromEndToEnd(t *testing.T) {
-	text, err := os.ReadFile(testdata.Shared(t, "specs/business.yaml"))
+	text, err := os.ReadFile(testkit.Shared(t, "specs/business.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/releasetest"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/internal/verify"
 )
@@ -56,7 +56,7 @@ func TestInterruptedPublication(t *testing.T) {
 // asksOf is how often work that nobody interrupts asks its context: of the fit of a model, tens of times.
 func asksOf(t *testing.T, work func(context.Context) error) int64 {
 	t.Helper()
-	ctx := testdata.NeverEnding(t.Context())
+	ctx := testkit.NeverEnding(t.Context())
 	if err := work(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func checkInterrupted(t *testing.T, asks int64, work func(context.Context) error
 	const tries = 6
 	for i := range int64(tries) {
 		n := (asks - 1) * i / (tries - 1)
-		if err := work(testdata.EndingAfter(t.Context(), n)); !errors.Is(err, context.Canceled) ||
+		if err := work(testkit.EndingAfter(t.Context(), n)); !errors.Is(err, context.Canceled) ||
 			ending.Of(err).Exit != verdict.ExitInterrupted {
 			t.Errorf("interrupted at ask %d of %d: %v", n+1, asks, err)
 		}
@@ -143,7 +143,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 					if !step.there {
 						o = releasetest.Trips(t)
 					}
-					ctx := testdata.ClosingAt(t.Context(), n, why)
+					ctx := testkit.ClosingAt(t.Context(), n, why)
 					err := step.do(ctx, o)
 					switch ended := ctx.Ended(); {
 					case err != nil && (!errors.Is(err, why) || ending.Of(err).Exit != code):

@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/releasetest"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/internal/verify"
 )
 
@@ -47,7 +47,7 @@ func workers(n int) []worker {
 // target of `ages`, which is widened from 500 to 10000: weights go up to 2000, so that a row moves a cell by as much,
 // and a margin of 500 about each of 111 cells alone needs an ε of about 12, where the whole release has 2.
 func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
-	text, err := os.ReadFile(testdata.Shared(t, "specs/labour.yaml"))
+	text, err := os.ReadFile(testkit.Shared(t, "specs/labour.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

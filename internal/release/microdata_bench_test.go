@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/planfile"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // chainedTable returns a CSV file of rows with columns c0, c1 … of these numbers of categories, made from a seed: in
@@ -66,7 +66,7 @@ func BenchmarkMicrodata(b *testing.B) {
 			}
 			if c.rows == 0 {
 				var err error
-				if text, err = os.ReadFile(testdata.Data(b, c.name+".csv")); err != nil {
+				if text, err = os.ReadFile(testkit.Data(b, c.name+".csv")); err != nil {
 					b.Fatal(err)
 				}
 				head, _, _ := bytes.Cut(text, []byte("\n"))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/planfile"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/strategy"
@@ -35,9 +35,9 @@ const (
 
 // TestAdultRealisesWhatIsPredicted draws every one-way and two-way table of Adult, and compares.
 func TestAdultRealisesWhatIsPredicted(t *testing.T) {
-	data := testdata.Data(t, "adult14.csv")
+	data := testkit.Data(t, "adult14.csv")
 	p, err := planfile.Load(t.Context(),
-		planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")})
+		planfile.Spec{Path: filepath.Join(testkit.Root(t), "examples", "adult", "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

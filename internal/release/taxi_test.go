@@ -21,7 +21,7 @@ import (
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/query"
 	"github.com/dprelease/dprelease/internal/releasetest"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/internal/verify"
 )
 
@@ -89,7 +89,7 @@ func writeTrips(t *testing.T, path string, rows int) (hours [24]int64) {
 // ten of them, flows between coarser cells by hour, and mean fares. All figures lie where the noise of the plan lets
 // them, the report has maps, and a reader without the data can verify all of it.
 func TestTripsByPlace(t *testing.T) {
-	text, err := os.ReadFile(testdata.Shared(t, "specs/taxi.yaml"))
+	text, err := os.ReadFile(testkit.Shared(t, "specs/taxi.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,9 +165,9 @@ func checkMaps(t *testing.T, o releasetest.Office, place string) {
 // TestTaxiExample runs the example on the real trips, where they are: the ten pairs of areas it finds are among the
 // busiest, and their counts and those of areas lie where the noise lets them.
 func TestTaxiExample(t *testing.T) {
-	data := testdata.Data(t, "taxi.csv")
+	data := testkit.Data(t, "taxi.csv")
 	p, err := planfile.Load(t.Context(),
-		planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "taxi", "release.yaml")})
+		planfile.Spec{Path: filepath.Join(testkit.Root(t), "examples", "taxi", "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/planfile"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -18,7 +18,7 @@ import (
 // adultWays plans tables of Adult of so many columns, such as "[1, 2]".
 func adultWays(t testing.TB, budget, every string) *compiled.Compiled {
 	t.Helper()
-	folder := filepath.Join(testdata.Root(t), "examples", "adult")
+	folder := filepath.Join(testkit.Root(t), "examples", "adult")
 	text, err := os.ReadFile(filepath.Join(folder, "release.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func adultDrawer(t testing.TB, p *compiled.Compiled, data string, runs int) *dra
 // the process had in all of its runs (VmHWM of Linux, which is set back before the first), in units of 2^20 bytes; so
 // for one release -benchtime 1x.
 func BenchmarkAdultWays(b *testing.B) {
-	data := testdata.Data(b, "adult14.csv")
+	data := testkit.Data(b, "adult14.csv")
 	p := adultWays(b, "{rho: 1/10}", "[0, 1, 2, 3]")
 	d := adultDrawer(b, p, data, 100)
 	defer debug.SetGCPercent(debug.SetGCPercent(Garbage))     // as the command does

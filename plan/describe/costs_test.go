@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
@@ -37,7 +37,7 @@ func costPlans(t *testing.T) map[string]*plan.Plan {
 	plans["top"] = plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 3}",
 		"{x: {by: [age], top: 3}, y: {by: [sex]}}")
 	for _, name := range []string{"adult", "earnings", "households"} {
-		plans[name] = plantest.PlanOfFile(t, filepath.Join(testdata.Root(t), "examples", name, "release.yaml"))
+		plans[name] = plantest.PlanOfFile(t, filepath.Join(testkit.Root(t), "examples", name, "release.yaml"))
 	}
 	return plans
 }

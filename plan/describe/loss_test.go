@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -101,7 +101,7 @@ func TestPureLossHasItsEpsilon(t *testing.T) {
 // TestLossOfAdult compares the figures of 105 tables with those of a continuous Gaussian, which noise this wide is
 // close to: δ(1) = 1e-9 at μ = 0.1819748.
 func TestLossOfAdult(t *testing.T) {
-	p := plantest.PlanOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
+	p := plantest.PlanOfFile(t, filepath.Join(testkit.Root(t), "examples", "adult", "release.yaml"))
 	l, err := describe.LossAt(compiled.Of(p), nil, describe.FalsePositiveRates)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
@@ -337,7 +337,7 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 // that. The best strategies have 37.05 at the ρ of 0.0149731 that the conversion of ρ alone allows, with the total
 // among the tables, compared with √(105/(2ρ)) = 59.21.
 func TestAdultIsMeasuredWell(t *testing.T) {
-	p := plantest.PlanOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
+	p := plantest.PlanOfFile(t, filepath.Join(testkit.Root(t), "examples", "adult", "release.yaml"))
 	one := big.NewInt(1)
 	_, mechanisms, err := budget.Calibrate(big.NewRat(1, 1), big.NewRat(1, 1_000_000_000), nil,
 		func(rho *big.Rat) ([]budget.Mechanism, error) {

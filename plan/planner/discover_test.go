@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
@@ -20,7 +20,7 @@ import (
 // TestSelectionsEqualTheVectors holds the probabilities of a selection against those that were worked out elsewhere:
 // never above them.
 func TestSelectionsEqualTheVectors(t *testing.T) {
-	text, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
+	text, err := os.ReadFile(testkit.Shared(t, "vectors/accounting.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

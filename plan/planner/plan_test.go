@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/counted"
@@ -143,7 +143,7 @@ func amountOf(c budget.Cost) *big.Rat {
 // 0.1819748, of the continuous Gaussian with δ(1) = 1e-9 (Balle & Wang 2018),
 // which noise this wide is close to: the residuals share a cost of μ². The least sum is the one with a closed form.
 func TestAdultFigures(t *testing.T) {
-	source := plantest.PlanOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")).Source
+	source := plantest.PlanOfFile(t, filepath.Join(testkit.Root(t), "examples", "adult", "release.yaml")).Source
 	source.Text = strings.Replace(source.Text, "delta: 1e-9}", "delta: 1e-9, minimise: sum}", 1)
 	p, err := plantest.PlanOfSource(source)
 	if err != nil {
@@ -318,7 +318,7 @@ func TestExplain(t *testing.T) {
 		"approximate": plantest.PlanOf(t, "add-remove", "{epsilon: 1, delta: 1e-9}", "row", "{total: {by: []}}"),
 		"residuals": plantest.PlanOf(t, "replace", "{rho: 1/8, split: {a: 1/4, b: 3/4}}", "{id: who, max_rows: 2}",
 			"{x: {every: [1, 2], by: [sex, age], budget: a, weight: 3}, y: {by: [sex, age.half], budget: b}, all: {by: [], budget: b}, z: {by: [sex, age], budget: b, weight: 1/2}}"),
-		"many": plantest.PlanOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")),
+		"many": plantest.PlanOfFile(t, filepath.Join(testkit.Root(t), "examples", "adult", "release.yaml")),
 		"microdata-zcdp": plantest.PlanOf(t, "replace", "{rho: 1/8, split: {a: 25%, b: 3/4}}", "{id: who, max_rows: 3}",
 			"{x: {by: [sex], budget: a}}\nsynthetic: {t: {budget: b, rows: 60000, method: mst, by: [sex, age.half, count]}}"),
 		"microdata-approximate": plantest.PlanOf(t, "add-remove", "{epsilon: 1, delta: 1e-9, split: {a: 1/2, t: 1/2}}", "row",

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -216,7 +216,7 @@ func TestTopTablesThatCannotBe(t *testing.T) {
 // TestChoicesCostWhatTheVectorsSay composes choices of the exponential mechanism as a plan does: in ρ exactly the
 // vectors' figure, in ε and δ no more than that of another accountant, and no less than one choice alone.
 func TestChoicesCostWhatTheVectorsSay(t *testing.T) {
-	text, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
+	text, err := os.ReadFile(testkit.Shared(t, "vectors/accounting.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 func repeated(x float64, n int) []float64 {
@@ -267,7 +267,7 @@ func TestFitsEndWithTheContext(t *testing.T) {
 		return m
 	}
 	for steps := range 8 {
-		ctx := testdata.EndingAfter(t.Context(), int64(steps))
+		ctx := testkit.EndingAfter(t.Context(), int64(steps))
 		got, want := fitted(ctx, 100).Marginal(Clique{0, 1, 2}), fitted(t.Context(), steps).Marginal(Clique{0, 1, 2})
 		if !slices.Equal(got, want) || ctx.Late() != 1 {
 			t.Errorf("a context that ends after %d steps, and is asked %d times more, leaves %v and not %v", steps, ctx.Late(),
@@ -275,17 +275,17 @@ func TestFitsEndWithTheContext(t *testing.T) {
 		}
 	}
 	m, cliques := fitted(t.Context(), 8), []Clique{{0}, {0, 1}, {1, 2}, {0, 1, 2}}
-	whole, found := testdata.NeverEnding(t.Context()), 0
+	whole, found := testkit.NeverEnding(t.Context()), 0
 	m.Marginals(whole, cliques[:1], func(int, []float64) { found++ })
 	for n := range whole.Asked() {
-		m.Marginals(testdata.EndingAfter(t.Context(), n), cliques[:1], func(int, []float64) { found++ })
+		m.Marginals(testkit.EndingAfter(t.Context(), n), cliques[:1], func(int, []float64) { found++ })
 	}
 	if found != 1 || whole.Asked() < 4 {
 		t.Errorf("%d marginals are found, by a context that is asked %d times", found, whole.Asked())
 	}
-	m.Marginals(testdata.EndingAfter(t.Context(), 0), cliques,
+	m.Marginals(testkit.EndingAfter(t.Context(), 0), cliques,
 		func(int, []float64) { t.Error("a marginal is found though the context has ended") })
-	for _, size := range m.SizesWith(testdata.EndingAfter(t.Context(), 0), cliques) {
+	for _, size := range m.SizesWith(testkit.EndingAfter(t.Context(), 0), cliques) {
 		if size != (Size{}) {
 			t.Error("a size is found though the context has ended")
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/planfile"
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
@@ -210,7 +210,7 @@ func TestLearnOfAdult(t *testing.T) {
 	if _, err := planfile.Load(t.Context(), planfile.Spec{Path: filepath.Join("..", "microdata.yaml")}); err != nil {
 		t.Errorf("the spec cannot be planned: %v", err)
 	}
-	f, err := os.Open(testdata.Data(t, "adult14.csv"))
+	f, err := os.Open(testkit.Data(t, "adult14.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // Coding the raw labels gives the coded file of the literature, row by row.
 func TestPrepareGivesTheCodedFile(t *testing.T) {
-	raw, err := os.Open(testdata.Data(t, "adult.csv"))
+	raw, err := os.Open(testkit.Data(t, "adult.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer raw.Close()
-	want, err := os.ReadFile(testdata.Data(t, "adult14.csv"))
+	want, err := os.ReadFile(testkit.Data(t, "adult14.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

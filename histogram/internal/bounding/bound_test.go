@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/testkit"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -791,7 +791,7 @@ func TestPlacesHaveAnEnd(t *testing.T) {
 
 // Rows beyond the 2³² of a piece are as good as others.
 func TestRowsBeyondFourBillion(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	const far = 1<<32 + 1000
 	b := boundingOf(t, 2, Options{Memory: 1 << 20})
 	w := b.Worker()
@@ -906,7 +906,7 @@ func TestAUnitLargerThanMemory(t *testing.T) {
 // Rows that take four times the memory are bounded within it, but for what the
 // collector lets pass while it runs.
 func TestMemoryOfBounding(t *testing.T) {
-	testdata.SkipUnderRace(t)
+	testkit.SkipUnderRace(t)
 	const rows, most = 1 << 22, 1 << 24
 	held := func() int64 {
 		var m runtime.MemStats

@@ -1,6 +1,6 @@
 //go:build race
 
-package testdata
+package testkit
 
 import "testing"
 

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package testdata
+package testkit
 
 import "testing"
 

@@ -1,8 +1,8 @@
-// Package testdata finds the data, specs and test vectors that some tests need
+// Package testkit finds the data, specs and test vectors that some tests need
 // and that are not part of the project, and has what tests of several packages
 // share. For tests only; a test whose files are absent is skipped with the paths
 // that were looked for.
-package testdata
+package testkit
 
 import (
 	"errors"
