@@ -209,8 +209,9 @@ func (b *bracket) record(rho *big.Rat, excess float64, steps []Mechanism) {
 // leastSlope is the least slope of ln ε in ln ρ: ε rises at least as √ρ.
 const leastSlope = 0.5
 
-// nextTrial returns a ρ between the ends whose excess is likely to be the aim, or nil if the ends are close enough.
-// Without an upper end it goes up.
+// nextTrial returns the ρ to try next, or nil if the search is over. Between the ends it is the ρ whose excess the
+// slope at the last trial puts at the aim, or else the middle; the search is over when the ends are close. Without an
+// upper end it is a larger ρ than the lower end. Without a lower end there is none.
 func (b *bracket) nextTrial() *big.Rat {
 	if b.fits == nil {
 		return nil

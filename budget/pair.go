@@ -53,7 +53,8 @@ func (a atoms) commonGrain() *big.Rat {
 	return new(big.Rat).Mul(a.at.unit, new(big.Rat).SetInt64(whole))
 }
 
-// lossAt returns the i-th loss. The product of a small integer and one rounded unit is within 1 ulp.
+// lossAt returns the i-th loss, the product of an integer and the rounded unit. The integer is small, so the product is
+// within 1 ulp.
 func (a atoms) lossAt(i int) float64 { return a.lossFunction()(i) }
 
 // lossFunction returns the function from an index to its loss. The unit is rounded once for all of them.

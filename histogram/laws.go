@@ -8,26 +8,26 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 )
 
-// This file holds the samplers of the laws of noise.
+// This file holds the laws of noise, each with the functions that draw from it.
 
-// sampler draws noise of one law, by its parameter.
-type sampler struct {
-	// add adds noise to every count.
-	add func(b *noise.Bits, parameter *big.Rat, counts []int64) error
+// noiseLaw holds the functions of package noise that draw from one law, given its parameter.
+type noiseLaw struct {
+	// addTo adds an independent draw to every count.
+	addTo func(b *noise.Bits, parameter *big.Rat, counts []int64) error
 	// exceeding returns the law of noise above a threshold.
 	exceeding func(parameter *big.Rat, above int64) (*noise.Exceeding, error)
 }
 
-var samplers = map[budget.Kind]sampler{
+var noiseLaws = map[budget.Kind]noiseLaw{
 	budget.DiscreteLaplace:  {noise.AddDiscreteLaplace, noise.ExceedingLaplace},
 	budget.DiscreteGaussian: {noise.AddDiscreteGaussian, noise.ExceedingGaussian},
 }
 
-// samplerOf returns the sampler of a mechanism.
-func samplerOf(m budget.Mechanism) (sampler, error) {
-	s, ok := samplers[m.Kind]
+// noiseLawOf returns the law of a mechanism's noise.
+func noiseLawOf(m budget.Mechanism) (noiseLaw, error) {
+	law, ok := noiseLaws[m.Kind]
 	if !ok {
-		return s, fmt.Errorf("there is no sampler for the mechanism %q", m.Kind)
+		return law, fmt.Errorf("there is no sampler for the mechanism %q", m.Kind)
 	}
-	return s, nil
+	return law, nil
 }

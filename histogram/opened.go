@@ -118,9 +118,9 @@ func int64Array(of []int64) *array.Int64 {
 
 // addNoise returns an answer's counts with the noise of its measurement: drawn exactly and in blocks of
 // [noise.BlockCells], each from a stream of its own that depends on the key, the canonical definition and the exact
-// integers.
+// integers. The law of the mechanism draws it: [noise.AddDiscreteLaplace] or [noise.AddDiscreteGaussian].
 func (x *opened) addNoise(ctx context.Context, a exactAnswer) ([]int64, error) {
-	sampler, err := samplerOf(a.measurement.Mechanism)
+	law, err := noiseLawOf(a.measurement.Mechanism)
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +130,6 @@ func (x *opened) addNoise(ctx context.Context, a exactAnswer) ([]int64, error) {
 		first := i * noise.BlockCells
 		cells := counts[first:min(first+noise.BlockCells, len(counts))]
 		a.Read(cells, first)
-		return sampler.add(x.streams.Noise(a.definition, a.hash, i), a.measurement.Mechanism.Parameter, cells)
+		return law.addTo(x.streams.Noise(a.definition, a.hash, i), a.measurement.Mechanism.Parameter, cells)
 	})
 }

@@ -86,19 +86,19 @@ type cellAbove struct {
 // stretches of all cells, each from a stream of its own. What falls on a cell with rows, which has its own noise, or
 // on an impossible cell is discarded.
 func (x *opened) emptyAbove(ctx context.Context, a exactAnswer, mask *impossible.Mask) ([]cellAbove, error) {
-	sampler, err := samplerOf(a.measurement.Mechanism)
+	law, err := noiseLawOf(a.measurement.Mechanism)
 	if err != nil {
 		return nil, err
 	}
-	law, err := sampler.exceeding(a.measurement.Mechanism.Parameter, selection.Threshold(a.measurement.Selection))
+	exceeding, err := law.exceeding(a.measurement.Mechanism.Parameter, selection.Threshold(a.measurement.Selection))
 	if err != nil {
 		return nil, err
 	}
 	cells := uint64(a.measurement.Cells)
-	stretches := make([][]cellAbove, (cells+law.CellsPerStream()-1)/law.CellsPerStream())
+	stretches := make([][]cellAbove, (cells+exceeding.CellsPerStream()-1)/exceeding.CellsPerStream())
 	err = parallel.Do(ctx, runtime.GOMAXPROCS(0), len(stretches), func(i int) error {
-		from := uint64(i) * law.CellsPerStream()
-		return law.Draw(x.streams.Empty(a.definition, a.hash, i), func(place uint64, noisy int64) {
+		from := uint64(i) * exceeding.CellsPerStream()
+		return exceeding.Draw(x.streams.Empty(a.definition, a.hash, i), func(place uint64, noisy int64) {
 			cell := from + place
 			if _, filled := slices.BinarySearch(a.Cells, cell); cell < cells && !filled && !mask.IsImpossible(cell) {
 				stretches[i] = append(stretches[i], cellAbove{cell, noisy})

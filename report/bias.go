@@ -20,7 +20,7 @@ type Bias struct {
 	Margin *float64 `json:"margin,omitempty"`
 }
 
-// TablesText names the affected tables.
-func (b Bias) TablesText() string {
+// AffectedTables names the first few of the affected tables, or says "all".
+func (b Bias) AffectedTables() string {
 	return cmp.Or(words.FirstFew(b.Tables), "all")
 }

@@ -38,8 +38,8 @@ func (s Synthetic) isFromTables() bool {
 	return s.Method == TablesMethod || s.Method == AutoMethod && s.Leaf == ""
 }
 
-// microdataWith returns the first microdata with a parent of that name.
-func (r *reader) microdataWith(root document.Node, parent string) Synthetic {
+// firstChildOf returns the first of the microdata that name this table as their parent.
+func (r *reader) firstChildOf(root document.Node, parent string) Synthetic {
 	i := slices.IndexFunc(r.release.Synthetic, func(s Synthetic) bool {
 		return root.Get("synthetic").Get(s.Table).Get("parent").Is(parent)
 	})
@@ -69,7 +69,7 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 	case above.Unit.ID == "" || t.Unit.ID == "":
 		return // rows that are units, with another table, are reported elsewhere
 	case above.Unit.MaxRows != 1:
-		if first := r.microdataWith(root, name); first.Table != child.Table {
+		if first := r.firstChildOf(root, name); first.Table != child.Table {
 			return // reported beside that child
 		}
 		r.AddProblem(unit.Get("max_rows"), document.Problem{
@@ -88,7 +88,7 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 	case parent.Files > 0 || child.Files > 0:
 		of := n.Get("files")
 		if parent.Files > 0 {
-			if first := r.microdataWith(root, name); first.Table != child.Table {
+			if first := r.firstChildOf(root, name); first.Table != child.Table {
 				return // reported beside that child
 			}
 			of = root.Get("synthetic").Get(name).Get("files")

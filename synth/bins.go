@@ -51,7 +51,7 @@ func (s *binSums) cellSums(answers []int64) []float64 {
 // prefixNoise returns the noise of F_j − share·N by bin j, where F_−1 is 0.
 func (s *binSums) prefixNoise(share float64) func(bin int) Noise {
 	if s.rows == nil {
-		return PrefixNoise(s.noise.scaledBy(s.unit), s.bins, share)
+		return PrefixLessShareNoise(s.noise.scaledBy(s.unit), s.bins, share)
 	}
 	all := s.rows[s.bins-1][0].Weight // N is this times the first answer
 	return func(bin int) Noise {
@@ -74,7 +74,8 @@ func (s *binSums) prefixNoise(share float64) func(bin int) Noise {
 	}
 }
 
-// readQuantile returns a quantile that is read from a distribution.
+// readQuantile returns the function from a cell to its quantile f, which is read from the noisy distribution of the
+// cell's values over bins.
 func (n *numbers) readQuantile(f plan.Figure, p part) (func(cell int) Figure, error) {
 	type outcome struct {
 		all map[string][]Figure

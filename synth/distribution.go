@@ -44,9 +44,10 @@ func NewDistribution(cells []Cell, share float64, noise func(cell int) Noise, co
 	return d
 }
 
-// PrefixNoise returns the noise of F_j − share·N for independent noisy counts of this many cells, all with the same
+// PrefixLessShareNoise returns, for each cell j, the noise of F_j − share·N, where the prefix sum F_j is the count of
+// the cells up to j and N that of all cells. The noisy counts of the cells are independent, and all have the same
 // noise.
-func PrefixNoise(count Noise, cells int, share float64) func(cell int) Noise {
+func PrefixLessShareNoise(count Noise, cells int, share float64) func(cell int) Noise {
 	return func(cell int) Noise {
 		within, beyond := count.scaledBy(1-share), count.scaledBy(-share)
 		for i := range within {

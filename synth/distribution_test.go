@@ -32,7 +32,7 @@ func TestQuantilesCover(t *testing.T) {
 		source := newDrawn(t, law)
 		for _, cells := range sizes {
 			for _, share := range []float64{0.1, 0.5, 0.75} {
-				d := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed(law), cells, share), 0.95)
+				d := NewDistribution(cellsOf(cells), share, PrefixLessShareNoise(noiseNamed(law), cells, share), 0.95)
 				for _, p := range populations(1, 5, 300, 20000) {
 					counts := p.cellCounts(cells)
 					var truth float64
@@ -79,8 +79,9 @@ func TestQuantilesOfManyValuesMissAsOftenAsStated(t *testing.T) {
 			break
 		}
 	}
-	stated := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16"), cells, share), 0.95)
-	wrong := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16").scaledBy(1/1.1), cells, share), 0.95)
+	stated := NewDistribution(cellsOf(cells), share, PrefixLessShareNoise(noiseNamed("G16"), cells, share), 0.95)
+	wrong := NewDistribution(cellsOf(cells), share,
+		PrefixLessShareNoise(noiseNamed("G16").scaledBy(1/1.1), cells, share), 0.95)
 	var right, planted tally
 	noisy := make([]float64, cells)
 	for range intervalsPerFault {
@@ -102,7 +103,7 @@ func TestQuantilesOfManyValuesMissAsOftenAsStated(t *testing.T) {
 }
 
 func TestQuantilesAreRead(t *testing.T) {
-	d := NewDistribution([]Cell{{0, 10}, {10, 20}, {20, 40}}, 0.5, PrefixNoise(noiseNamed("L1"), 3, 0.5), 0.95)
+	d := NewDistribution([]Cell{{0, 10}, {10, 20}, {20, 40}}, 0.5, PrefixLessShareNoise(noiseNamed("L1"), 3, 0.5), 0.95)
 	f := d.Figure([]float64{1000, 3000, 4000}, NonDecreasing([]float64{1000, 3000, 4000}))
 	if f.Value != 15 || f.Low != 10 || f.High != 20 || f.Flag != Plain {
 		t.Errorf("%v, expected 15 from 10 to 20", f)
@@ -133,8 +134,9 @@ func TestQuantilesOfRowsApartMissAsOftenAsStated(t *testing.T) {
 	const cells, low, high, rows = 40, 12, 30, 4000
 	source := newDrawn(t, "G16")
 	for _, share := range []float64{0.1, 0.5, 0.75} {
-		stated := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16"), cells, share), 0.95)
-		wrong := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16").scaledBy(1/1.2), cells, share), 0.95)
+		stated := NewDistribution(cellsOf(cells), share, PrefixLessShareNoise(noiseNamed("G16"), cells, share), 0.95)
+		wrong := NewDistribution(cellsOf(cells), share,
+			PrefixLessShareNoise(noiseNamed("G16").scaledBy(1/1.2), cells, share), 0.95)
 		var right, planted tally
 		noisy := make([]float64, cells)
 		for range intervalsPerCase {

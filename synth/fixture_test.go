@@ -184,8 +184,8 @@ func hashCounts(counts []int64) []byte {
 	return h.Sum(nil)
 }
 
-// addNoise answers a measurement.
-func (o *exact) addNoise(m plan.Measurement, counts []int64) (measured.Measured, error) {
+// noisyAnswer answers a measurement with noise.
+func (o *exact) noisyAnswer(m plan.Measurement, counts []int64) (measured.Measured, error) {
 	answers := append([]int64(nil), counts...)
 	err := noise.AddDiscreteGaussian(o.streams.Noise(m.Canonical(), hashCounts(counts), 0), m.Mechanism.Parameter, answers)
 	return withAnswers(m, answers), err
@@ -196,7 +196,7 @@ func (o *exact) measureColumns(t testing.TB) []measured.Measured {
 	t.Helper()
 	var all []measured.Measured
 	for i, counts := range o.columns {
-		m, err := o.addNoise(o.column[i], counts)
+		m, err := o.noisyAnswer(o.column[i], counts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,5 +235,5 @@ func (o *exact) Measure(_ context.Context, round, choice int, how budget.Mechani
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	return o.addNoise(m, o.counts[choice])
+	return o.noisyAnswer(m, o.counts[choice])
 }

@@ -56,7 +56,7 @@ func (a Approval) Verify() error {
 		return errors.New("the approval's plan is not 64 lower-case hexadecimal digits")
 	case !namePattern.MatchString(a.Role):
 		return fmt.Errorf("the approval's role is %q; use %s", a.Role, nameRule)
-	case !isSentence(a.Statement):
+	case !isOneLine(a.Statement):
 		return fmt.Errorf("the approval's statement is not one line of text of at most %d bytes", maxTextBytes)
 	case a.Standing != nil && !isDay(a.Standing.Until):
 		return fmt.Errorf("the approval stands until %q; expected a day, YYYY-MM-DD", a.Standing.Until)

@@ -77,7 +77,7 @@ func (b *book) entriesToCompare(account, release, reason string) ([]entry, error
 }
 
 func checkReason(reason string) error {
-	if !isSentence(reason) {
+	if !isOneLine(reason) {
 		return fmt.Errorf("ledger: give a reason, one line of at most %d bytes: it stays in the account", maxTextBytes)
 	}
 	return nil
@@ -85,7 +85,7 @@ func checkReason(reason string) error {
 
 // applyCompare counts a comparison on the account and those above it.
 func (b *book) applyCompare(e entry, a *account) error {
-	if !namePattern.MatchString(e.Release) || !isSentence(e.Reason) {
+	if !namePattern.MatchString(e.Release) || !isOneLine(e.Reason) {
 		return errors.New("is not a note of a comparison")
 	}
 	for ; a != nil; a = a.parent {

@@ -42,7 +42,7 @@ func (g Grant) checkUnder(t Terms) error {
 		return fmt.Errorf("ledger: account %s: a grant is a positive amount in %s, in fractions of at most %d bits a side",
 			g.Account, t.Definition, maxBits)
 	}
-	if !isSentence(g.Reason) {
+	if !isOneLine(g.Reason) {
 		return fmt.Errorf("ledger: account %s: a grant needs a reason, one line of at most %d bytes", g.Account, maxTextBytes)
 	}
 	return nil

@@ -78,7 +78,7 @@ func (p Policy) check() error {
 			return err
 		}
 	}
-	if p.Witness != "" && (!isAbsolute(p.Witness) || !isSentence(p.Witness)) {
+	if p.Witness != "" && (!isAbsolute(p.Witness) || !isOneLine(p.Witness)) {
 		return fmt.Errorf("ledger: account %s: the witness %q is not an absolute path", p.Account, p.Witness)
 	}
 	return p.checkRoles()

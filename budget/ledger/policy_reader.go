@@ -118,7 +118,7 @@ func (r *policyReader) readPolicy(root document.Node) Policy {
 	if p.Parent != "" && p.Parent == p.Account {
 		r.reportProblem(root.Get("parent"), "an account is not its own parent", "another that is open in the same ledger")
 	}
-	if n := root.Get("witness"); p.Witness != "" && !isSentence(p.Witness) {
+	if n := root.Get("witness"); p.Witness != "" && !isOneLine(p.Witness) {
 		r.reportProblem(n, fmt.Sprintf("the path %q is too long, or not of plain text", document.Clip(p.Witness)),
 			"a path of at most 1000 bytes")
 	}

@@ -174,7 +174,7 @@ func (b *book) applyClosing(e entry, a *account) error {
 		return fmt.Errorf("cannot follow: the release is %s", p.state)
 	case e.Kind == kindRelease && !hashPattern.MatchString(e.Seal):
 		return errors.New("finishes a release without the hash of its seal")
-	case e.Kind != kindCancel && e.Kind != kindRelease && !isSentence(e.Reason):
+	case e.Kind != kindCancel && e.Kind != kindRelease && !isOneLine(e.Reason):
 		return errors.New("gives no reason")
 	}
 	if p.state == Reserved {

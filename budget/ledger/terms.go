@@ -51,8 +51,8 @@ const nameRule = "at most 100 of a-z, 0-9, '.', '_' and '-', the first a letter 
 // maxTextBytes bounds a statement or a reason.
 const maxTextBytes = 1000
 
-// isSentence reports whether text is one line of printable text.
-func isSentence(text string) bool {
+// isOneLine reports whether text is one line of printable text, not blank and of at most maxTextBytes.
+func isOneLine(text string) bool {
 	if text == "" || len(text) > maxTextBytes || !utf8.ValidString(text) {
 		return false
 	}

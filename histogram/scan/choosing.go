@@ -84,8 +84,9 @@ func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams,
 	return p, stay, err
 }
 
-// groupReaders returns the readers of the columns that define groups and, for an allowance that chooses among more
-// than the kept rows, the readers of the columns that can have rows left out.
+// groupReaders returns the indexes of the readers that [tally.chooseRows] needs in addition to the ids: of the table's
+// predicate, of the columns that define groups of rows, with the columns whose strata clamp them, and, if an allowance
+// chooses among other rows than the kept ones, of the columns whose values can have a row left out.
 func (t *tally) groupReaders() []int {
 	var readers []int
 	if t.where >= 0 { // a row that is outside needs no id

@@ -18,9 +18,10 @@ type clamp struct {
 	low, high  []uint32 // range of codes by base code of `by`
 }
 
-// numberColumn returns the index of a column, read as numbers, among the task's columns. It returns an error if the
-// column has no numbers, or if a category has no range.
-func (t *task) numberColumn(c *spec.Column) (int, error) {
+// addNumberColumn adds a column that is read as numbers to the task's columns, unless it is among them, and returns its
+// index there. If each category of another column has a range of its own, it adds that column and the clamp too. It
+// returns an error if the column has no numbers, or if a category has no range.
+func (t *task) addNumberColumn(c *spec.Column) (int, error) {
 	if c == nil || c.Lattice == nil {
 		return 0, errors.New("the column has no values that could be added up or ranked")
 	}

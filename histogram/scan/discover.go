@@ -120,8 +120,8 @@ func (k *keySet) addText(text string) {
 	}
 }
 
-// sortedTexts returns the collected values in ascending order, and empties the set.
-func (k *keySet) sortedTexts() []string {
+// takeSortedTexts empties the set, and returns the values that it held in ascending order.
+func (k *keySet) takeSortedTexts() []string {
 	var all []string
 	for i := range k.shards {
 		for text := range k.shards[i].texts {
@@ -255,7 +255,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 	if bytes.Load() > limit/2 {
 		return nil, 0, &memory.Error{Have: limit}
 	}
-	return withKeys(table, columns, func(i int) []string { return sets[i].sortedTexts() }), bytes.Load(), nil
+	return withKeys(table, columns, func(i int) []string { return sets[i].takeSortedTexts() }), bytes.Load(), nil
 }
 
 // madeUpWords is how many categories an unlisted column has in a rehearsal.

@@ -60,7 +60,7 @@ func refineNothing(*task, *query, counted.Counted, uint64) error { return nil }
 
 // readNumber adds a column whose lattice indexes are ranked, and the weights of rows.
 func (t *task) readNumber(what counted.Counted) error {
-	if _, err := t.numberColumn(t.table.Column(what.Reads())); err != nil {
+	if _, err := t.addNumberColumn(t.table.Column(what.Reads())); err != nil {
 		return err
 	}
 	return t.readWeight(what)

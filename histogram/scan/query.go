@@ -100,7 +100,7 @@ func (t *task) refineQuery(q *query, m plan.Measurement, cells, integers uint64)
 // alongLattice adds the lattice indexes of a column to the attributes of a query, which has the given number of
 // cells.
 func (t *task) alongLattice(attributes []int, c *spec.Column, cells uint64) ([]int, error) {
-	at, err := t.numberColumn(c)
+	at, err := t.addNumberColumn(c)
 	if err != nil {
 		return nil, err
 	}

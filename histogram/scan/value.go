@@ -47,7 +47,7 @@ func (t *task) readValues(what counted.Counted) error {
 		t.categoryColumn(t.table.Column(v.Per))
 	}
 	if v.Column != "" {
-		if _, err := t.numberColumn(t.table.Column(v.Column)); err != nil {
+		if _, err := t.addNumberColumn(t.table.Column(v.Column)); err != nil {
 			return err
 		}
 	}
@@ -96,7 +96,7 @@ func (t *task) valueIndex(v counted.Values) (int, error) {
 // resolveColumn resolves the column's part of a value, and returns the largest absolute value that the part can have.
 func (t *task) resolveColumn(made *value, v counted.Values) (*big.Int, error) {
 	column := t.table.Column(v.Column)
-	at, err := t.numberColumn(column)
+	at, err := t.addNumberColumn(column)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (t *task) resolveColumn(made *value, v counted.Values) (*big.Int, error) {
 // one more point on either side; these stand for everything beyond the range.
 func (t *task) resolveClamped(made *value, name string) error {
 	column := t.table.Column(name)
-	if _, err := t.numberColumn(column); err != nil {
+	if _, err := t.addNumberColumn(column); err != nil {
 		return err
 	}
 	l := column.Lattice
@@ -156,7 +156,7 @@ func (t *task) resolveClamped(made *value, name string) error {
 	all.First, all.Last, all.By, all.Strata = l.First-1, l.Last+1, "", nil
 	wide.Lattice = &all
 	var err error
-	made.column, err = t.numberColumn(&wide)
+	made.column, err = t.addNumberColumn(&wide)
 	return err
 }
 

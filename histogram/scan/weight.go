@@ -24,7 +24,7 @@ func (t *task) weightColumn() (int, error) {
 		}
 	}
 	none := spec.Policy{Action: w.Null}
-	return t.numberColumn(&spec.Column{Name: w.From, From: w.From, Unknown: none, Null: none,
+	return t.addNumberColumn(&spec.Column{Name: w.From, From: w.From, Unknown: none, Null: none,
 		Declaration: domain.Declaration{Type: domain.Decimal, Lattice: &w.Lattice}})
 }
 

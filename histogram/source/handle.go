@@ -77,7 +77,8 @@ func (h *handle) recoverDecoder(err *error, column, place string) {
 	}
 }
 
-// Changed returns the error of a file that was changed after reading began.
+// Changed makes the error to be returned for a file that was changed after reading began. It checks nothing: that is
+// the task of [Unchanged].
 func Changed(path string) error {
 	return &Error{Kind: Unreadable, File: path,
 		Message: "was changed while it was being read; begin again once it is written"}

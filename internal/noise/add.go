@@ -34,9 +34,9 @@ func checkParameter(what string, parameter *big.Rat) error {
 	return nil
 }
 
-// addNoise adds one draw to every count, in order. On an error it sets all counts to zero. The message never holds a
-// count.
-func (s *sampler) addNoise(b *Bits, counts []int64) error {
+// addDraws adds one draw of the law to every count, in order. On an error it sets all counts to zero. The message
+// never holds a count.
+func (s *sampler) addDraws(b *Bits, counts []int64) error {
 	var draws [stretch]int64
 	for rest := counts; len(rest) > 0; {
 		now := rest[:min(stretch, len(rest))]

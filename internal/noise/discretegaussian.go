@@ -23,5 +23,5 @@ func AddDiscreteGaussian(b *Bits, sigmaSquared *big.Rat, counts []int64) error {
 		clear(counts)
 		return err
 	}
-	return samplers.samplerOf(true, sigmaSquared).addNoise(b, counts)
+	return samplers.samplerOf(true, sigmaSquared).addDraws(b, counts)
 }

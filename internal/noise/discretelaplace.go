@@ -23,5 +23,5 @@ func AddDiscreteLaplace(b *Bits, scale *big.Rat, counts []int64) error {
 		clear(counts)
 		return err
 	}
-	return samplers.samplerOf(false, scale).addNoise(b, counts)
+	return samplers.samplerOf(false, scale).addDraws(b, counts)
 }

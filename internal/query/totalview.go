@@ -96,12 +96,12 @@ func (t *Total) notes() string {
 	if len(t.Releases) > 1 && !t.isByRelease() {
 		b.WriteString("The noise of each release was drawn independently, so variances add up. A row that lies in several releases is counted in each.\n")
 	}
-	levels, unbounded := attained{}, false
+	levels, unbounded := attainedConfidence{}, false
 	for _, r := range t.Rows {
 		levels.add(r.Law, r.Attained)
 		unbounded = unbounded || r.Flag != ""
 	}
-	b.WriteString(levels.text(
+	b.WriteString(levels.intervalSentences(
 		lawText{interval.Exact, "Intervals by the exact law of the noise: each covers the exact figure with a probability of %s or more.\n"},
 		lawText{interval.Bounded, "Intervals by the law of the weighted noise: each covers the exact figure with a probability of %s or more.\n"},
 		lawText{RatioLaw, "Intervals by inverting the law of the sum and the count (Fieller): each covers the exact mean with a probability of %s.\n"},

@@ -58,11 +58,11 @@ func rowsText(weighted bool, from string, by []string, where []Condition) string
 	return text
 }
 
-// attained is, by law, the least probability with which an interval covers its figure.
-type attained map[interval.Law]float64
+// attainedConfidence holds, by law, the least probability with which an interval covers its figure.
+type attainedConfidence map[interval.Law]float64
 
 // add records what an interval attains.
-func (a attained) add(law interval.Law, probability float64) {
+func (a attainedConfidence) add(law interval.Law, probability float64) {
 	if before, ok := a[law]; !ok || probability < before {
 		a[law] = probability
 	}
@@ -74,8 +74,8 @@ type lawText struct {
 	says string
 }
 
-// text returns the sentences about the laws that occur, with what their intervals attain.
-func (a attained) text(laws ...lawText) string {
+// intervalSentences returns the sentences about the laws that occur, with the confidence that their intervals attain.
+func (a attainedConfidence) intervalSentences(laws ...lawText) string {
 	text := ""
 	for _, law := range laws {
 		if v, ok := a[law.of]; ok {
@@ -88,7 +88,7 @@ func (a attained) text(laws ...lawText) string {
 // notes returns where the answer comes from and what its intervals are.
 func (a *Answer) notes() string {
 	least, most := a.Rows[0].Cells, a.Rows[0].Cells
-	levels := attained{}
+	levels := attainedConfidence{}
 	for _, r := range a.Rows {
 		least, most = min(least, r.Cells), max(most, r.Cells)
 		levels.add(r.Law, r.Attained)
@@ -100,13 +100,14 @@ func (a *Answer) notes() string {
 	return cmp.Or(a.publicNotes(cells), a.noiseNotes(cells, levels))
 }
 
-// noiseNotes returns the notes of an answer with noise: from how many cells, and with which attained levels.
-func (a *Answer) noiseNotes(cells string, levels attained) string {
+// noiseNotes returns the notes of an answer with noise: from how many cells, and with which confidence their intervals
+// hold.
+func (a *Answer) noiseNotes(cells string, levels attainedConfidence) string {
 	text := fmt.Sprintf("\nFrom table %s, %s a figure; noise of %s.\n", a.Table, cells, listMeasurements(a.Measurements))
 	if a.Bounded != "" {
 		text += fmt.Sprintf("The table counts %s; no other table holds these counts.\n", a.Bounded)
 	}
-	text += levels.text(
+	text += levels.intervalSentences(
 		lawText{interval.Exact, "Intervals by the exact law of the noise: each covers the exact count with a probability of %s or more.\n"},
 		lawText{interval.Threshold, "Cells that are not above the threshold are not published, and need not be empty: of a cell of more rows than the bound the noisy count is above it with a chance of %s or more.\n"},
 		lawText{interval.Bounded, "Intervals by the law of the weighted noise: each covers the exact count with a probability of %s or more.\n"},

@@ -233,13 +233,14 @@ func (s *search) absorbAll() {
 	}
 	for i := range s.bases {
 		if s.bases[i].set.len() < widest && s.examined < searchLimit/4 {
-			s.absorbBase(int32(i))
+			s.absorbIfCheaper(int32(i))
 		}
 	}
 }
 
-// absorbBase projects the asks of a base from the smallest base that contains it, if that is cheaper.
-func (s *search) absorbBase(b int32) {
+// absorbIfCheaper moves the asks of a base to the smallest base that contains it and removes the base, if projecting
+// from there is cheaper than counting it.
+func (s *search) absorbIfCheaper(b int32) {
 	c := &s.bases[b]
 	group := rarestGroup(c.set, s.of)
 	if group < 0 {
@@ -426,7 +427,7 @@ func (s *search) joinGroups(g, h int) {
 		s.addBase(c)
 	}
 	for b := first; b < int32(len(s.bases)); b++ {
-		s.absorbBase(b)
+		s.absorbIfCheaper(b)
 	}
 }
 

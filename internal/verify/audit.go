@@ -112,7 +112,7 @@ func IsRelease(place string) bool {
 // Errors: *[FoldersFailed], *[DebitsWithoutFolder] or both; *[Withdrawn] if the office has withdrawn some and nothing
 // else is wrong; *[verdict.Unusable] if there is no such folder, or a key or export cannot be read.
 func Folders(ctx context.Context, places []string, o Options, done func(*Verification)) (*Audit, error) {
-	known, err := o.readEvidence()
+	known, err := o.readKeyAndExport()
 	if err != nil {
 		return nil, err
 	}

@@ -134,8 +134,9 @@ type evidence struct {
 	exportFault error          // what is wrong with an altered export
 }
 
-// readEvidence reads the key and the export. Errors: *[verdict.Unusable].
-func (o Options) readEvidence() (evidence, error) {
+// readKeyAndExport reads the trusted public key and the export of the ledger, so far as the options name them. Errors:
+// *[verdict.Unusable].
+func (o Options) readKeyAndExport() (evidence, error) {
 	e := evidence{options: o}
 	var err error
 	if o.Trust != "" {
@@ -191,7 +192,7 @@ type verifier struct {
 // Errors: *[Unverified]; *[Withdrawn] if nothing fails and the export says so; *[verdict.Unusable] if there is no
 // folder or a key or export cannot be read. The verification is returned also with an *Unverified and a *Withdrawn.
 func Folder(ctx context.Context, place string, o Options) (*Verification, error) {
-	known, err := o.readEvidence()
+	known, err := o.readKeyAndExport()
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,8 @@ func (Diagnostic) Reads() string { return "" }
 // Operands returns nil.
 func (Diagnostic) Operands() []string { return nil }
 
-// Weighted reports false: each row, or unit, counts as 1.
+// Weighted reports false: each row, or unit, counts as 1 even if the table has weights, as the bounds stated for the
+// diagnostics are numbers of rows and units.
 func (Diagnostic) Weighted() bool { return false }
 
 // PerCell returns 1.

@@ -122,8 +122,8 @@ func restsOn(f plan.Figure, measured map[string]plan.Measurement, seen map[strin
 	return strings.Join(all, ", ")
 }
 
-// figureSentence says what a figure is and how accurate it will be.
-func figureSentence(f plan.Figure) string {
+// figureWithAccuracy says what a figure is, with its standard error and its margin if these are known.
+func figureWithAccuracy(f plan.Figure) string {
 	error, margin := qualityTexts(f.Quality)
 	switch {
 	case margin == "":

@@ -278,8 +278,9 @@ const (
 	manyEmptyCells = 0.1
 )
 
-// thresholdWarnings names the thresholds of sparse tables that lie within the noise: more cells without a row are
-// expected to be published than there are rows, or a large part of all cells without a row is published.
+// thresholdWarnings warns of each sparse table whose threshold is too low for its noise: so many cells without a row
+// are expected above it that they outnumber the rows, if the number of rows is known, or are more than manyEmptyCells
+// of the possible cells. It says with which threshold fewEmptyCells of them would be expected.
 func thresholdWarnings(p *plan.Plan) []string {
 	measured := p.Measured()
 	var w []string

@@ -220,8 +220,8 @@ func (f *fitter) outermostTables(of func(t Table) bool) []int {
 }
 
 // orderTables returns tables in an order in which all that each shares with those before is within one of them; it
-// reports false if there is none.
-func (f *fitter) orderTables(tables []int, least int) (order []int, ok bool) {
+// reports false if there is none. Margins of fewer than leastChains chains that two tables share are disregarded.
+func (f *fitter) orderTables(tables []int, leastChains int) (order []int, ok bool) {
 	tables = slices.Clone(tables)
 	slices.SortStableFunc(tables,
 		func(a, b int) int { return cmp.Compare(f.Tables[a].Margin.depth(), f.Tables[b].Margin.depth()) })
@@ -229,7 +229,7 @@ func (f *fitter) orderTables(tables []int, least int) (order []int, ok bool) {
 	for i, t := range tables {
 		margins[i] = f.Tables[t].Margin
 	}
-	places, ok := earOrder(margins, least)
+	places, ok := earOrder(margins, leastChains)
 	for _, i := range places {
 		order = append(order, tables[i])
 	}

@@ -122,9 +122,9 @@ const mostOrdered = 1000
 
 // earOrder orders margins so that all that each shares with those before is within one of them: from the last on, it
 // removes one after the other of which that is true, in any order, and of several the last (Graham 1979; Yu &
-// Özsoyoğlu 1979). What two share of fewer chains than least counts as nothing. It reports false if there is no such
-// order: then those that are left come first, in their original order.
-func earOrder(all []Margin, least int) (order []int, ok bool) {
+// Özsoyoğlu 1979). A margin of fewer than leastChains chains that two share is disregarded. It reports false if there
+// is no such order: then those that are left come first, in their original order.
+func earOrder(all []Margin, leastChains int) (order []int, ok bool) {
 	left := make([]int, len(all))
 	for i := range left {
 		left[i] = i
@@ -138,7 +138,7 @@ func earOrder(all []Margin, least int) (order []int, ok bool) {
 					others = append(others, all[at])
 				}
 			}
-			of := sharedMargin(all[left[i]], others, least)
+			of := sharedMargin(all[left[i]], others, leastChains)
 			if len(others) == 0 || slices.ContainsFunc(others, of.Within) {
 				ear = i
 			}
@@ -153,11 +153,12 @@ func earOrder(all []Margin, least int) (order []int, ok bool) {
 	return append(left, order...), len(left) == 0
 }
 
-// sharedMargin returns the join of all that a margin has in common with others.
-func sharedMargin(m Margin, others []Margin, least int) Margin {
+// sharedMargin returns the join of the margins that this one has in common with others, without those of fewer than
+// leastChains chains.
+func sharedMargin(m Margin, others []Margin, leastChains int) Margin {
 	out := make(Margin, len(m))
 	for _, o := range others {
-		if one := m.Meet(o); one.Dimensions() >= least {
+		if one := m.Meet(o); one.Dimensions() >= leastChains {
 			out = out.Join(one)
 		}
 	}

@@ -29,7 +29,8 @@ func (d *Microdata) chooseMethod() error {
 	return d.chooseAutomatically()
 }
 
-// setMethod sets a method, and counts the cells of its candidates.
+// setMethod sets a method that measures sets of up to `ways` columns, and counts the cells of these sets, its
+// candidates. It returns an error if there are too many candidates, or too large ones.
 func (d *Microdata) setMethod(method string, ways int) error {
 	d.Method, d.ways = method, min(ways, len(d.by))
 	return d.countCells()

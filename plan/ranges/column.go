@@ -48,7 +48,7 @@ var ErrOverflow = errors.New("the counts are too large for the integers of this 
 // the matrix without an inverse.
 func (o *Optimum) Column(bits int) (*Column, error) {
 	n, unit := o.Workload.n, math.Ldexp(1, bits)
-	x := o.matrix()
+	x := o.strategyMatrix()
 	scale := float64(unit*unit) / (1 - o.share)
 	for i := range x {
 		x[i] = float64((x[i] - o.share) * scale)

@@ -92,8 +92,9 @@ func (w *Workload) newOptimum(kappa float64, u []float64, r root, f, largest flo
 	return o
 }
 
-// matrix returns X, row by row, of which j ≤ k is filled.
-func (o *Optimum) matrix() []float64 {
+// strategyMatrix returns the matrix X of the strategy, scaled so that its column norms are at most 1, row by row. Only
+// the entries X_jk with j ≤ k are filled, as X is symmetric.
+func (o *Optimum) strategyMatrix() []float64 {
 	x, n := o.Workload.rootMatrix(o.Weights, o.Kappa), o.Workload.n
 	var f float64
 	for j, u := range o.Weights {

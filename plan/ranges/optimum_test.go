@@ -152,7 +152,7 @@ func certify(t *testing.T, w *Workload, kappa float64) {
 	for _, lambda := range eigen.Values(nil) {
 		f += math.Sqrt(max(lambda, 0))
 	}
-	x := mat.NewSymDense(n, o.matrix())
+	x := mat.NewSymDense(n, o.strategyMatrix())
 	var most float64
 	for j := range n {
 		most = max(most, x.At(j, j))

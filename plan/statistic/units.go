@@ -21,6 +21,8 @@ func (units) Parts(t Table, _ spec.Stat) ([]Part, error) {
 	return []Part{{Name: spec.Units.String(), Counted: counted.Rows{}, CountsUnitsOnce: true}}, nil
 }
 
+// Figures returns the one figure of a table, its number of units, computed from the part with the same ID; none if the
+// table itself counts units.
 func (units) Figures(t Table, s spec.Stat) []plan.Figure {
 	if t.Units {
 		return nil

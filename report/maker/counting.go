@@ -13,36 +13,38 @@ import (
 
 // This file says in words what each kind of question counts.
 
-// wordsByKind holds the words for each kind of question: what it adds up, its sensitivity, what is measured for
-// figures, and the bound on a unit's contribution, which follows the unit of a figure.
+// wordsByKind holds the words for each kind of question: what its numbers count or add up ("rows, by bins of age"), its
+// sensitivity, what is measured for figures, and the bound on a unit's contribution, which follows the unit of a
+// figure.
 var wordsByKind = [counted.Kinds]struct {
-	of          func(q plan.Query, t plan.Table) string
+	counted     func(q plan.Query, t plan.Table) string
 	sensitivity func(p *plan.Plan, m plan.Measurement, s *report.Sensitivity)
 	sentence    func(m plan.Measurement, asked string) string
 	most        func(what counted.Counted) string
 }{
-	counted.KindRows:       {describeRows, sumSensitivity, sentenceOfSums, noBound},
-	counted.KindValues:     {describeValues, valueSensitivity, sentenceOfSums, noBound},
-	counted.KindQuantiles:  {describeQuantiles, rankSensitivity, sentenceOfQuantiles, noBound},
-	counted.KindBins:       {describeBins, binSensitivity, sentenceOfBins, noBound},
-	counted.KindDistinct:   {describeDistinct, sumSensitivity, sentenceOfSums, valuesPerUnit},
-	counted.KindDiagnostic: {describeDiagnostic, sumSensitivity, sentenceOfSums, noBound},
+	counted.KindRows:       {countedRows, sumSensitivity, sentenceOfSums, noBound},
+	counted.KindValues:     {countedValues, valueSensitivity, sentenceOfSums, noBound},
+	counted.KindQuantiles:  {countedQuantiles, rankSensitivity, sentenceOfQuantiles, noBound},
+	counted.KindBins:       {countedBins, binSensitivity, sentenceOfBins, noBound},
+	counted.KindDistinct:   {countedDistinct, sumSensitivity, sentenceOfSums, valuesPerUnit},
+	counted.KindDiagnostic: {countedDiagnostic, sumSensitivity, sentenceOfSums, noBound},
 }
 
-func describeRows(q plan.Query, _ plan.Table) string {
+// countedRows names what a question of its kind counts, as do the functions below whose names begin in the same way.
+func countedRows(q plan.Query, _ plan.Table) string {
 	if q.PerUnit.RowsPerGroup == 1 {
 		return "units that have a row in the cell"
 	}
 	return "rows"
 }
 
-func describeValues(q plan.Query, t plan.Table) string {
+func countedValues(q plan.Query, t plan.Table) string {
 	v := q.Counted.(counted.Values)
 	switch {
 	case v.Beyond:
 		return t.Counts
 	case v.Column == "":
-		return describeRows(q, t)
+		return countedRows(q, t)
 	case v.Power == 2:
 		return "squares of the distance of " + v.Column + " from the middle of its range"
 	case v.Minus == 0 && v.Per == "":
@@ -51,11 +53,11 @@ func describeValues(q plan.Query, t plan.Table) string {
 	return "the distance of " + v.Column + " from the middle of its range, below it negative"
 }
 
-func describeQuantiles(q plan.Query, _ plan.Table) string { return "quantiles of " + q.Counted.Reads() }
+func countedQuantiles(q plan.Query, _ plan.Table) string { return "quantiles of " + q.Counted.Reads() }
 
-func describeBins(q plan.Query, _ plan.Table) string { return "rows, by bins of " + q.Counted.Reads() }
+func countedBins(q plan.Query, _ plan.Table) string { return "rows, by bins of " + q.Counted.Reads() }
 
-func describeDistinct(q plan.Query, _ plan.Table) string {
+func countedDistinct(q plan.Query, _ plan.Table) string {
 	return "values of " + q.Counted.Reads() + valuesPerUnit(q.Counted)
 }
 
@@ -67,7 +69,7 @@ func valuesPerUnit(what counted.Counted) string {
 // noBound returns "": bounds on rows are stated for the release and for its tables.
 func noBound(counted.Counted) string { return "" }
 
-func describeDiagnostic(_ plan.Query, t plan.Table) string { return t.Counts }
+func countedDiagnostic(_ plan.Query, t plan.Table) string { return t.Counts }
 
 // sumSensitivity states the sensitivity of a count, or of a sum of weights.
 func sumSensitivity(p *plan.Plan, m plan.Measurement, s *report.Sensitivity) {

@@ -83,7 +83,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 	if drawn.Shape != "" {
 		m.Model, m.Trust, m.Distrust = ofTablesText(m, s, drawn), trustTablesText(m), distrustTablesText(m, drawn)
 	}
-	m.Distrust += withoutWeights(p.Release().Table(s.Table))
+	m.Distrust += missingWeightsCaveat(p.Release().Table(s.Table))
 	return m, nil
 }
 

@@ -71,5 +71,5 @@ func scaleOf(t *spec.Table, v counted.Values) *big.Rat {
 
 // addedUp says what a query adds up over the rows of a table.
 func addedUp(q plan.Query, t plan.Table) string {
-	return wordsByKind[q.Counted.Kind()].of(q, t) + byWeight(q.Counted)
+	return wordsByKind[q.Counted.Kind()].counted(q, t) + byWeight(q.Counted)
 }

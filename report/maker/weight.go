@@ -50,8 +50,9 @@ func sumsOfWeights(t plan.Table) string {
 	return words.When(t.Weighted, " Counts here are sums of weights: that is not how many rows there are.")
 }
 
-// withoutWeights says for microdata that their rows lack the weights of the data, "" if the data have none.
-func withoutWeights(t *spec.Table) string {
+// missingWeightsCaveat warns that rows of microdata lack the weights that the rows of the data have, "" if the data
+// have no weights.
+func missingWeightsCaveat(t *spec.Table) string {
 	return words.When(t.Weight != nil,
 		" Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it.")
 }

@@ -136,7 +136,7 @@ func (p page) Tiles() []tile {
 		{"Cost", keepTogether(shortAmount(p.Budget.Asked)), p.payerText()},
 		{"One " + p.Guarantee.Protects + " changes the chance of a result at most", m.Factor + "-fold", changed},
 		{"An attacker guesses right at most", budget.Percent(m.Guess), "of the time; without the release 50%"},
-		p.closenessTile(),
+		p.accuracyTile(),
 	}
 }
 
@@ -151,8 +151,9 @@ func (p page) payerText() string {
 	return "charged to account " + p.Budget.Receipt.Account
 }
 
-// closenessTile says how close the numbers are to the exact ones; if some are weighted, how close these are.
-func (p page) closenessTile() tile {
+// accuracyTile says how far the published numbers may be from the exact ones, for the first group of numbers if the
+// report tells groups apart. A release without tables has no such margin: its tile says how many rows it made.
+func (p page) accuracyTile() tile {
 	if len(p.Tables) == 0 {
 		m := p.Microdata[0]
 		return tile{"Rows drawn from a model", budget.Group(m.Rows), "with no margin for what is counted in them"}

@@ -287,7 +287,7 @@ func (m *Model) deriveTables() {
 	if whole, _ := m.propagate(m.now, nil); !whole {
 		m.setLogarithms()
 		m.now.calibrateLogs(m.total)
-		m.setTrials()
+		m.fillTrialCounts()
 	}
 	for _, t := range m.terms {
 		t.counts, t.trial = t.trial, t.counts
@@ -357,8 +357,8 @@ func (m *Model) setLogarithms() {
 	}
 }
 
-// setTrials sets trial of every term to the counts of the law.
-func (m *Model) setTrials() {
+// fillTrialCounts sets trial of every term to the counts of its cells that the present law expects.
+func (m *Model) fillTrialCounts() {
 	hosted := make([]int, len(m.now.tables))
 	for _, t := range m.terms {
 		clear(t.trial)

@@ -88,8 +88,8 @@ type Options struct {
 	Rows    int64  // rows of the table, -1 if not known
 }
 
-// memoryToUse returns how much of the memory is used: what all rows need, if their number is known and they fit, and
-// MostMemory or less if not, because then some rows go to disk anyway.
+// memoryToUse returns how much of o.Memory is used: MostMemory at most, and more only if the number of rows is known
+// and all of them fit into o.Memory; then no less than they need. If they do not fit, some go to disk anyway.
 func (o Options) memoryToUse() int64 {
 	if enough := o.bytesOfAllRows(); o.Rows >= 0 && enough <= o.Memory {
 		return max(enough, min(o.Memory, MostMemory))
