@@ -10,8 +10,8 @@ import (
 //
 // Add N(0, σ²−s²) to an integer and then draw a discrete Gaussian of parameter s² about the result: with s² = 3 that is
 // the discrete Gaussian of parameter σ², up to factors within e^{±2⁻⁸³} of 1 in every probability (Peikert 2010,
-// theorem 3.1, by Poisson's summation formula). The drawing is post-processing, so any shift, however many coordinates it
-// has, loses no more than a Gaussian with μ = ‖shift‖₂/√(σ²−s²).
+// theorem 3.1, by Poisson's summation formula). The drawing is post-processing, so any shift, however many coordinates
+// it has, loses no more than a Gaussian with μ = ‖shift‖₂/√(σ²−s²).
 
 const (
 	// smoothingVariance is s².

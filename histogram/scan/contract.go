@@ -60,8 +60,8 @@ func (b breach) tableAndColumn() string {
 func (b breach) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%q", fmt.Sprint(b)), nil }
 
 // ContractError reports that a table does not meet its contract. Nothing has been debited when it is found. Table,
-// Column and Kind are those of the first breach in reading order, values before rules of completeness. It never shows
-// a value, a row or a count.
+// Column and Kind describe the first breach in reading order, values before rules of completeness. It never shows a
+// value, a row or a count.
 type ContractError struct {
 	Table, Column, Kind string
 	// breaches is a function because package fmt, under verbs that are not for

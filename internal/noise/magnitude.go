@@ -15,7 +15,8 @@ import (
 type magnitudes struct {
 	square, folded bool
 	rate           *big.Rat // λ > 0
-	// last, if not nil, caches the result of cachedCumulative: draws that need further bits mostly ask for the same length.
+	// last, if not nil, caches the result of cachedCumulative: draws that need further bits mostly ask for the same
+	// length.
 	last *atomic.Pointer[enclosedTo]
 }
 

@@ -37,7 +37,7 @@ func SkipPlanted(t testing.TB, folders ...string) {
 	}
 	if os.Getenv("DPRELEASE_PLANTED") == "keep" {
 		t.Cleanup(func() {
-			if !t.Failed() {
+			if !t.Failed() && !t.Skipped() {
 				keepPlanted(t, line)
 			}
 		})

@@ -85,8 +85,8 @@ func (e *Encoder) LeavesOut() bool {
 func (e *Encoder) Width() int { return e.width }
 
 // Codes writes the code of each value. The last two codes of the width are marks: of a value that breaks the
-// contract, and of a value whose row is left out. values are those of the single column from which the encoder's own
-// is read or computed.
+// contract, and of a value whose row is left out. The encoder's column is read or computed from values, a single
+// column.
 func (e *Encoder) Codes(values arrow.Array, codes []uint32) {
 	e.CodesOf([]arrow.Array{values}, codes)
 }
@@ -133,7 +133,7 @@ func (e *Encoder) noteFit(fit domain.Fit) {
 	}
 }
 
-// KindNull is the kind of a misfit without a value; the other kinds are those of [domain.Fit].
+// KindNull is the kind of a misfit without a value. [domain.Fit] has the other kinds.
 const KindNull = "null"
 
 // Misfit is a row whose value breaks the contract.
