@@ -634,6 +634,8 @@ var errorCases = map[string][]errorCase{
 		figure("of a range without a step", "{variance: hours}", "{mean: share}"),
 		figure("of a range whose ends are no multiples of the step", "{variance: hours}", "{mean: odd}"),
 		figure("of a column whose null has no value", "{variance: hours}", "{mean: grade}"),
+		figure("a variation of categories", "{variance: hours}", "{cv: sex}"),
+		figure("so fine that 62 bits would not hold the squares of a variation", "{variance: hours}", "{cv: pay}"),
 		figure("so fine that 62 bits would not hold the sum", "{variance: hours}", "{sum: sales}"),
 		figure("so fine that 62 bits would not hold the squares", "{variance: hours}", "{variance: pay}"),
 		figure("so fine that 62 bits would not hold the sum of the rows that are expected", "{variance: hours}",

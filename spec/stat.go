@@ -31,6 +31,7 @@ const (
 	Deviation                 // the root of the variance
 	Quantiles                 // of a column; a median is the one of 1/2
 	Share                     // of the rows of the group in those of several groups together
+	Variation                 // the coefficient of variation of a column: the deviation over the size of the mean
 	StatKinds int      = iota // how many kinds there are
 )
 
@@ -46,6 +47,7 @@ var statKinds = [StatKinds]statKind{
 	Count: {word: "count", rows: true}, Units: {word: "units", units: true}, Distinct: {word: "distinct"},
 	Sum: {word: "sum"}, Mean: {word: "mean", isQuotient: true}, Variance: {word: "variance"},
 	Deviation: {word: "deviation"}, Ratio: {word: "ratio"}, Quantiles: {word: "quantiles"}, Share: {word: "share"},
+	Variation: {word: "cv"},
 }
 
 // String returns the word of the kind.
@@ -202,6 +204,8 @@ var statForms = []statForm{
 	ofColumn("mean", "Its mean.", measurable(Mean, 1)),
 	ofColumn("variance", "The mean square of the distance of its values from their mean.", measurable(Variance, 2)),
 	ofColumn("deviation", "The root of that.", measurable(Deviation, 2)),
+	ofColumn("cv", "The coefficient of variation: the root of the variance divided by the absolute value of the mean, so that 0.5 says that values differ from their mean by about half of it. It has no interval where the mean may be 0.",
+		measurable(Variation, 2)),
 	ofColumn("median", "The value that half of the rows have or lie below.", readMedian),
 	{key: "quantiles", example: "{quantiles: x, at: [25%, 75%]}", value: shape.Text("a column"),
 		others: []shape.Field{{Key: "at", Shape: shape.List("shares in ascending order, as [25%, 50%, 75%]",

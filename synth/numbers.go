@@ -126,6 +126,7 @@ var figures = [spec.StatKinds]func(n *numbers, f plan.Figure) (func(cell int) Fi
 	spec.Ratio:     (*numbers).ratioFigure,
 	spec.Quantiles: (*numbers).quantileFigure,
 	spec.Share:     (*numbers).share,
+	spec.Variation: (*numbers).variationFigure,
 }
 
 // figureOf returns the function that computes a figure in each cell.
@@ -288,8 +289,16 @@ func (n *numbers) quantileFigure(f plan.Figure) (func(cell int) Figure, error) {
 	}, nil
 }
 
-// varianceFigure is the variance of a column.
-func (n *numbers) varianceFigure(f plan.Figure) (func(cell int) Figure, error) {
+// momentsLaw gives a figure of one cell from its noisy count and the noisy sums of its values and of their squares about
+// the middle of their range.
+type momentsLaw interface {
+	Figure(count, sum, squares float64) Figure
+}
+
+// momentsFigure is a figure of a column whose law, called name, is made from the noises of its moments: one for each
+// scale and class.
+func (n *numbers) momentsFigure(f plan.Figure, name string, lawOf func(count, sum, squares Noise, s scale) momentsLaw) (
+	func(cell int) Figure, error) {
 	p, err := n.partOf(f.Sums)
 	if err != nil {
 		return nil, err
@@ -302,12 +311,26 @@ func (n *numbers) varianceFigure(f plan.Figure) (func(cell int) Figure, error) {
 	return func(cell int) Figure {
 		s, class := scales(cell), n.classes[cell]
 		factor, square := float64(s.factor*n.unit), float64(s.factor*s.factor)*n.unit
-		l := law(n, fmt.Sprint("variance ", f.Sums, s, class), func() *Variance {
-			return NewVariance(n.noises[class], p.noise.scaledBy(factor), squares.noise.scaledBy(square), s.half, confidence)
+		l := law(n, fmt.Sprint(name, " ", f.Sums, s, class), func() momentsLaw {
+			return lawOf(n.noises[class], p.noise.scaledBy(factor), squares.noise.scaledBy(square), s)
 		})
 		return l.Figure(n.counts[cell], float64(factor*float64(p.values[cell])),
 			float64(square*float64(squares.values[cell])))
 	}, nil
+}
+
+// varianceFigure is the variance of a column.
+func (n *numbers) varianceFigure(f plan.Figure) (func(cell int) Figure, error) {
+	return n.momentsFigure(f, "variance", func(count, sum, squares Noise, s scale) momentsLaw {
+		return NewVariance(count, sum, squares, s.half, confidence)
+	})
+}
+
+// variationFigure is the coefficient of variation of a column.
+func (n *numbers) variationFigure(f plan.Figure) (func(cell int) Figure, error) {
+	return n.momentsFigure(f, "variation", func(count, sum, squares Noise, s scale) momentsLaw {
+		return NewVariation(count, sum, squares, s.centre, s.half, confidence)
+	})
 }
 
 // deviationFigure is the standard deviation of a column: the root of its variance.

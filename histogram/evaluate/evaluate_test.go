@@ -370,7 +370,7 @@ tables:
       size: {values: [small, large]}
       pay: {type: decimal, range: {by: size, small: [0, 5], large: [4, 10]}, step: 0.5, null: drop}
 marginals:
-  pay: {by: [kind], stats: [count, units, {sum: pay}, {mean: pay}, {variance: pay}, {deviation: pay}, {median: pay}, {distinct: size, per_unit: 9}, {ratio: {of: {size: large}, over: {size: [small, large]}}, as: share}]}
+  pay: {by: [kind], stats: [count, units, {sum: pay}, {mean: pay}, {variance: pay}, {deviation: pay}, {cv: pay}, {median: pay}, {distinct: size, per_unit: 9}, {ratio: {of: {size: large}, over: {size: [small, large]}}, as: share}]}
   sizes: {by: [size, kind], stats: [count, {mean: pay}, {share: {of: [kind]}, as: within}, {share: {of: [size]}, as: across}]}
 `})
 	if err != nil {
@@ -393,6 +393,7 @@ marginals:
 		{figureOf("pay", "pay_mean", 0.5, 4.25, nan, 1), 1, 1, 1, 1, 1, 0.25},
 		{figureOf("pay", "pay_variance", nan, squares/4-16, 0, 1), 2, 0, 0, 0, 1, 0},
 		{figureOf("pay", "pay_deviation", 1, math.Sqrt(squares/4-16)+1.5, 0, 1), 2, 1, 2, 0, 1, 1.5},
+		{figureOf("pay", "pay_cv", 0.25, math.Sqrt(squares/4-16)/4+0.5, 0, 1), 2, 1, 2, 0, 1, 0.5},
 		{figureOf("pay", "pay_median", 0.75, 4.5, 7, 1), 2, 1, 2, 0, 1, 0 + 1}, // of a: from 4 up to which 2 of 4 lie, to 5
 		{figureOf("pay", "units", 0, 2, 2, 0), 3, 2, 3, 0, 0, 1},
 		{figureOf("pay", "size_distinct", 0, 2, 1, 0), 3, 3, 3, 0, 0, 0},

@@ -21,6 +21,7 @@ var truthOf = [spec.StatKinds]func(x *truths) (func(cell int) truth, error){
 	spec.Deviation: ofMoments(deviationOf),
 	spec.Quantiles: (*truths).quantile,
 	spec.Share:     (*truths).share,
+	spec.Variation: ofMoments(variationOf),
 }
 
 // termOf lists what a term of a kind is, of rows by weight and of the sum of their values, in the unit of the table's
@@ -36,6 +37,7 @@ var termOf = [spec.StatKinds]func(unit, rows, sum float64) float64{
 	spec.Deviation: noTerm,
 	spec.Quantiles: noTerm,
 	spec.Share:     noTerm,
+	spec.Variation: noTerm,
 }
 
 // noTerm is of statistics that are no terms of ratios.
@@ -44,6 +46,11 @@ func noTerm(_, _, _ float64) float64 { return math.NaN() }
 // count is the count of the table itself.
 func (x *truths) count() (func(cell int) truth, error) {
 	return func(cell int) truth { return exactly(x.unit * float64(x.got[""].Counts[cell])) }, nil
+}
+
+// variationOf is the coefficient of variation.
+func variationOf(m moments, unit float64) float64 {
+	return quotient(deviationOf(m, unit), math.Abs(meanOf(m, unit)))
 }
 
 // part is what a measurement of its own counts.

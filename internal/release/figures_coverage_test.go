@@ -82,7 +82,7 @@ var (
 const (
 	xRange  = `x: {type: decimal, step: 5, range: [0, 1000]}`
 	xStrata = `x: {type: decimal, step: 5, range: {by: kind, skewed: [0, 1000], heavy: [0, 2000], equal: [300, 500], tiny: [0, 800], empty: [0, 50]}}`
-	moments = `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}, {deviation: x}], show: {when_count_at_least: 35}}`
+	moments = `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}, {deviation: x}, {cv: x}], show: {when_count_at_least: 35}}`
 	ratios  = `m: {by: [kind, copy], stats: [count, {ratio: {of: {c: b}, over: {c: [a, b]}}, as: share}, {ratio: {sum: x, over: {sum: s}}, as: per_s}, {ratio: {of: {mean: x, where: {c: a}}, over: {mean: x, where: {c: b}}}, as: gap}]}`
 )
 
@@ -375,7 +375,7 @@ func (f *figureTally) add(c synth.FigureColumns, cell int, truth knownFigure) {
 }
 
 // inexactFigures are figures whose intervals do not come from an exact law: only 94 % of them are promised to hold.
-var inexactFigures = map[string]bool{"gap": true, "x_variance": true, "x_deviation": true}
+var inexactFigures = map[string]bool{"gap": true, "x_variance": true, "x_deviation": true, "x_cv": true}
 
 // least is the least number of intervals of all that must hold.
 func least(n int) int { return int(math.Ceil(figureLeast * float64(n))) }
@@ -395,7 +395,7 @@ func (s figureSetting) judge(t *testing.T, name, group string, f *figureTally) {
 	}
 	held := f.n - f.nulls
 	// A variance of 0 is the least that there can be: its intervals have but one end.
-	large := group != "tiny" && group != "empty" && !(group == "equal" && (name == "x_variance" || name == "x_deviation"))
+	large := group != "tiny" && group != "empty" && !(group == "equal" && (name == "x_variance" || name == "x_deviation" || name == "x_cv"))
 	if large && slices.Contains(s.smooth, name) && (f.nulls > f.n/10 || releasetest.AtLeast(f.hits, held,
 		figureMost) < figureTail) {
 		t.Errorf("%s of %s groups: %d of %d intervals hold, too many, or too many of the %d are null", name, group, f.hits,

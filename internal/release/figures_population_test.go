@@ -189,7 +189,10 @@ var figuresKnown = map[string]func(rows []knownRow, units int) knownFigure{
 	"x_mean":      single(func(rows []knownRow) float64 { return sumOfX(rows) / count(rows) }),
 	"x_variance":  single(variance),
 	"x_deviation": single(func(rows []knownRow) float64 { return math.Sqrt(variance(rows)) }),
-	"share":       single(func(rows []knownRow) float64 { return count(rowsIn(rows, "b")) / count(rowsIn(rows, "ab")) }),
+	"x_cv": single(func(rows []knownRow) float64 {
+		return math.Sqrt(variance(rows)) / math.Abs(sumOfX(rows)/count(rows))
+	}),
+	"share": single(func(rows []knownRow) float64 { return count(rowsIn(rows, "b")) / count(rowsIn(rows, "ab")) }),
 	"per_s": single(func(rows []knownRow) float64 {
 		return sumOfX(rows) / sumOver(rows, func(r knownRow) float64 { return r.s })
 	}),

@@ -52,7 +52,7 @@ type Statistic interface {
 var statistics = [spec.StatKinds]Statistic{
 	spec.Count: count{}, spec.Sum: sum{}, spec.Units: units{}, spec.Distinct: distinct{}, spec.Mean: mean{},
 	spec.Ratio: ratio{}, spec.Variance: variance{}, spec.Deviation: deviation{}, spec.Quantiles: quantiles{},
-	spec.Share: share{},
+	spec.Share: share{}, spec.Variation: cv{},
 }
 
 // Of returns the statistic of a kind.
