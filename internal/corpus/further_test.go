@@ -89,7 +89,7 @@ func (d *drawing) places(microdata bool) {
 		"{by: [size, sex], budget: tables, stats: [count, {sum: pay}, {mean: pay}, {variance: pay}]}",
 		"{by: [size], budget: tables, stats: [count, {median: pay}], show: {when_count_at_least: 10}}",
 		"{by: [hour], budget: tables, cumulative: [hour]}", "{by: [age], budget: tables, ranges: [age]}",
-		"{by: [day.week, sex], budget: tables, stats: [count, {deviation: hours}]}",
+		"{by: [day.week, sex], budget: tables, stats: [count, share, {deviation: hours}, {cv: hours}]}",
 		"{by: [hour, sex, size], every: [1, 2], budget: tables}",
 		"{by: [size], budget: tables, stats: [{ratio: {mean: pay, over: {mean: hours}}, as: hourly}]}",
 		"{by: [age.ten, sex], budget: tables, stats: [count, units]}",
