@@ -15,12 +15,12 @@ func variationTruth(n, s, q, centre float64) float64 {
 // at most 0.96 if the noise is small relative to the count and both ends are within the range: of values from 0, from
 // 1/11 of the largest, and on both sides of 0. If all values are equal, only one side can miss.
 func TestVariationsCover(t *testing.T) {
-	for _, c := range varianceCases {
+	for i, c := range varianceCases {
 		squares, sums, counts := newDrawn(t, c.squares), newDrawn(t, c.sum), newDrawn(t, c.count)
-		for _, centre := range []float64{c.half, 1.2 * c.half, -1.2 * c.half, 0.3 * c.half} {
+		for _, centre := range [][]float64{{c.half, 0.3 * c.half}, {1.2 * c.half}, {-1.2 * c.half}}[i%3] {
 			v := NewVariation(noiseNamed(c.count), noiseNamed(c.sum), noiseNamed(c.squares), centre, c.half, 0.95)
 			small := int(math.Ceil(8 * v.deviation))
-			groups := populations(1, 2, 5, small, 5*small, 4000)
+			groups := populations(5, small, 5*small, 4000)
 			groups = append(groups, populationOf("at both ends", 100, func(i int) float64 { return float64(1 - i%2*2) }))
 			for _, p := range groups {
 				n, s, q := p.latticeSums(c.half)

@@ -15,8 +15,8 @@ const sparseText = `version: 1
 release: r
 privacy: {protects: trip, neighbours: add-remove}
 budget: {epsilon: 1}
-tables: {t: {source: {csv: t.csv}, unit: row, columns: {from: {type: integer, range: [0, 9999999]}, to: {type: integer, range: [0, 9999999]}}}}
-marginals: {od: {by: [from, to], cells: {above: 60}}}
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {from: {type: integer, range: [0, 99999]}, to: {type: integer, range: [0, 99999]}, on: {type: integer, range: [0, 99999]}}}}
+marginals: {od: {by: [from, to, on], cells: {above: 60}}}
 `
 
 // TestSparseMeasurementsReadBack writes cells far apart, and none, and checks that invalid answers to the measurement

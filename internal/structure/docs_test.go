@@ -77,6 +77,7 @@ func anchorsOf(text string) map[string]bool {
 }
 
 func TestLinksLeadSomewhere(t *testing.T) {
+	atRoot(t)
 	all, links := readPages(t), 0
 	for page, text := range all {
 		for _, link := range linked.FindAllStringSubmatch(withoutExamples(text), -1) {
@@ -103,6 +104,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 
 // TestEveryPageIsOnTheMap fails if docs/README.md does not link to a page.
 func TestEveryPageIsOnTheMap(t *testing.T) {
+	atRoot(t)
 	all := readPages(t)
 	for page := range all {
 		name, below := strings.CutPrefix(page, "docs/")
@@ -119,6 +121,7 @@ var testName = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`)
 
 // TestTestsThatAreNamedExist fails if a page names a test that does not exist.
 func TestTestsThatAreNamedExist(t *testing.T) {
+	atRoot(t)
 	there := map[string]bool{}
 	eachFile(t, []string{"."}, true, func(path string, file *ast.File) {
 		for _, d := range file.Decls {
@@ -208,6 +211,7 @@ var refusal = regexp.MustCompile(`(?m)^[a-z0-9_.-]+\.(?:yaml|csv|geojson|parquet
 // TestEveryRefusalOfASpecIsExplained compares docs/errors.md with the refusals in spec/testdata: each refusal must
 // have a row, and each row a refusal.
 func TestEveryRefusalOfASpecIsExplained(t *testing.T) {
+	atRoot(t)
 	rows := explainedIn(t, "## The spec", "## The plan")
 	files, err := filepath.Glob(filepath.Join("spec", "testdata", "*.txt"))
 	if err != nil {
@@ -306,6 +310,7 @@ var within = []string{
 // TestEveryErrorIsExplained compares the rest of docs/errors.md with the source: every row must have a text in the
 // source, and the texts of errors that decide exit codes must have a row.
 func TestEveryErrorIsExplained(t *testing.T) {
+	atRoot(t)
 	rows := explainedIn(t, "## The plan", "")
 	eachFile(t, errorPackages, false, func(path string, file *ast.File) {
 		for _, s := range stringLiterals(file) {

@@ -64,6 +64,7 @@ func inexactIn(name string, source any) (found []string, err error) {
 }
 
 func TestNothingOnTheWayFromCountsIsAFloat(t *testing.T) {
+	atRoot(t)
 	read := 0
 	for _, pkg := range exactPackages {
 		names, err := filepath.Glob(filepath.Join(filepath.FromSlash(pkg), "*.go"))
@@ -91,6 +92,7 @@ func TestNothingOnTheWayFromCountsIsAFloat(t *testing.T) {
 
 // TestFloatsAreNoticed plants a selection that computes in floats, in several ways.
 func TestFloatsAreNoticed(t *testing.T) {
+	atRoot(t)
 	path := filepath.Join("internal", "noise", "selection.go")
 	source, err := os.ReadFile(path)
 	if err != nil {

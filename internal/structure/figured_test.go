@@ -31,20 +31,20 @@ func figuredPackages(t *testing.T) []string {
 	return of
 }
 
-// TestNothingFusesOnArm64 compiles these packages for arm64, where the compiler may join a product and a sum into one
-// instruction with one rounding, and fails if it did so anywhere: plans, reports and microdata would then differ
-// between architectures, and a run that resumes on another machine would ask other questions. What these packages
-// import is compiled once with what .ci/run builds for darwin.
+// TestNothingFusesOnArm64 builds the program for darwin on arm64, where the compiler may join a product and a sum into one
+// instruction with one rounding, and fails if it did so in these packages: plans, reports and microdata would then
+// differ between architectures, and a run that resumes on another machine would ask other questions.
 func TestNothingFusesOnArm64(t *testing.T) {
-	arguments := []string{"build", "-gcflags=-S", "-o", os.DevNull}
+	atRoot(t)
+	arguments := []string{"build", "-o", os.DevNull}
 	for _, path := range figuredPackages(t) {
-		arguments = append(arguments, "./"+path)
+		arguments = append(arguments, "-gcflags=github.com/dprelease/dprelease/"+path+"=-S")
 	}
-	build := exec.Command("go", arguments...)
+	build := exec.Command("go", append(arguments, "./cmd/dprelease")...)
 	build.Env = append(os.Environ(), "GOARCH=arm64", "GOOS=darwin", "CGO_ENABLED=0")
 	listing, err := build.CombinedOutput()
 	if err != nil {
-		t.Skipf("cannot compile for arm64 here: %v", err)
+		t.Fatalf("darwin/arm64: %v\n%s", err, listing)
 	}
 	for _, path := range []string{"budget", "plan/ranges", "plan/residual", "synth", "synth/graphical"} {
 		if !regexp.MustCompile(`/` + path + `/\w+\.go:\d+\)\s+FMULD\b`).Match(listing) {
@@ -59,6 +59,7 @@ func TestNothingFusesOnArm64(t *testing.T) {
 
 // TestMathIsTheSameEverywhere forbids in these packages functions of package math whose bits differ between machines.
 func TestMathIsTheSameEverywhere(t *testing.T) {
+	atRoot(t)
 	same := map[string]bool{}
 	for _, name := range strings.Fields(`Abs Ceil Copysign Float64bits Float64frombits Floor Frexp Inf IsInf IsNaN Ldexp
 		Max Min NaN Nextafter Round Sqrt Trunc

@@ -86,6 +86,7 @@ func showsPackage(e *doc.Example) bool { return e.Name == "" && e.Output != "" }
 // TestPublicPackagesIntroduceThemselves fails if the comment of a public package does not say what it owns or what it
 // never does, or if no running example shows its main use.
 func TestPublicPackagesIntroduceThemselves(t *testing.T) {
+	atRoot(t)
 	all := publicPackages(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for _, lack := range all[name].missingParts() {
@@ -101,6 +102,7 @@ func TestPublicPackagesIntroduceThemselves(t *testing.T) {
 
 // TestMissingIntroductionsAreNoticed leaves out one part of an introduction at a time.
 func TestMissingIntroductionsAreNoticed(t *testing.T) {
+	atRoot(t)
 	const (
 		comment = "// Package trees grows trees.\n//\n// It owns the saw. It never fells a neighbour's tree.\n"
 		example = "func Example() {\n\tfmt.Println(1)\n\t// Output: 1\n}\n"

@@ -11,6 +11,7 @@ import (
 // TestLongRunsWhatThereIs fails if .ci/long names tests that do not exist in the named packages: `go test` passes if a
 // pattern matches nothing, so a test that moved would never run again.
 func TestLongRunsWhatThereIs(t *testing.T) {
+	atRoot(t)
 	script, err := os.ReadFile(filepath.Join(".ci", "long"))
 	if err != nil {
 		t.Fatal(err)

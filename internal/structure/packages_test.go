@@ -335,6 +335,7 @@ func isBelow(imported, path string) bool {
 }
 
 func TestPackages(t *testing.T) {
+	atRoot(t)
 	all := readImports(t)
 	for _, b := range all.breaks() {
 		t.Error(b)
@@ -348,6 +349,7 @@ func TestPackages(t *testing.T) {
 
 // TestBreaksAreNoticed adds one import at a time that the lists forbid.
 func TestBreaksAreNoticed(t *testing.T) {
+	atRoot(t)
 	for _, c := range []struct{ pkg, imported, want string }{
 		{"spec", module + "budget", "spec may not import budget"},
 		{"attic", "fmt", "there is no package attic"},
@@ -378,6 +380,7 @@ func TestBreaksAreNoticed(t *testing.T) {
 
 // TestDependencies checks that docs/dependencies.md has a line for each direct requirement of go.mod.
 func TestDependencies(t *testing.T) {
+	atRoot(t)
 	mod, err := os.ReadFile("go.mod")
 	if err != nil {
 		t.Fatal(err)

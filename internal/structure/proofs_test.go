@@ -25,6 +25,7 @@ var reading = regexp.MustCompile("(?m)^- `([^`]+)` `([^`]+)` sha256:([^ \n]*)$")
 // TestProofsWereReadAgainstTheseFunctions fails if a function that a page of docs/proofs names, or its contract
 // comment, has changed since the page was read against it.
 func TestProofsWereReadAgainstTheseFunctions(t *testing.T) {
+	atRoot(t)
 	pages, err := filepath.Glob(filepath.Join("docs", "proofs", "*.md"))
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no proof pages: %v", err)
@@ -141,6 +142,7 @@ func typeName(of ast.Expr) string {
 }
 
 func TestAChangedFunctionIsNoticed(t *testing.T) {
+	atRoot(t)
 	path := filepath.Join(t.TempDir(), "f.go")
 	hash := func(comment, body string) string {
 		t.Helper()
@@ -173,6 +175,7 @@ var inCode = regexp.MustCompile("`([A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)*)`")
 // TestProofsNameWhatIsThere fails where a proof page quotes a name that the module's sources no longer have, or X.y
 // where neither a type X nor a package X has a member y.
 func TestProofsNameWhatIsThere(t *testing.T) {
+	atRoot(t)
 	there := newSourceNames()
 	for _, tests := range []bool{false, true} {
 		eachFile(t, []string{"."}, tests, there.add)

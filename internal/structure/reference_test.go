@@ -30,6 +30,7 @@ the language in brief, [spec.md](spec.md) what a reader does not guess, [errors.
 // TestReferenceIsMadeFromTheSchema fails if docs/reference.md differs from what the schema says: then run it with
 // -update.
 func TestReferenceIsMadeFromTheSchema(t *testing.T) {
+	atRoot(t)
 	var root node
 	if err := json.Unmarshal(spec.Schema(), &root); err != nil {
 		t.Fatal(err)

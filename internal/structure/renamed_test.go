@@ -182,6 +182,7 @@ func (r *renaming) renameIdent(from, to *ast.Ident) {
 // TestProofsOutliveNames, with -since, updates the lines of proof pages whose functions differ only in names and
 // comments. It fails for the other changed functions, whose pages must be read again.
 func TestProofsOutliveNames(t *testing.T) {
+	atRoot(t)
 	if *since == "" {
 		t.Skip("give -since COMMIT, at which the pages were right")
 	}
@@ -260,6 +261,7 @@ func nameNow(t *testing.T, file, name string) (now, why string) {
 
 // TestRenamingsAreToldFromChanges plants renamings and changes.
 func TestRenamingsAreToldFromChanges(t *testing.T) {
+	atRoot(t)
 	parse := func(text string) *version {
 		v, err := versionOf([]string{"f.go"}, func(string) ([]byte, error) { return []byte("package p\n" + text), nil })
 		if err != nil {

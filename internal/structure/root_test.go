@@ -1,17 +1,23 @@
 package structure
 
 import (
-	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"testing"
 )
 
-// TestMain runs the tests in the module's root, as they name files relative to it.
-func TestMain(m *testing.M) {
-	if err := os.Chdir(filepath.Join("..", "..")); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+// atRoot runs a test in the module's root, as tests name files relative to it, and reads its folders: go commands that
+// tests run read sources in processes of their own, and a result that go test kept is only good for what this process
+// was seen to read too. (What TestMain does is not seen.)
+func atRoot(t *testing.T) {
+	t.Helper()
+	t.Chdir(filepath.Join("..", ".."))
+	if err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() && d.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
 	}
-	m.Run()
 }

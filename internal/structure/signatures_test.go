@@ -17,6 +17,7 @@ import (
 // TestPublicSignaturesNameNothingInternal fails if an exported function, method, field, variable or constant of the
 // root package or of the packages spec, budget and plan has a type of an internal package.
 func TestPublicSignaturesNameNothingInternal(t *testing.T) {
+	atRoot(t)
 	seen := 0
 	for _, folder := range []string{".", "spec", "budget", "plan"} {
 		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
@@ -106,6 +107,7 @@ func isPrivate(f *ast.Field) bool {
 
 // TestInternalSignaturesAreNoticed plants one of each kind.
 func TestInternalSignaturesAreNoticed(t *testing.T) {
+	atRoot(t)
 	for text, want := range map[string]int{
 		"func F(k sign.Key) {}":                                       1,
 		"func F() (func(sign.Key), error) { return nil, nil }":        1,

@@ -139,6 +139,7 @@ func (n *sourceNames) inherit(of string, bases ...string) {
 }
 
 func TestGoneNamesAreNoticed(t *testing.T) {
+	atRoot(t)
 	there := newSourceNames()
 	there.add("a/p/f.go", parseText(t, `package p
 
