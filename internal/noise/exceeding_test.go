@@ -106,13 +106,12 @@ func TestBinomialThresholdsAreExact(t *testing.T) {
 		for range of.trialBits {
 			power.Mul(power, power)
 		}
-		sum := bigFloat(0)
+		sum, coefficient := bigFloat(0), big.NewInt(1)
 		for k := range int64(len(of.thresholds)) {
-			term := new(big.Float).SetPrec(bigPrecision).SetInt(binomialCoefficient(n, k))
-			for range k {
-				term.Mul(term, q).Quo(term, rest)
-			}
-			sum.Add(sum, term.Mul(term, power))
+			// power is q^k (1−q)^(n−k), coefficient C(n, k).
+			sum.Add(sum, new(big.Float).SetPrec(bigPrecision).Mul(power, new(big.Float).SetInt(coefficient)))
+			power.Mul(power, q).Quo(power, rest)
+			coefficient.Mul(coefficient, big.NewInt(n-k)).Quo(coefficient, big.NewInt(k+1))
 			if want := bitsOf(sum, 64); !want.IsUint64() || of.thresholds[k] != want.Uint64() {
 				t.Fatalf("%v: ⌊2⁶⁴·F(%d)⌋ = %x, want %x", l, k, of.thresholds[k], want)
 			}
@@ -121,15 +120,6 @@ func TestBinomialThresholdsAreExact(t *testing.T) {
 			t.Errorf("%v: the last threshold is not the largest word", l)
 		}
 	}
-}
-
-// binomialCoefficient is C(n, k), also for n that big.Int.Binomial takes long for.
-func binomialCoefficient(n, k int64) *big.Int {
-	out := big.NewInt(1)
-	for i := range k {
-		out.Mul(out, big.NewInt(n-i)).Quo(out, big.NewInt(i+1))
-	}
-	return out
 }
 
 // TestBinomialTiesAreSettled walks through all prefixes of 9 bits: the count is certain where all U of the prefix lie
