@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // cellValues is the values of a cell: the number of rows at each place of an axis.
@@ -233,6 +235,7 @@ func worstQuantileLoss(c quantileCase, theta float64, draws int) (pure, rho floa
 // search comes close to the bounds. For several it need not: a row is on the worse side of all of them only if all are
 // on one side of the median.
 func TestQuantilesLoseWhatTheyAreCharged(t *testing.T) {
+	testkit.SkipPassed(t)
 	for _, c := range quantileCases() {
 		m, err := QuantilesFor(Cost{Epsilon: big.NewRat(1, 1)}, c.at, c.rows)
 		if err != nil {

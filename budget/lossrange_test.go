@@ -3,6 +3,8 @@ package budget
 import (
 	"math"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // continuousLaw is the worst pair of a continuous mechanism.
@@ -59,6 +61,7 @@ func (s sampledLaw) integrate(density func(float64) float64, keep func(loss floa
 }
 
 func TestLossTailsAreTheProbabilitiesOfTheLoss(t *testing.T) {
+	testkit.SkipPassed(t)
 	for _, s := range sampledLaws() {
 		low, high := s.law.lossRange()
 		for _, x := range []float64{-2, -1.2, -0.4, -0.21, -0.1, 0, 0.1, 0.21, 0.4, 1.2, 2} {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // hockeyStickOf is the hockey stick of outcomes listed one by one.
@@ -18,6 +20,7 @@ func hockeyStickOf(all []outcome, epsilon float64) float64 {
 // TestSmoothedNoiseLosesNoLess lists the outcomes of vector shifts one by one and compares their δ with that of the
 // norm. The list omits at most 1e-12. The mutant does not subtract s² from σ²: somewhere it must promise too much.
 func TestSmoothedNoiseLosesNoLess(t *testing.T) {
+	testkit.SkipPassed(t)
 	caught := false
 	for _, c := range []struct {
 		parameter int64

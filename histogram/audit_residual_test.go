@@ -291,6 +291,7 @@ func (a residualAudit) bounds(b broken, trials int) (least, most float64) {
 // integers is held in every run by TestSensitivityOfResiduals and TestSensitivityOfRanges of package plan, which
 // enumerate all pairs.
 func TestAuditOfResiduals(t *testing.T) {
+	testkit.SkipPassed(t)
 	testkit.SkipUnderRace(t)
 	honest := broken{"", -1, ""}
 	for _, c := range []struct {
@@ -320,7 +321,7 @@ func TestAuditOfResiduals(t *testing.T) {
 				t.Errorf("%s: the bound is %g and the claim %g", c.neighbours, bound, a.claim)
 			}
 			t.Run("mistakes", func(t *testing.T) {
-				testkit.SkipPlanted(t, "internal/noise", "plan/residual", "plan/counted", "budget")
+				testkit.SkipPassed(t, "internal/noise", "plan/residual", "plan/counted", "budget")
 				for i, b := range a.mistakes(c.neighbours) {
 					trials := brokenTrials
 					if b.twice >= 0 {

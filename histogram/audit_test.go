@@ -330,6 +330,7 @@ func auditedNeighbours() []spec.Neighbours {
 // the claim, not exceed it, and exceed a claim that leaves a round out. Weights keep the attack on AIM further from
 // its claim, which its bound must not exceed.
 func TestAuditOfABlock(t *testing.T) {
+	testkit.SkipPassed(t)
 	testkit.SkipUnderRace(t)
 	for _, method := range auditedMethods() {
 		for _, neighbours := range auditedNeighbours() {
@@ -360,7 +361,7 @@ func TestAuditOfABlock(t *testing.T) {
 // exceed the claim.
 func TestAuditCatchesBrokenBlocks(t *testing.T) {
 	testkit.SkipUnderRace(t)
-	testkit.SkipPlanted(t, "internal/noise", "plan/adaptive", "plan/counted", "budget")
+	testkit.SkipPassed(t, "internal/noise", "plan/adaptive", "plan/counted", "budget")
 	unlimited := func(o *oracle) { o.method.Block.Parameter = big.NewRat(1<<40, 1) }
 	for _, method := range auditedMethods() {
 		for _, neighbours := range auditedNeighbours() {

@@ -122,6 +122,7 @@ const sparseRuns = 1000
 // as often, and with the values, as if each had noise of its own. An exact sampler fails with probability 1e-9 per
 // check, 24 in all. Dense answers that are cut at the threshold pass the same checks.
 func TestSparseAnswersHaveTheLawOfDenseOnes(t *testing.T) {
+	testkit.SkipPassed(t)
 	for _, money := range []string{"rho: 1/8", "epsilon: 1/2", "epsilon: 1, delta: 1e-9"} {
 		p := tripsPlan(t, "BUDGET", money)
 		whole := compiled.Of(p)
@@ -170,7 +171,7 @@ func cut(m measured.Measured) measured.Measured {
 
 // TestWrongSparseAnswersAreNoticed makes one mistake each.
 func TestWrongSparseAnswersAreNoticed(t *testing.T) {
-	testkit.SkipPlanted(t, "internal/noise", "plan/selection")
+	testkit.SkipPassed(t, "internal/noise", "plan/selection")
 	p := tripsPlan(t)
 	whole := compiled.Of(p)
 	filled := someFilled(900)

@@ -171,6 +171,7 @@ var topSettings = []struct {
 // an exact law with probability 1e-9. Budgets in ε and δ wait for DPRELEASE_LONG. It rejects choices of half and of
 // twice the sensitivity, and such that forget or make up that counts move one way.
 func TestSequencesOfChoicesHaveTheExactLaw(t *testing.T) {
+	testkit.SkipPassed(t)
 	testkit.SkipUnderRace(t)
 	const draws = 4000
 	for _, c := range topSettings {
@@ -220,6 +221,7 @@ func TestSequencesOfChoicesHaveTheExactLaw(t *testing.T) {
 // With a sensitivity one smaller, or as if counts moved one way where they do not, some neighbours are told apart by
 // more.
 func TestNeighboursChooseWithinTheLoss(t *testing.T) {
+	testkit.SkipPassed(t)
 	for _, c := range []struct {
 		unit, more string
 		all, each  int64 // rows of a unit, in all and in a cell
@@ -314,6 +316,7 @@ func rowsOfUnits(cells int, all, each int64) [][]int64 {
 // that lifts a cell by being what it is chosen by, as where one noisy table is both, would be seen. Budgets in ε and δ
 // wait for DPRELEASE_LONG, here and below.
 func TestIntervalsOfChosenCellsHold(t *testing.T) {
+	testkit.SkipPassed(t)
 	testkit.SkipUnderRace(t)
 	const draws = 3400
 	random := rand.New(rand.NewPCG(1, 9))

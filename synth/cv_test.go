@@ -17,6 +17,7 @@ func variationTruth(n, s, q, centre float64) float64 {
 // at most 0.96 if the noise is small relative to the count and both ends are within the range: of values from 0, from
 // 1/11 of the largest, and on both sides of 0. If all values are equal, only one side can miss.
 func TestVariationsCover(t *testing.T) {
+	testkit.SkipPassed(t)
 	for i, c := range varianceCases {
 		squares, sums, counts := newDrawn(t, c.squares), newDrawn(t, c.sum), newDrawn(t, c.count)
 		for _, centre := range [][]float64{{c.half, 0.3 * c.half}, {1.2 * c.half}, {-1.2 * c.half}}[i%3] {
@@ -77,7 +78,7 @@ func TestVariationsAreUnbiased(t *testing.T) {
 // sum whose noise is, and a centre that is wrong. Coverages are at most 0.933; shares of up to 0.9402 of 100 000 are
 // detected, 9 deviations away: each is missed with a probability below 1e-12.
 func TestWrongLawsOfVariationsAreCaught(t *testing.T) {
-	testkit.SkipPlanted(t, "budget")
+	testkit.SkipPassed(t, "budget")
 	squares, sums, counts := newDrawn(t, "G100000000"), newDrawn(t, "G1000000"), newDrawn(t, "G2500")
 	lawful := []Noise{noiseNamed("G2500"), noiseNamed("G1000000"), noiseNamed("G100000000")}
 	n, s, q := populationOf("at the ends", 4000, func(i int) float64 { return 1 - float64(i%4/3)*2 }).latticeSums(100)

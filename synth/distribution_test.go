@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // cellsOf returns consecutive values, one in each cell.
@@ -69,6 +71,7 @@ func TestQuantilesCover(t *testing.T) {
 // of the intervals contain the truth. Noise that is a tenth larger than stated has a coverage of 0.938: shares of up to
 // 0.9455 of 100 000 are detected, 9 deviations away, so that it is missed with a probability below 1e-12.
 func TestQuantilesOfManyValuesMissAsOftenAsStated(t *testing.T) {
+	testkit.SkipPassed(t)
 	const cells, share = 400, 0.5
 	source := newDrawn(t, "G16")
 	counts := populationOf("even", 1201, func(i int) float64 { return float64(i)/600.5 - 0.999 }).cellCounts(cells)

@@ -3,6 +3,8 @@ package synth
 import (
 	"math"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // TestSetsHoldTheTruthWithTheirProbability sums over all outcomes of two noises the probability that the set contains
@@ -131,6 +133,7 @@ func TestErrorsOfMeansArePredicted(t *testing.T) {
 // TestSharesCover draws intervals of shares, whose numerator is part of the denominator, also with overlapping
 // categories, and of ratios of sums without a finite end.
 func TestSharesCover(t *testing.T) {
+	testkit.SkipPassed(t)
 	share := func(law string) []Part { return []Part{{noiseNamed(law), 1, 1}, {noiseNamed(law), 0, 1}} }
 	unit := Domain{Low: 0, High: 1}
 	for _, c := range []struct {

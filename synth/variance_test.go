@@ -18,6 +18,7 @@ var varianceCases = []struct {
 // the noise is small relative to the count. If all values are equal, or all at both ends, the variance is at the end of
 // its range: only one side can miss, and 0.975 contain it. Roots contain the standard deviation as often.
 func TestVariancesCover(t *testing.T) {
+	testkit.SkipPassed(t)
 	for _, c := range varianceCases {
 		squares, sums, counts := newDrawn(t, c.squares), newDrawn(t, c.sum), newDrawn(t, c.count)
 		v := NewVariance(noiseNamed(c.count), noiseNamed(c.sum), noiseNamed(c.squares), c.half, 0.95)
@@ -75,7 +76,7 @@ func TestVariancesAreUnbiased(t *testing.T) {
 // and a sum whose noise is. Coverages are at most 0.933; shares of up to 0.9402 of 100 000 are detected, 9 deviations
 // away: each is missed with a probability below 1e-12.
 func TestWrongLawsOfVariancesAreCaught(t *testing.T) {
-	testkit.SkipPlanted(t, "budget")
+	testkit.SkipPassed(t, "budget")
 	squares, sums, counts := newDrawn(t, "G100000000"), newDrawn(t, "G1000000"), newDrawn(t, "G2500")
 	lawful := []Noise{noiseNamed("G2500"), noiseNamed("G1000000"), noiseNamed("G100000000")}
 	n, s, q := populationOf("at the ends", 4000, func(i int) float64 { return float64(i%4/3)*2 - 1 }).latticeSums(100)

@@ -271,6 +271,7 @@ func TestLineAgreesWithCircle(t *testing.T) {
 // TestContoursAgree checks that any c > 0 gives the same integral, and that the errors of two contours cover their
 // difference, for various compositions.
 func TestContoursAgree(t *testing.T) {
+	testkit.SkipPassed(t)
 	random := rand.New(rand.NewPCG(3, 4))
 	for i := range 100 {
 		var steps []budget.Mechanism

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
 )
@@ -123,6 +124,7 @@ func beyondCharge(a, b map[string]int64, m plan.Measurement) int64 {
 // candidate, choice of cells or selection of groups moves further between neighbours than is charged for it, under
 // either relation, and some of each kind move by all of it.
 func TestNeighboursMoveMicrodataAndSelectedCellsByWhatTheyMay(t *testing.T) {
+	testkit.SkipPassed(t)
 	for _, neighbours := range []string{"add-remove", "replace"} {
 		t.Run(neighbours, func(t *testing.T) {
 			p := planOfText(t, strings.Replace(besidesText, "NEIGHBOURS", neighbours, 1))

@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
@@ -748,6 +749,7 @@ type pairsLine struct {
 // that is missed, as the rows that remain are a content of their own. So the figures are the same in every run, and
 // the test has no rate of false alarms.
 func TestNoUnitMovesAnyPairFurther(t *testing.T) {
+	testkit.SkipPassed(t)
 	lines := map[string]*pairsLine{}
 	for _, p := range pairsTables(os.Getenv("DPRELEASE_LONG") != "") {
 		t.Run(p.name, func(t *testing.T) { p.enumerate(t, lines) })
@@ -977,6 +979,7 @@ func miscountedAnswers() []miscount {
 // requires that the answers then move further than is claimed, in every pair that the fault is of. Contents are
 // counted until that is so, those of most rows first.
 func TestMiscountsAreNoticed(t *testing.T) {
+	testkit.SkipPassed(t)
 	p := pairsTable{maxRows: 2, bounds: []spec.PerUnit{{}, {Groups: 1}, {RowsPerGroup: 1}, {Total: 1}}, cells: 2,
 		rows: []string{"small,5,0,2", "large,9,3,3"}, most: 4}
 	a, dir := p.auditOf(t), t.TempDir()

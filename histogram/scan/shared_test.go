@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
@@ -103,6 +104,7 @@ func lost(a, b allCounts) *big.Rat {
 // that are in one table alone. No measurement moves further than its mechanism says, and all together lose no more than
 // the release's ε, which some unit nearly reaches: with either table's share forgotten, the claim would be wrong.
 func TestUnitsMoveTwoTablesByWhatTheyMay(t *testing.T) {
+	testkit.SkipPassed(t)
 	for _, neighbours := range []string{"add-remove", "replace"} {
 		p := carePlan(t, neighbours, "{epsilon: 1}")
 		most := new(big.Rat)

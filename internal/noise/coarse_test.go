@@ -110,6 +110,7 @@ func fillerWord(c *coarse) uint64 {
 // that decides: the ends of a cell, and the bound of an offset, in 63 bits and in 64
 // and 128 more.
 func TestCoarseDrawsAreKeptWithTheExactProbability(t *testing.T) {
+	testkit.SkipPassed(t)
 	tried, exactly := 0, 0
 	try := func(name string, c *coarse, prefix, r uint64, further ...uint64) {
 		if prefix > 1<<prefixBits-1 {
@@ -212,6 +213,7 @@ func bigDraw(cumulative []*big.Float, prefix uint64) int64 {
 // least and for the largest U that begins with these. Each is compared with what
 // the exact F and bounds say. Nearly all must need no further bit.
 func TestEveryCoarseWordIsDecidedAsItsNumbers(t *testing.T) {
+	testkit.SkipPassed(t)
 	testkit.SkipUnderRace(t)
 	const offsetBits, length, draws = 3, 17, 1 << 20
 	const rest = prefixBits - length

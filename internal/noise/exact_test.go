@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testkit"
 )
 
 // walker is a [coins] that takes one path through all decisions of a sampler and
@@ -140,6 +142,7 @@ func TestReferenceLaplaceHasTheExactLaw(t *testing.T) {
 // TestReferenceGaussianAcceptsWithTheExactProbability covers the step that turns
 // the discrete Laplace proposal above into a discrete Gaussian.
 func TestReferenceGaussianAcceptsWithTheExactProbability(t *testing.T) {
+	testkit.SkipPassed(t)
 	for _, sigmaSquared := range []*big.Rat{big.NewRat(1, 9), big.NewRat(3, 4), big.NewRat(1, 1), big.NewRat(5, 2),
 		big.NewRat(40961, 4096)} {
 		law := newBigGaussian(sigmaSquared)

@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -166,6 +167,7 @@ type coverage struct {
 
 // TestCoverage simulates every setting; the long ones only if DPRELEASE_LONG is set.
 func TestCoverage(t *testing.T) {
+	testkit.SkipPassed(t)
 	for _, s := range coverageSettings {
 		t.Run(s.name, func(t *testing.T) {
 			releasetest.SkipLong(t, s.long)

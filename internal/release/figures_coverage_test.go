@@ -179,6 +179,7 @@ type figuresSeen map[[2]string]*figureTally
 
 // TestCoverageOfFigures measures every setting; those that take long where DPRELEASE_LONG is set.
 func TestCoverageOfFigures(t *testing.T) {
+	testkit.SkipPassed(t)
 	for _, s := range figureSettings {
 		t.Run(s.name, func(t *testing.T) {
 			releasetest.SkipLong(t, s.long)
@@ -220,7 +221,7 @@ func (s figureSetting) hold(t *testing.T) {
 
 // noticeMistakes plants mistakes in releases of their own.
 func (s figureSetting) noticeMistakes(t *testing.T) {
-	testkit.SkipPlanted(t, "internal/measured", "plan/statistic", "synth")
+	testkit.SkipPassed(t, "internal/measured", "plan/statistic", "synth")
 	p := s.plan(t)
 	d := newDrawer(t, p, figureRuns)
 	writeKnown(t, d.dir, s.ids)
