@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/shape"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -153,6 +154,7 @@ func assertAgreement(t *testing.T, texts map[string]string) (accepted int) {
 }
 
 func TestSchemaAndCheckerAgreeOnMutations(t *testing.T) {
+	testkit.SkipPassed(t)
 	assertAgreementOnMutations(t, map[string]string{"base": base, "governed": governed, "withMicrodata": withMicrodata,
 		"targeted": targeted, "derived": derived, "numbers": numbers, "kept": kept})
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -108,6 +109,7 @@ func sharedErrorOf(p *plan.Plan) float64 {
 // is what the plan with that law has: the error to half a unit of its fourth digit, and the charge to one. Both need a
 // rough composition to be near enough, to 2e-5.
 func TestOtherNoiseIsWhatItsPlanHas(t *testing.T) {
+	testkit.SkipPassed(t)
 	const near = 2e-5
 	said := map[string]int{}
 	for i, c := range noisyReleases {
