@@ -2,10 +2,10 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -37,33 +37,30 @@ type Consistency struct {
 
 // Unfitted is a table whose published counts are its own, with the reason.
 type Unfitted struct {
-	Table string `json:"table"`
-	Why   string `json:"why"`
+	Table string        `json:"table"`
+	Why   phrase.Phrase `json:"why"`
 }
 
-// UnfittedReason says why a table's counts remain as they are, "" if they are made to add up.
-func (t Table) UnfittedReason(summed bool) string {
-	return cmp.Or(t.whyNotData(), t.whyNotWhole(), t.whyOtherRows(), selects[t.Selects()].left, t.whyNotFitted(summed))
+// UnfittedReason returns why a table's counts remain as they are; no reason if they are made to add up.
+func (t Table) UnfittedReason(summed bool) phrase.Phrase {
+	switch code := cmp.Or(t.whyNotData(), t.whyNotWhole(), t.whyOtherRows(), selects[t.Selects()].left); {
+	case code != "":
+		return phrase.New(code)
+	case summed:
+		return phrase.New(phrase.Cumulative)
+	case len(t.By) > limit.SharedAttributes:
+		return phrase.New(phrase.ManyAttributes, limit.SharedAttributes)
+	}
+	return phrase.Phrase{}
 }
 
 // whyOtherRows says why a table counts other rows than most tables, "" if it does not.
-func (t Table) whyOtherRows() string {
+func (t Table) whyOtherRows() phrase.Code {
 	switch {
 	case t.CountsUnits():
-		return "it counts each unit once, whatever rows it has"
+		return phrase.CountsUnits
 	case t.PerUnit != spec.PerUnit{}:
-		return "it counts other rows: its units have a bound of their own"
-	}
-	return ""
-}
-
-// whyNotFitted says why counts of all cells of a table cannot be fitted, "" if they can.
-func (t Table) whyNotFitted(summed bool) string {
-	switch {
-	case summed:
-		return "it counts up along an attribute"
-	case len(t.By) > limit.SharedAttributes:
-		return fmt.Sprintf("it has more than %d attributes", limit.SharedAttributes)
+		return phrase.OwnBound
 	}
 	return ""
 }

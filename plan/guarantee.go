@@ -10,25 +10,27 @@ import (
 
 // Guarantee is what the release promises, in the terms of the spec.
 type Guarantee struct {
-	Definition      string       `json:"definition"` // "pure", "zcdp" or "approximate"
-	Epsilon         string       `json:"epsilon,omitempty"`
-	Delta           string       `json:"delta,omitempty"`
-	Rho             string       `json:"rho,omitempty"`
-	PlainRho        string       `json:"plain_rho,omitempty"` // what ε and δ would allow by the conversion of ρ alone
-	Equivalents     []Equivalent `json:"equivalents,omitempty"`
-	Method          string       `json:"method"`
-	Protects        string       `json:"protects"`
-	Neighbours      string       `json:"neighbours"`
-	Unit            string       `json:"unit"`
-	MaxRows         int64        `json:"max_rows"`                  // in all tables
-	Rows            []UnitRows   `json:"rows_in_tables,omitempty"`  // if there are several
-	WithoutID       string       `json:"rows_without_id,omitempty"` // what happens to them, "" if the run stops
-	Account         string       `json:"account,omitempty"`
-	FurtherAccounts []string     `json:"also,omitempty"` // accounts of further datasets that are read, charged as well
+	Definition  string       `json:"definition"` // "pure", "zcdp" or "approximate"
+	Epsilon     string       `json:"epsilon,omitempty"`
+	Delta       string       `json:"delta,omitempty"`
+	Rho         string       `json:"rho,omitempty"`
+	PlainRho    string       `json:"plain_rho,omitempty"` // what ε and δ would allow by the conversion of ρ alone
+	Equivalents []Equivalent `json:"equivalents,omitempty"`
+	// DeltaMeasured is the δ of all measurements, if the rest is reserved for groups that nobody listed to appear.
+	DeltaMeasured string `json:"delta_of_measurements,omitempty"`
+	// Judged reports whether a second accountant found the ε and δ too.
+	Judged     bool   `json:"judged_twice,omitempty"`
+	Protects   string `json:"protects"`
+	Neighbours string `json:"neighbours"`
+	// ID is the column whose values identify units; "" if each row is one, or if there are several tables.
+	ID              string     `json:"id,omitempty"`
+	MaxRows         int64      `json:"max_rows"`                  // in all tables
+	Rows            []UnitRows `json:"rows_in_tables,omitempty"`  // if there are several
+	WithoutID       string     `json:"rows_without_id,omitempty"` // what happens to them, "" if the run stops
+	Account         string     `json:"account,omitempty"`
+	FurtherAccounts []string   `json:"also,omitempty"` // accounts of further datasets that are read, charged as well
 	// Sample is the share of the units that is drawn in secret, an exact fraction; "" for all.
 	Sample string `json:"sample,omitempty"`
-	// public figures, of which it says nothing: [Invariant.Sentence]
-	Invariants []string `json:"given_away,omitempty"`
 }
 
 // LeftOut says that rows without an id are counted nowhere.

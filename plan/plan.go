@@ -15,7 +15,7 @@ import (
 )
 
 // Format names the layout of plan.json.
-const Format = "dprelease.plan/2"
+const Format = "dprelease.plan/3"
 
 // Plan is everything that a release will ask and publish, fixed before any confidential byte is read. Its canonical
 // bytes are plan.json; their SHA-256 is the plan hash that debits, noise and published files are bound to.
@@ -40,7 +40,6 @@ type Plan struct {
 	Invariants   []Invariant           `json:"invariants,omitempty"` // public figures that published counts keep to
 	// how published counts are made to add up, where the spec asks
 	Consistent []Consistency `json:"integers,omitempty"`
-	Warnings   []string      `json:"warnings,omitempty"`
 	Size       Size          `json:"size"`
 	Source     spec.Source   `json:"source"`
 

@@ -1,6 +1,9 @@
 package plan
 
-import "github.com/dprelease/dprelease/plan/selection"
+import (
+	"github.com/dprelease/dprelease/plan/phrase"
+	"github.com/dprelease/dprelease/plan/selection"
+)
 
 // This file holds which of its cells a published table has, by the selection of its measurement.
 
@@ -16,12 +19,12 @@ var selects = [selection.Kinds]struct {
 	// some reports whether the table has some of its cells, by what is counted in them.
 	some bool
 	// left says why the counts of such a table are not made to add up; "" where they are.
-	left string
+	left phrase.Code
 }{
 	selection.KindAll:    {statesNothing, givesAll, allAsAsked, false, ""},
-	selection.KindAbove:  {statesAbove, givesAbove, aboveAsAsked, true, "it does not show all cells"},
-	selection.KindTop:    {statesTop, givesTop, topAsAsked, true, "it does not show all cells"},
-	selection.KindGroups: {statesGroups, givesGroups, groupsAsAsked, true, "its groups are not listed"},
+	selection.KindAbove:  {statesAbove, givesAbove, aboveAsAsked, true, phrase.SomeCells},
+	selection.KindTop:    {statesTop, givesTop, topAsAsked, true, phrase.SomeCells},
+	selection.KindGroups: {statesGroups, givesGroups, groupsAsAsked, true, phrase.GroupsUnlisted},
 }
 
 func statesNothing(Table) bool                 { return false }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -28,11 +29,11 @@ const (
 // that may be chosen, the largest number of choices, the mechanisms, and the loss of it all, which is debited whole
 // before the first choice.
 type Synthetic struct {
-	Table  string   `json:"table"`
-	Leaf   string   `json:"leaf,omitempty"` // of the budget, which pays for nothing else
-	Method string   `json:"method"`
-	Why    string   `json:"why,omitempty"` // why the planner chose the method; "" if the spec names it
-	By     []Factor `json:"by"`            // the columns of the model, in order
+	Table  string          `json:"table"`
+	Leaf   string          `json:"leaf,omitempty"` // of the budget, which pays for nothing else
+	Method string          `json:"method"`
+	Why    []phrase.Phrase `json:"why,omitempty"` // why the planner chose the method; nil if the spec names it
+	By     []Factor        `json:"by"`            // the columns of the model, in order
 	// Parent is the table in which the unit of each row has one row, given which the row is drawn; "" without a parent.
 	// The last Given of By are columns of that row, the last of which is its number of rows here: they are measured with
 	// the rows of this table, and drawn with the rows of Parent.

@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/spec"
@@ -28,16 +29,15 @@ type Table struct {
 	// Figures are what is published of a cell in addition to its count, in the order of the spec.
 	Figures []Figure `json:"figures,omitempty"`
 	// Counts says what a diagnostic table counts in place of rows.
-	Counts string `json:"counts,omitempty"`
+	Counts phrase.Phrase `json:"counts,omitzero"`
 	// Weighted counts are sums of weights, in units of the weight's step as they are measured.
 	Weighted bool `json:"weighted,omitempty"`
 	// PerUnit bounds the rows of a unit that the table counts.
 	PerUnit spec.PerUnit `json:"per_unit,omitzero"`
 	// Show is the least noisy count of a cell whose figures are published; 0: all are.
-	Show        int64                  `json:"show,omitempty"`
-	Target      *Target                `json:"target,omitempty"`
-	Expectation string                 `json:"expectation"` // in words: what the table will be good for
-	Usefulness  *usefulness.Usefulness `json:"usefulness,omitempty"`
+	Show       int64                  `json:"show,omitempty"`
+	Target     *Target                `json:"target,omitempty"`
+	Usefulness *usefulness.Usefulness `json:"usefulness,omitempty"`
 }
 
 // CountsUnits reports whether the table's count is of units, and of no rows.

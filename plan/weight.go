@@ -3,6 +3,7 @@ package plan
 import (
 	"math/big"
 
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -24,9 +25,9 @@ func (t Table) OfRows() bool { return !t.Weighted && t.countsRows() && t.PerUnit
 func (t Table) Sampled() bool { return !t.Weighted && t.Statistics[0].Unit != "" }
 
 // whyNotWhole says why the counts of a table are not whole, "" if they are.
-func (t Table) whyNotWhole() string {
+func (t Table) whyNotWhole() phrase.Code {
 	if t.Weighted {
-		return "its counts are sums of weights, which are not whole"
+		return phrase.WeightsAddedUp
 	}
 	return ""
 }

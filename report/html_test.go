@@ -16,9 +16,11 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/page"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 const hostile = `</title><script>alert("x")</script><img src=x onerror=alert(1)>'"&--></style></pre>`
@@ -40,14 +42,14 @@ func hostileReport(t *testing.T, text string) *report.Report {
 	p := in.Plan.Plan()
 	p.Release().About.Population, p.Release().About.Contact = text, text
 	p.Title, p.Source.Text, p.Source.Name, p.Guarantee.Protects = text, text, text, text
-	p.Guarantee.Unit, p.Guarantee.Method, p.Warnings = text, text, []string{text}
+	p.Guarantee.ID, p.Release().Warnings = text, []document.Problem{{Message: text}}
 	p.Source.Params, p.Source.Files = map[string]string{text: text}, map[string]string{text: text}
 	for i := range p.Tables {
-		p.Tables[i].By, p.Tables[i].Expectation, p.Tables[i].Marginal = []string{text}, text, text
+		p.Tables[i].By, p.Tables[i].Marginal = []string{text}, text
 	}
 	for i, s := range p.Strategies {
 		p.Strategies[i].Leaf, p.Strategies[i].Tables = text, append([]string{text}, s.Tables...)
-		p.Strategies[i].Alternatives = append(s.Alternatives, strategy.Alternative{Kind: strategy.Residuals, Why: text})
+		p.Strategies[i].Alternatives = append(s.Alternatives, strategy.Alternative{Kind: strategy.Residuals, Why: phrase.New(phrase.NoChance, text)})
 	}
 	in.Modules = []report.Module{{Path: text, Version: text, Sum: text}}
 	in.Approvals = []report.Approval{{Role: text, Statement: text, Signer: text, Fingerprint: text, Until: text}}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
@@ -345,12 +346,12 @@ func TestChoicesAreExplained(t *testing.T) {
 	text := strings.Replace(residualsText, "marginals:\n", "marginals:\n  total: {by: [sex], weight: 7}\n", 1)
 	in := specInput(report.Official, text)
 	in.Plan.Strategies[0].Alternatives = []strategy.Alternative{{Kind: strategy.Direct, Noise: in.Plan.Strategies[0].Noise,
-		RMSE: in.Plan.Strategies[0].RMSE / 2}, {Kind: strategy.Residuals, Why: "of a reason"}}
+		RMSE: in.Plan.Strategies[0].RMSE / 2}, {Kind: strategy.Residuals, Why: phrase.New(phrase.TargetsMissed)}}
 	in.Plan = compiled.Of(in.Plan.Plan())
 	in.Receipt = receiptFor(in.Plan.Plan(), report.Official)
 	page := pageOf(t, reportOf(t, in))
 	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "The smaller figure was not decisive",
-		"It cannot be measured by what the tables have in common (residuals): of a reason."} {
+		"It cannot be measured by what the tables have in common (residuals): targets would be missed."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -208,7 +208,7 @@ func Metadata(p *compiled.Compiled, status ledger.Status) [][2]string {
 		{"dprelease.status", published.StatusText(status)},
 		{"dprelease.plan", p.Hash()},
 		{"dprelease.spec", p.SpecHash()},
-		{"dprelease.guarantee", describe.Guarantee(g)},
+		{"dprelease.guarantee", describe.Guarantee(p.Plan())},
 		{"dprelease.protects", g.Protects},
 		{"dprelease.epsilon", g.Epsilon},
 		{"dprelease.delta", g.Delta},

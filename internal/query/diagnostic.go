@@ -6,8 +6,8 @@ import "github.com/dprelease/dprelease/plan"
 
 // lacksRows reports that a table counts what is left out, rather than rows. It returns nil for other tables.
 func lacksRows(t plan.Table) []lack {
-	if t.Counts == "" {
+	if t.Counts.IsZero() {
 		return nil
 	}
-	return []lack{{says: "counts " + t.Counts + ", and no others"}}
+	return []lack{{says: "counts " + t.Counts.String() + ", and no others"}}
 }

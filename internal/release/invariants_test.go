@@ -103,7 +103,7 @@ func saysWhatIsGivenAway(t *testing.T, p *compiled.Compiled, place string) {
 		t.Fatal(err)
 	}
 	texts := map[string]string{"explain": page.String(), "metadata": derive.Metadata(p, "")[4][1]}
-	for _, file := range []string{"report.md", "report.html", "report.json", "README.txt", "plan.json",
+	for _, file := range []string{"report.md", "report.html", "report.json", "README.txt",
 		"datapackage.json"} {
 		b, err := os.ReadFile(filepath.Join(place, file))
 		if os.IsNotExist(err) {

@@ -118,7 +118,7 @@ func Cell(ctx context.Context, place, table string, cell []string) (*Trace, erro
 		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, Table: e.Plan.Tables[at].Path, Cell: []KeyOf{},
 		Statistic: e.Plan.Tables[at].Statistics[0].Name, Confidence: e.Plan.Tables[at].Statistics[0].Confidence,
 		Covers: published.IntervalCoverage(e.Plan.Sample),
-		Counts: e.Plan.Tables[at].Counts, Weighted: e.Plan.Tables[at].Weighted,
+		Counts: e.Plan.Tables[at].Counts.String(), Weighted: e.Plan.Tables[at].Weighted,
 	}
 	t.Invariant, t.Sample = e.Plan.Tables[at].Invariant, e.Plan.Sample.Share
 	t.Fitted = t.fittedIn(e.Plan)

@@ -6,12 +6,14 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
@@ -89,13 +91,15 @@ func setsOf(s plan.Synthetic, columns int) int64 {
 
 // DescribeCandidates describes the candidates.
 func DescribeCandidates(s plan.Synthetic) string {
-	switch {
-	case s.Method == plan.MST:
-		return "pairs of"
-	case s.Ways == 2:
-		return "sets of one or two"
+	return phrase.CandidateSets(CandidateColumns(s))
+}
+
+// CandidateColumns returns which sets of columns candidates are, as [phrase.CandidateSets] takes it.
+func CandidateColumns(s plan.Synthetic) string {
+	if s.Method == plan.MST {
+		return phrase.Pairs
 	}
-	return "sets of one to three"
+	return strconv.Itoa(s.Ways)
 }
 
 // Weight returns the factor of a candidate's score. For [plan.AIM] it is the number of all sets of Ways columns that

@@ -32,7 +32,7 @@ func Invariants(p *plan.Plan) []plan.Invariant {
 // DecidingInvariant returns the first invariant that decides a table, "" for none. It must be of the same rows, and its
 // attributes must decide the attributes of the table.
 func DecidingInvariant(p *plan.Plan, t plan.Table, of *workload.Table) string {
-	if t.UnfittedReason(slices.Contains(of.Sums, residual.Prefixes)) != "" {
+	if !t.UnfittedReason(slices.Contains(of.Sums, residual.Prefixes)).IsZero() {
 		return ""
 	}
 	for _, i := range p.Release().Invariants {

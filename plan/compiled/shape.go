@@ -217,7 +217,7 @@ func checkOtherNoise(p *plan.Plan) error {
 			return fmt.Errorf("there is no other noise %q for its budget", o.Noise)
 		}
 		charge, err := budget.ParseRat(o.Charge)
-		if possible := err == nil && charge.Sign() > 0; possible == (o.Why != "") || !(o.Error >= 0) ||
+		if possible := err == nil && charge.Sign() > 0; possible == !o.Why.IsZero() || !(o.Error >= 0) ||
 			math.IsInf(o.Error, 1) ||
 			!slices.Contains([]string{"", strategy.LevelsDisagree, strategy.LevelsAgree}, o.Levels) {
 			return fmt.Errorf("what it says of %s noise is no charge and error", o.Noise)

@@ -36,10 +36,11 @@ func LeftText(c plan.Consistency) []string {
 	}
 	paths := map[string][]string{}
 	for _, u := range c.LeftOut {
-		if paths[u.Why] == nil {
-			reasons = append(reasons, u.Why)
+		why := u.Why.String()
+		if paths[why] == nil {
+			reasons = append(reasons, why)
 		}
-		paths[u.Why] = append(paths[u.Why], u.Table)
+		paths[why] = append(paths[why], u.Table)
 	}
 	for _, why := range reasons {
 		all := paths[why]
@@ -80,7 +81,7 @@ func (b *factBook) sayConsistent(all []plan.Consistency) {
 			b.say(OnTable, path, "published counts", says)
 		}
 		for _, u := range c.LeftOut {
-			b.say(OnTable, u.Table, "published counts", "the estimates, rounded: "+u.Why)
+			b.say(OnTable, u.Table, "published counts", "the estimates, rounded: "+u.Why.String())
 		}
 	}
 }

@@ -15,7 +15,7 @@ func Counted(t plan.Table, protects string) string {
 	if t.CountsUnits() {
 		return statistic.UnitsText(protects)
 	}
-	return cmp.Or(t.Counts, rowsOf(t))
+	return cmp.Or(t.Counts.String(), rowsOf(t))
 }
 
 // UnitOf names the unit of a table's figure: its column, units, values, or one of these per another.

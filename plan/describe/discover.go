@@ -17,10 +17,10 @@ import (
 
 // This file describes discovered groups.
 
-// DiscoveredExpectation says which groups a table will have, and how accurate its figures will be.
-func DiscoveredExpectation(d *selection.GroupsFacts, t plan.Table) string {
+// discoveredExpectation says which groups a table will have, and how accurate its figures will be.
+func discoveredExpectation(_ *plan.Plan, t plan.Table) string {
 	return fmt.Sprintf("%s Figures are within ±%s of the exact number of units 19 times in 20, in the groups that appear: their noise has nothing to do with the selection.",
-		Discovered(d), budget.Group(WholeMargin(t.Statistics[0].Margin)))
+		Discovered(t.Discovered), budget.Group(WholeMargin(t.Statistics[0].Margin)))
 }
 
 // Discovered says which groups appear.

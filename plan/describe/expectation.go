@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -8,7 +9,38 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file describes the accuracy of a margin in one sentence.
+// This file describes what tables will be good for.
+
+// Expected is a table with what it will be good for, in words.
+type Expected struct {
+	plan.Table
+	Expectation string
+}
+
+// ExpectedTables returns the tables of a plan with what each will be good for.
+func ExpectedTables(p *plan.Plan) []Expected {
+	all := make([]Expected, len(p.Tables))
+	for i, t := range p.Tables {
+		all[i] = Expected{t, ExpectationOf(p, t)}
+	}
+	return all
+}
+
+// ExpectationOf says what a table of a plan will be good for.
+func ExpectationOf(p *plan.Plan, t plan.Table) string {
+	text := cmp.Or(publicText(t), selecting[t.Selects()].expectation(p, t))
+	if t.Usefulness != nil {
+		if useful := Usefulness(*t.Usefulness, t.Statistics[0], t.From); useful != "" {
+			text += " " + useful
+		}
+	}
+	return text
+}
+
+// expectationOfAll says how accurate the counts of a table are that publishes all its cells.
+func expectationOfAll(p *plan.Plan, t plan.Table) string {
+	return Expectation(t.Statistics[0].Margin) + sampleError(p, t)
+}
 
 // Expectation says in one sentence how accurate counts with a margin are.
 func Expectation(margin float64) string {
@@ -21,7 +53,7 @@ func Expectation(margin float64) string {
 }
 
 // expectationOfMany says the same of several tables, with margins from the narrowest to the widest.
-func expectationOfMany(tables []plan.Table) string {
+func expectationOfMany(tables []Expected) string {
 	var least, most float64
 	for i, t := range tables {
 		m := t.Statistics[0].Margin

@@ -29,7 +29,7 @@ func Explain(c *compiled.Compiled, w io.Writer) error {
 	if p.Title != "" {
 		fmt.Fprintf(b, ": %s", p.Title)
 	}
-	fmt.Fprintf(b, "\n\nPromises %s\n\n", Guarantee(p.Guarantee))
+	fmt.Fprintf(b, "\n\nPromises %s\n\n", Guarantee(p))
 	explainGovernance(p, b)
 	explainTables(p, b)
 	explainFigures(p, b)
@@ -50,10 +50,10 @@ func Explain(c *compiled.Compiled, w io.Writer) error {
 		fmt.Fprintf(b, "  %s\n", CountedText(p))
 		explainSizes(p, b)
 	}
-	for _, o := range Outlooks(p.Tables) {
+	for _, o := range Outlooks(ExpectedTables(p)) {
 		fmt.Fprintf(b, "  %s: %s\n", o.Tables, o.Text)
 	}
-	for _, warning := range p.Warnings {
+	for _, warning := range Warnings(p) {
 		fmt.Fprintf(b, "\nBefore you sign: %s.\n", warning)
 	}
 	candidates := ""
@@ -302,7 +302,7 @@ const separateLevels = "Every level of a column is measured as a column of its o
 
 // hasReason reports whether a strategy was rejected because it is not possible.
 func hasReason(s strategy.Group) bool {
-	return slices.ContainsFunc(s.Alternatives, func(other strategy.Alternative) bool { return other.Why != "" })
+	return slices.ContainsFunc(s.Alternatives, func(other strategy.Alternative) bool { return !other.Why.IsZero() })
 }
 
 // otherNoise reports whether another kind of noise was also considered.
@@ -371,7 +371,7 @@ func Strategy(s strategy.Group) string {
 	fmt.Fprintf(b, " Error %s", budget.DecimalNearest(s.RMSE, 4))
 	for _, other := range s.Alternatives {
 		switch {
-		case other.Why != "":
+		case !other.Why.IsZero():
 		case other.BudgetNeeded != "":
 			fmt.Fprintf(b, "; %s would need %s for the same targets", insteadOf(s, other), other.BudgetNeeded)
 		default:
@@ -380,12 +380,12 @@ func Strategy(s strategy.Group) string {
 	}
 	b.WriteString(".")
 	if slices.ContainsFunc(s.Alternatives, func(other strategy.Alternative) bool {
-		return other.Why == "" && other.BudgetNeeded == "" && other.Kind != strategy.EqualShares && other.RMSE < s.RMSE
+		return other.Why.IsZero() && other.BudgetNeeded == "" && other.Kind != strategy.EqualShares && other.RMSE < s.RMSE
 	}) {
 		b.WriteString(" The choice goes by all tables of the release together, by their weights and by what the budget minimises, and first for tables that agree where they show one column at several levels.")
 	}
 	for _, other := range s.Alternatives {
-		if other.Why != "" {
+		if !other.Why.IsZero() {
 			fmt.Fprintf(b, " Not by %s: %s.", other.Kind, other.Why)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
@@ -31,8 +32,8 @@ func explainMicrodata(p *plan.Plan, b *strings.Builder, i int) {
 		fmt.Fprintf(b, "  Beside them %s, which the others decide: not measured.\n", factorsText(s.Derived))
 	}
 	fmt.Fprintf(b, "  The rows are drawn from a model of noisy answers. None is taken from the data, and no interval goes with what is counted in them.\n")
-	if s.Why != "" {
-		fmt.Fprintf(b, "  Method %s, chosen by what is public: %s.\n%s", s.Method, s.Why, otherMethod(s))
+	if s.Why != nil {
+		fmt.Fprintf(b, "  Method %s, chosen by what is public: %s.\n%s", s.Method, phrase.InWords(s.Why), otherMethod(s))
 	}
 	if s.Files > 0 {
 		fmt.Fprintf(b, "  They are drawn %d times from the one model, each time into a file of its own: what differs between files is by the drawing alone.\n", s.Files)

@@ -53,10 +53,10 @@ func TestLossesAreRoundedUp(t *testing.T) {
 // An ε implied at a δ is a bound, so its text may not be smaller.
 func TestImpliedEpsilonsAreRoundedUp(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{rho: 0.123456}", "row", "{x: {by: [sex]}}")
-	shown := regexp.MustCompile(`ε = ([0-9.]+) at δ = (1e-[69])`).FindAllStringSubmatch(describe.Guarantee(p.Guarantee),
+	shown := regexp.MustCompile(`ε = ([0-9.]+) at δ = (1e-[69])`).FindAllStringSubmatch(describe.Guarantee(p),
 		-1)
 	if len(shown) != len(p.Guarantee.Equivalents) {
-		t.Fatalf("the sentence is %s", describe.Guarantee(p.Guarantee))
+		t.Fatalf("the sentence is %s", describe.Guarantee(p))
 	}
 	for i, e := range p.Guarantee.Equivalents {
 		text, err := budget.ParseRat(shown[i][1])
@@ -75,7 +75,7 @@ func TestSentenceIsOneLine(t *testing.T) {
 			"ε = 1 and δ = 1e-9 (approximate differential privacy) for replacing one person by another, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022), and judged again by a contour integral."},
 	} {
 		p := plantest.PlanOf(t, c.neighbours, c.budget, "{id: who, max_rows: 12000}", "{x: {by: [sex]}}")
-		if got := describe.Guarantee(p.Guarantee); got != c.want {
+		if got := describe.Guarantee(p); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
@@ -106,11 +106,11 @@ func TestManyTablesAreFolded(t *testing.T) {
 
 // Tables that differ in noise, leaf or marginal are not folded together.
 func TestFoldsAreOfOneMarginalAndOneNoise(t *testing.T) {
-	tables := []plan.Table{
-		{Path: "a/1", Marginal: "a", Expectation: "good"}, {Path: "a/2", Marginal: "a", Expectation: "good"},
-		{Path: "a/3", Marginal: "a", Expectation: "bad"},
-		{Path: "a/4", Marginal: "a", Expectation: "good"}, {Path: "b", Marginal: "b", Expectation: "good"},
+	expected := func(path, marginal, text string) describe.Expected {
+		return describe.Expected{Table: plan.Table{Path: path, Marginal: marginal}, Expectation: text}
 	}
+	tables := []describe.Expected{expected("a/1", "a", "good"), expected("a/2", "a", "good"), expected("a/3", "a", "bad"),
+		expected("a/4", "a", "good"), expected("b", "b", "good")}
 	got := fmt.Sprint(describe.Outlooks(tables))
 	if want := "[{a/1 and 1 more good} {a/3 bad} {a/4 good} {b good}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)

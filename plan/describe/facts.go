@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
@@ -81,7 +82,7 @@ func factsOf(p *plan.Plan) []fact {
 		hash := plan.HashOf([]byte(p.Source.Files[path]))
 		b.add(fact{topic: OnCodebook, subject: path, value: "SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
 	}
-	for _, w := range p.Warnings {
+	for _, w := range Warnings(p) {
 		b.say(OnWarning, "", w, w)
 	}
 	return b.facts
@@ -120,10 +121,10 @@ func (b *factBook) sayGuarantee(p *plan.Plan) {
 		b.add(fact{topic: OnGuarantee, what: "at δ = " + e.Delta, value: Bound(e),
 			exact: fmt.Sprintf("ε = %v by %s", e.Epsilon, e.Method)})
 	}
-	say("method", g.Method)
+	say("method", Method(p))
 	say("protects", g.Protects)
 	say("neighbours", g.Neighbours)
-	say("unit", g.Unit)
+	say("unit", Unit(g))
 	say("rows of a unit that are counted, at most", countedRows(g.MaxRows, g.Rows))
 	say("rows without an id", g.WithoutID)
 	say("account", g.Account)
@@ -279,8 +280,8 @@ func (b *factBook) sayMicrodataRows(s plan.Synthetic) {
 	}
 	say("derived columns", factorsText(s.Derived))
 	say("method", s.Method)
-	if s.Why != "" {
-		say("method chosen because", s.Why)
+	if s.Why != nil {
+		say("method chosen because", phrase.InWords(s.Why))
 	}
 }
 

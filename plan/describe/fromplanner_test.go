@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/selection"
@@ -73,7 +74,7 @@ func TestAutoChoosesByPublicFacts(t *testing.T) {
 			continue
 		}
 		s := drafts[0].Named()
-		if s.Method != c.method || s.Ways != c.ways || !strings.Contains(s.Why, c.why) || (s.Why == "") != (c.why == "") {
+		if s.Method != c.method || s.Ways != c.ways || !strings.Contains(phrase.InWords(s.Why), c.why) || (s.Why == nil) != (c.why == "") {
 			t.Errorf("%s %.40s: %s of %d ways, because %s", c.says, c.columns, s.Method, s.Ways, s.Why)
 		}
 		says := map[bool]string{true: "such a tree, by method: mst, takes less",
@@ -146,8 +147,8 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 		if from := describe.TogetherFrom(p, 0); from < want || from > want+38 {
 			t.Errorf("%s: an average cell is seen from %d rows on, not %d", method, from, want)
 		}
-		if strings.Contains(strings.Join(p.Warnings, " "), "will say little") {
-			t.Errorf("%s: warned without rows: %q", method, p.Warnings)
+		if strings.Contains(strings.Join(describe.Warnings(p), " "), "will say little") {
+			t.Errorf("%s: warned without rows: %q", method, describe.Warnings(p))
 		}
 		var page strings.Builder
 		if err := describe.Explain(compiled.Of(p), &page); err != nil ||
@@ -158,12 +159,12 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 		}
 		for rows, says := range map[string]string{
 			"500": "will say little, unless its rows are in few categories: if it has 500 rows", "100000": ""} {
-			got := strings.Join(of("1/1000", rows).Warnings, " ")
+			got := strings.Join(describe.Warnings(of("1/1000", rows)), " ")
 			if says != "" && !strings.Contains(got, says) || says == "" && strings.Contains(got, "will say little") {
 				t.Errorf("%s, %s rows: %q", method, rows, got)
 			}
 		}
-		if got := strings.Join(of("1/1000", "1000").Warnings, " "); strings.Contains(got, "of how columns depend on each other") != (method == "mst") {
+		if got := strings.Join(describe.Warnings(of("1/1000", "1000")), " "); strings.Contains(got, "of how columns depend on each other") != (method == "mst") {
 			t.Errorf("%s, 1000 rows: %q", method, got)
 		}
 	}
@@ -196,7 +197,7 @@ synthetic: {t: {method: mst}, u: {ways: 2}}
 	if err := describe.Explain(compiled.Of(p), &page); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"in 2 rounds (method mst)", "  Method aim, chosen by what is public: " + aim.Why +
+	for _, line := range []string{"in 2 rounds (method mst)", "  Method aim, chosen by what is public: " + phrase.InWords(aim.Why) +
 		".\n  It follows what no tree of pairs shows", "in at most 24 rounds (method aim)",
 		"all pairs of columns of the microdata and all sets of one or two columns of the microdata included"} {
 		if !strings.Contains(page.String(), line) {
@@ -534,8 +535,8 @@ func TestWeakPromisesWarn(t *testing.T) {
 	} {
 		p := plantest.PlanOf(t, "add-remove", b, "{id: who, max_rows: 1}", "{x: {by: [sex]}}")
 		if got := describe.Weaknesses(p); want == "" && len(got) != 0 || want != "" &&
-			(len(got) != 1 || !strings.Contains(got[0], want) || p.Warnings[0] != got[0]) {
-			t.Errorf("%s: warnings %q of %q, expected %q", b, got, p.Warnings, want)
+			(len(got) != 1 || !strings.Contains(got[0], want) || describe.Warnings(p)[0] != got[0]) {
+			t.Errorf("%s: warnings %q of %q, expected %q", b, got, describe.Warnings(p), want)
 		}
 	}
 }
@@ -544,7 +545,7 @@ func TestWeakPromisesWarn(t *testing.T) {
 func TestHelpWhereOneChangeIsNotEnough(t *testing.T) {
 	p := plantest.SizedPlan(t, "{rho: 1/200}", 40, "{x: {by: [age, region, sex]}}")
 	// 4000 cells for 40 rows: 0.01 a cell, errors of 1000 of it. Without age and region there are 20 rows a cell.
-	if h := p.Tables[0].Usefulness.Help; len(h) != 2 || h[0].Change != "drop age and region" ||
+	if h := p.Tables[0].Usefulness.Help; len(h) != 2 || h[0].Change.String() != "drop age and region" ||
 		!plantest.Near(h[0].Relative, 0.5) || !plantest.Near(h[0].Factor, 2000) {
 		t.Errorf("help %+v", h)
 	}

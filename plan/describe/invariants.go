@@ -31,13 +31,22 @@ func Invariants(all []plan.Invariant) (sentences []string) {
 	return sentences
 }
 
+// publicText says that the cells of a table are public figures; "" if they are not.
+func publicText(t plan.Table) string {
+	if t.Invariant == "" {
+		return ""
+	}
+	return fmt.Sprintf("Public figures: its cells are those of invariant %s, or sums of them, and have no noise.",
+		t.Invariant)
+}
+
 // GivenAway says which public figures are published exactly; "" if there are none.
-func GivenAway(g plan.Guarantee) string {
-	if len(g.Invariants) == 0 {
+func GivenAway(p *plan.Plan) string {
+	if len(p.Invariants) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("Given away beside that, as public figures which no data were read for: %s",
-		strings.Join(g.Invariants, "; "))
+		strings.Join(Invariants(p.Invariants), "; "))
 }
 
 // explainInvariants writes which figures are public, and which tables show them.

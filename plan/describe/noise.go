@@ -31,8 +31,8 @@ func otherNoiseName(o strategy.OtherNoise) string {
 
 // otherNoiseEffect says what the noise would give, and cost instead of a charge in ρ.
 func otherNoiseEffect(o strategy.OtherNoise, charge *big.Rat) string {
-	if o.Why != "" {
-		return "is not possible: " + o.Why
+	if !o.Why.IsZero() {
+		return "is not possible: " + o.Why.String()
 	}
 	const same = 5e-4 // a relative difference that nobody sees
 	more := ""
@@ -62,7 +62,7 @@ func explainNoise(p *plan.Plan, b *strings.Builder) {
 	lines := make([]string, len(p.OtherNoise))
 	for i, other := range p.OtherNoise {
 		lines[i] = otherNoiseName(other) + " " + otherNoiseEffect(other, p.Cost.Rho)
-		if other.Why == "" {
+		if other.Why.IsZero() {
 			lines[i] += fmt.Sprintf(" (choose it with noise: %s under budget)", compiled.SpecNoise(other.Noise))
 		}
 		lines[i] += "."

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -17,8 +18,8 @@ func ShareText(share string) string {
 	return budget.Percent(f)
 }
 
-// SampleMethod says within the method of a guarantee that its mechanisms see a sample; "" if they see all units.
-func SampleMethod(s plan.Sample) string {
+// sampleMethod says within the method of a guarantee that its mechanisms see a sample; "" if they see all units.
+func sampleMethod(s plan.Sample) string {
 	if !s.Partial() {
 		return ""
 	}
@@ -52,9 +53,12 @@ func amplifiedLoss(loss budget.Loss, s plan.Sample) (of budget.Loss, pure string
 	return of, budget.DecimalUp(new(big.Rat).SetFloat64(bound.Value), plan.Significant), nil
 }
 
-// SampleError says what the sample adds to the error of a count whose units have up to that many rows in a cell.
-func SampleError(s plan.Sample, rows int64) string {
-	share := s.Rate()
+// sampleError says what the sample adds to the error of a count; "" if all units are measured.
+func sampleError(p *plan.Plan, t plan.Table) string {
+	if !p.Sample.Partial() {
+		return ""
+	}
+	share, rows := p.Sample.Rate(), compiled.RowsOfUnit(p, t, false)
 	each := new(big.Rat).Quo(new(big.Rat).Sub(big.NewRat(1, 1), share), share)
 	each.Mul(each, new(big.Rat).SetInt64(rows))
 	return fmt.Sprintf(" The error of the sample comes on top: in a cell of n rows its standard error is at most √(%s·n), and the published interval includes it.", budget.DecimalUp(each, 4))

@@ -20,6 +20,8 @@ var selecting = [selection.Kinds]struct {
 	// cells the size of the release assumes.
 	which, cells func(t plan.Table) string
 	assumed      string
+	// expectation says what the table will be good for.
+	expectation func(p *plan.Plan, t plan.Table) string
 	// sayCells and saySelected add the facts of the cells of a table, before those of the measurement and after them.
 	sayCells, saySelected func(b *factBook, t tableRow)
 	// gaussian says why the noise remains Gaussian under ε and δ.
@@ -32,16 +34,17 @@ var selecting = [selection.Kinds]struct {
 	chosen bool
 }{
 	selection.KindAll: {cost: costOfNoise, delta: noDelta, which: whichAll, cells: cellsListed, sayCells: sayCellsListed,
-		saySelected: sayNothing, gaussian: gaussianSums, again: rechoiceSteps},
+		saySelected: sayNothing, gaussian: gaussianSums, again: rechoiceSteps, expectation: expectationOfAll},
 	selection.KindAbove: {cost: costOfNoise, delta: noDelta, which: whichAbove, cells: cellsListed, assumed: asRows,
-		sayCells: sayCellsListed, saySelected: saySparse, gaussian: gaussianSums, again: rechoiceSteps},
+		sayCells: sayCellsListed, saySelected: saySparse, gaussian: gaussianSums, again: rechoiceSteps,
+		expectation: sparseExpectation},
 	selection.KindTop: {line: ", choices of cells", cost: costOfChoices, delta: noDelta, which: whichChosen,
 		cells: cellsListed, assumed: asRows, sayCells: sayCellsListed, saySelected: sayTop, gaussian: "chosen cells",
-		again: rechoiceSteps, chosen: true},
+		again: rechoiceSteps, chosen: true, expectation: topExpectation},
 	selection.KindGroups: {line: ", selection of groups", cost: costOfGroups, delta: deltaOfGroups, which: whichSelected,
 		cells: cellsUnknown, assumed: " (of groups that nobody listed as many as 1000 in a table)", sayCells: sayGroups,
 		saySelected: sayNothing, gaussian: "groups that nobody listed, of which a unit has many", again: reselectionSteps,
-		exchanged: true},
+		exchanged: true, expectation: discoveredExpectation},
 }
 
 const (

@@ -12,8 +12,9 @@ import (
 
 // This file describes sparse tables.
 
-// SparseExpectation says what a sparse table will hold, and how accurate its figures will be.
-func SparseExpectation(s *selection.AboveFacts, t plan.Table) string {
+// sparseExpectation says what a sparse table will hold, and how accurate its figures will be.
+func sparseExpectation(_ *plan.Plan, t plan.Table) string {
+	s := t.Sparse
 	return Sparse(s, compiled.Possible(t)) + " " + MissedText(s) + " " +
 		fmt.Sprintf("Within ±%s of the exact count 19 times in 20, over all cells, published or not; figures little above %s are too large on the mean, as the noise that lifted them is why they are there.",
 			budget.Group(WholeMargin(t.Statistics[0].Margin)), budget.Group(s.Above))

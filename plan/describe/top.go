@@ -61,9 +61,9 @@ func percentDown(x float64) string {
 	return fmt.Sprintf("%g%%", math.Floor(x*1000)/10)
 }
 
-// TopExpectation says what a top table will hold, and how accurate its figures will be.
-func TopExpectation(t *selection.TopFacts, of plan.Table) string {
-	return Top(t, of.Cells) +
+// topExpectation says what a top table will hold, and how accurate its figures will be.
+func topExpectation(_ *plan.Plan, t plan.Table) string {
+	return Top(t.Top, t.Cells) +
 		fmt.Sprintf(" The counts of those that are here are drawn anew: each within ±%s of the exact one 19 times in 20, whichever were chosen.",
-			budget.Group(WholeMargin(of.Statistics[0].Margin)))
+			budget.Group(WholeMargin(t.Statistics[0].Margin)))
 }

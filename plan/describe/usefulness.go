@@ -14,10 +14,10 @@ import (
 // This file describes what a table is useful for.
 
 // TimesText returns a factor in words.
-func TimesText(factor float64) string { return factorText(factor) + " times" }
+func TimesText(factor float64) string { return FactorText(factor) + " times" }
 
-// factorText returns a factor in two digits, rounded up.
-func factorText(factor float64) string {
+// FactorText returns a factor in two digits, rounded up.
+func FactorText(factor float64) string {
 	if r := new(big.Rat).SetFloat64(factor); r != nil {
 		return budget.DecimalUp(r, 2)
 	}
@@ -55,11 +55,11 @@ func adviceText(u *usefulness.Usefulness) string {
 		return ""
 	}
 	if isHopeless(u.Help) {
-		return "Nothing but the budget would help (" + u.Help[0].Change + "): leave the table out."
+		return "Nothing but the budget would help (" + u.Help[0].Change.String() + "): leave the table out."
 	}
 	var changes []string
 	for _, h := range u.Help[:min(2, len(u.Help))] {
-		changes = append(changes, h.Change)
+		changes = append(changes, h.Change.String())
 	}
 	return "What would help: " + strings.Join(changes, ", or ") + "."
 }
@@ -73,7 +73,7 @@ func isHopeless(all []usefulness.Help) bool {
 }
 
 // bandsText says how many of several tables are in each band, or from how many rows they are worth reading.
-func bandsText(tables []plan.Table) string {
+func bandsText(tables []Expected) string {
 	count := map[string]int64{} // by label
 	least, most := int64(math.MaxInt64), int64(0)
 	for _, t := range tables {

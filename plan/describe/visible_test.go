@@ -32,7 +32,7 @@ synthetic: {t: {method: mst}}
 		if err != nil {
 			t.Fatal(err)
 		}
-		about := slices.DeleteFunc(slices.Clone(p.Warnings), func(w string) bool { return !strings.Contains(w, "microdata") })
+		about := slices.DeleteFunc(slices.Clone(describe.Warnings(p)), func(w string) bool { return !strings.Contains(w, "microdata") })
 		var page strings.Builder
 		if err := describe.Explain(compiled.Of(p), &page); err != nil {
 			t.Fatal(err)

@@ -34,17 +34,12 @@ const (
 	weakDelta = 1e-6
 )
 
-// WarningsOf returns the spec's own warnings, which come first among the warnings of its plan.
-func WarningsOf(r *spec.Release) (w []string) {
+// Warnings returns what an approver should know before signing, the spec's own warnings first.
+func Warnings(p *plan.Plan) (w []string) {
+	r := p.Release()
 	for _, problem := range r.Warnings {
 		w = append(w, problem.Message)
 	}
-	return w
-}
-
-// Warnings returns what an approver should know before signing.
-func Warnings(r *spec.Release, p *plan.Plan) []string {
-	w := WarningsOf(r)
 	w = append(w, weaknessWarnings(p)...)
 	w = append(w, invariantWarnings(p)...)
 	w = append(w, stopWarnings(r)...)
@@ -246,16 +241,17 @@ func manyHelp(tables []plan.Table) string {
 				factors = append(factors, h.Factor)
 				continue
 			}
-			if count[h.Change] == 0 {
-				changes = append(changes, h.Change)
+			change := h.Change.String()
+			if count[change] == 0 {
+				changes = append(changes, change)
 			}
-			count[h.Change]++
+			count[change]++
 		}
 	}
 	slices.SortStableFunc(changes, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
 	if len(changes) == 0 && slices.Max(factors) > mostBudget {
 		return fmt.Sprintf("Nothing but %s times their budget would help: leave them out, or ask for fewer cells",
-			rangeText(factors, factorText))
+			rangeText(factors, FactorText))
 	}
 	const listed = 4
 	var all []string
@@ -265,7 +261,7 @@ func manyHelp(tables []plan.Table) string {
 	if rest := len(changes) - listed; rest > 0 {
 		all = append(all, fmt.Sprintf("%s that plan.json has by table", budget.Plural(int64(rest), "more change")))
 	}
-	all = append(all, fmt.Sprintf("%s times their budget", rangeText(factors, factorText)))
+	all = append(all, fmt.Sprintf("%s times their budget", rangeText(factors, FactorText)))
 	return "What would help: " + strings.Join(all, "; ")
 }
 

@@ -32,7 +32,7 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 			if t.From != confidential.Name {
 				continue
 			}
-			if why := t.UnfittedReason(slices.Contains(tables[i].Sums, residual.Prefixes)); why != "" {
+			if why := t.UnfittedReason(slices.Contains(tables[i].Sums, residual.Prefixes)); !why.IsZero() {
 				c.LeftOut = append(c.LeftOut, plan.Unfitted{Table: t.Path, Why: why})
 				continue
 			}

@@ -2,6 +2,7 @@ package optimise
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -12,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
@@ -471,29 +473,29 @@ const (
 )
 
 // noResiduals lists, by selection, why residuals cannot be measured in place of counts; "" if they can.
-var noResiduals = [selection.Kinds]string{
+var noResiduals = [selection.Kinds]phrase.Code{
 	selection.KindAll:    "",
-	selection.KindAbove:  "the table is sparse, and residuals have no threshold",
-	selection.KindTop:    "cells are chosen by their counts, and residuals are none",
-	selection.KindGroups: "nobody lists the groups that residuals would be of",
+	selection.KindAbove:  phrase.Threshold,
+	selection.KindTop:    phrase.ChosenCells,
+	selection.KindGroups: phrase.UnlistedGroups,
 }
 
 // designResiduals designs the strategy of residuals. why is the reason if it cannot be taken.
-func (g *Group) designResiduals(r *spec.Release) (d Design, why string, err error) {
-	if why := noResiduals[g.Tables[0].Selection.Kind()]; why != "" {
-		return d, why, nil
+func (g *Group) designResiduals(r *spec.Release) (d Design, why phrase.Phrase, err error) {
+	if code := noResiduals[g.Tables[0].Selection.Kind()]; code != "" {
+		return d, phrase.New(code), nil
 	}
 	if g.IsStandalone() {
-		return d, "some cells are impossible, and what is known of the others is no sum of residuals", nil
+		return d, phrase.New(phrase.ImpossibleCells), nil
 	}
-	w, why := g.plannedWorkload(r, &d)
-	if why != "" {
-		return d, why, nil
+	w, why, err := g.plannedWorkload(r, &d)
+	if err != nil || !why.IsZero() {
+		return d, why, err
 	}
 	var variances []float64 // at a ρ of 1
 	if g.Minimise == spec.LeastLargest {
 		if variances, _, _, err = w.MinimiseLargest(2); err != nil {
-			return d, "", err
+			return d, why, err
 		}
 	} else {
 		variances = w.MinimiseSum(2)
@@ -503,30 +505,39 @@ func (g *Group) designResiduals(r *spec.Release) (d Design, why string, err erro
 		d.parts[i] = w.Residuals[i].Squares / v / 2
 	}
 	g.setErrors(&d, w, variances)
-	return d, "", nil
+	return d, why, nil
+}
+
+// asReason returns the reason that an error of a workload is against residuals, or the error if it is none.
+func asReason(err error) (phrase.Phrase, error) {
+	if errors.Is(err, residual.ErrManyResiduals) {
+		return phrase.New(phrase.ManyResiduals, residual.MostResiduals), nil
+	}
+	return phrase.Phrase{}, err
 }
 
 // plannedWorkload returns the group's workload with the sensitivities of its residuals, and adds their measurements
 // to a design. why is the reason if they cannot be measured.
-func (g *Group) plannedWorkload(r *spec.Release, d *Design) (w *residual.Workload, why string) {
+func (g *Group) plannedWorkload(r *spec.Release, d *Design) (w *residual.Workload, why phrase.Phrase, err error) {
 	d.Kind, d.Noise = strategy.Residuals, noiseInRho(r.Budget)
-	w, err := g.residualWorkload()
+	w, err = g.residualWorkload()
 	if err != nil {
-		return nil, err.Error()
+		why, err = asReason(err)
+		return nil, why, err
 	}
-	return w, g.planResiduals(r, d, w)
+	return w, g.planResiduals(r, d, w), nil
 }
 
 // planResiduals adds the residuals of a workload to a design, and gives the workload their sensitivities. why is the
 // reason if they cannot be measured.
-func (g *Group) planResiduals(r *spec.Release, d *Design, w *residual.Workload) (why string) {
+func (g *Group) planResiduals(r *spec.Release, d *Design, w *residual.Workload) (why phrase.Phrase) {
 	d.Measurements = make([]PlannedMeasurement, len(w.Residuals))
 	var integers, published int64
 	for i, res := range w.Residuals {
 		p := PlannedMeasurement{Group: g, Counted: counted.Rows{}, Selection: selection.All{},
 			source: residual.ResidualOf(res.Axes, 0), Noise: d.Noise, Sensitivity: g.residualSensitivity(r, res.Axes)}
 		if p.LargestFactor.Cmp(big.NewInt(limit.ResidualFactor)) > 0 {
-			return fmt.Sprintf("its integers could overflow: %s multiplies counts by %s", p.id(), p.LargestFactor)
+			return phrase.New(phrase.Overflow, p.id(), p.LargestFactor)
 		}
 		p.Cells = g.Chains.Integers(p.source)
 		w.Residuals[i].Squares = floatOf(p.L2Squared)
@@ -537,10 +548,9 @@ func (g *Group) planResiduals(r *spec.Release, d *Design, w *residual.Workload) 
 		published += t.Cells
 	}
 	if integers > manyCells && integers > muchMore*published {
-		return fmt.Sprintf("it would count %s cells for %s that are published", budget.Group(integers),
-			budget.Group(published))
+		return phrase.New(phrase.ManyIntegers, integers, published)
 	}
-	return ""
+	return why
 }
 
 // floatOf returns the float nearest to an integer.

@@ -2,6 +2,7 @@ package optimise
 
 import (
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -27,7 +28,9 @@ var FloatOf = floatOf
 
 const GridBits = gridBits
 
-func (x *Group) Residuals(a0 *spec.Release) (Design, string, error) { return x.designResiduals(a0) }
+func (x *Group) Residuals(a0 *spec.Release) (Design, phrase.Phrase, error) {
+	return x.designResiduals(a0)
+}
 
 func (x *guard) Solve(a0 []float64) guardSolution { return x.solve(a0) }
 

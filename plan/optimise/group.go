@@ -6,6 +6,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
@@ -172,9 +173,9 @@ func (g *Group) designAnswers(r *spec.Release, noise budget.Kind) error {
 
 // offerResiduals adds the design of residuals to the group's designs, or the reason why they cannot be measured. If
 // there is no other design, it returns that reason as an error.
-func (g *Group) offerResiduals(d Design, why string, isOnlyDesign bool) error {
+func (g *Group) offerResiduals(d Design, why phrase.Phrase, isOnlyDesign bool) error {
 	switch {
-	case why == "":
+	case why.IsZero():
 		g.Designs = append(g.Designs, d)
 	case isOnlyDesign:
 		return rangesUnmeasurable(why)
@@ -186,9 +187,9 @@ func (g *Group) offerResiduals(d Design, why string, isOnlyDesign bool) error {
 }
 
 // rangesUnmeasurable returns the error for tables of ranges whose residuals cannot be measured.
-func rangesUnmeasurable(why string) error {
+func rangesUnmeasurable(why phrase.Phrase) error {
 	return &workload.Fault{Key: "",
-		Message:  "the tables along whose columns counts are added up cannot be measured: " + why,
+		Message:  "the tables along whose columns counts are added up cannot be measured: " + why.String(),
 		Expected: "fewer attributes or coarser levels"}
 }
 

@@ -1,11 +1,11 @@
 package optimise
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
@@ -107,9 +107,9 @@ func (g *Group) guardedResiduals(r *spec.Release) (Design, error) {
 		switch {
 		case err != nil:
 			return d, err
-		case why != "" && (g.hasRanges() || g.hasSums() && g.HasSeparableLevels()):
+		case !why.IsZero() && (g.hasRanges() || g.hasSums() && g.HasSeparableLevels()):
 			return d, rangesUnmeasurable(why)
-		case why != "":
+		case !why.IsZero():
 			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: noiseInRho(r.Budget),
 				Why: why})
 			return g.guardedTables(r, noiseInRho(r.Budget))
@@ -158,27 +158,27 @@ func (g *Group) extendMeasured(d *Design, standalone, lifted []bool, tables *boo
 }
 
 // explainCaps says which table hinders residuals most, and by how much.
-func (d *Design) explainCaps(g *Group) string {
+func (d *Design) explainCaps(g *Group) phrase.Phrase {
 	worst := 0
 	for i, b := range d.blame {
 		if b > d.blame[worst] {
 			worst = i
 		}
 	}
-	return fmt.Sprintf("no amounts of them leave every table as good as by itself with an equal share; %s, for one, would have about %s times that error",
-		g.Tables[worst].Path, budget.DecimalNearest(math.Sqrt(d.worst), 4))
+	return phrase.New(phrase.WorseTable, g.Tables[worst].Path, budget.DecimalNearest(math.Sqrt(d.worst), 4))
 }
 
 // sharedAndTables designs what the tables that are not standalone share, these tables themselves if tables is set,
 // and the standalone tables.
-func (g *Group) sharedAndTables(r *spec.Release, standalone []bool, tables bool) (d Design, why string, err error) {
+func (g *Group) sharedAndTables(r *spec.Release, standalone []bool, tables bool) (d Design, why phrase.Phrase, err error) {
 	d = Design{Kind: strategy.Residuals, Noise: noiseInRho(r.Budget)}
 	if slices.Contains(standalone, false) {
 		w, err := g.workloadWithout(standalone)
 		if err != nil {
-			return d, err.Error(), nil
+			why, err = asReason(err)
+			return d, why, err
 		}
-		if why := g.planResiduals(r, &d, w); why != "" {
+		if why := g.planResiduals(r, &d, w); !why.IsZero() {
 			return d, why, nil
 		}
 	}
@@ -191,7 +191,7 @@ func (g *Group) sharedAndTables(r *spec.Release, standalone []bool, tables bool)
 	for i := range d.guardAmounts {
 		d.guardAmounts[i] = 1 / float64(len(d.Measurements))
 	}
-	return d, "", nil
+	return d, why, nil
 }
 
 // workloadWithout returns the workload of the tables that are not standalone.

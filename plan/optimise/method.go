@@ -3,11 +3,10 @@ package optimise
 import (
 	"cmp"
 	"errors"
-	"fmt"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -45,7 +44,7 @@ func (d *Microdata) setTablesMethod() error {
 	case d.Requested.Method == spec.AutoMethod && !tabulation.CoversAllPairs(d.sketch, s, d.Columns):
 		return errors.New("no leaf of the budget pays for them, and the tables do not show each two of their columns together: give them a leaf, or a marginal with every: [2]")
 	case d.Requested.Method == spec.AutoMethod:
-		d.why = "no leaf pays for microdata, and the tables of the release show each two of their columns together"
+		d.why = []phrase.Phrase{phrase.New(phrase.PairsShown)}
 	case len(s.By) == len(tabulation.UnmeasuredColumns(d.sketch, s)):
 		return errors.New("no table of the release counts rows by any of their columns and shows all its cells, and method tables measures nothing beside: add marginals by these columns, or choose method: aim")
 	}
@@ -61,40 +60,28 @@ func (d *Microdata) chooseAutomatically() error {
 	}
 	switch n := len(d.by); {
 	case d.parentMethod == plan.MST:
-		d.why, ways = fmt.Sprintf(
-			"the rows of %s are made by it, which knows pairs of their columns: what follows more would follow noise where rows have combinations that the data have not", d.Requested.Parent), nil
+		d.why, ways = []phrase.Phrase{phrase.New(phrase.ParentOfPairs, d.Requested.Parent)}, nil
 	case n == 2:
-		d.why, ways = "either method measures the one pair of columns, and this one does so once, with all that is left of the budget", nil
+		d.why, ways = []phrase.Phrase{phrase.New(phrase.OnePair)}, nil
 	case n > mostAdapted:
-		d.why, ways = fmt.Sprintf("with %d columns, more than %d, the rounds of method aim take too long", n,
-			mostAdapted), nil
+		d.why, ways = []phrase.Phrase{phrase.New(phrase.ManyColumns, n, mostAdapted)}, nil
 	case !d.fitsModel():
-		d.why, ways = "the columns have more categories than a model by method aim has room for", nil
+		d.why, ways = []phrase.Phrase{phrase.New(phrase.LargeModel)}, nil
 	}
 	for _, most := range ways {
 		err := d.setMethod(plan.AIM, most)
 		if all := adaptive.CandidateCount(d.Named()); all > mostLookedAt {
-			d.addReason(fmt.Sprintf("%s %s columns are too many to look at in every round, more than %s", budget.Group(all),
-				d.Sets(), budget.Group(mostLookedAt)))
+			d.why = append(d.why, phrase.New(phrase.ManyCandidates, all, adaptive.CandidateColumns(d.Named()), mostLookedAt))
 			continue
 		}
 		if err == nil && d.Cells <= mostCounted {
-			d.addReason(fmt.Sprintf("the %s %s columns have %s to count, of at most %s",
-				budget.Group(adaptive.CandidateCount(d.Named())),
-				d.Sets(), budget.Plural(d.Cells, "cell"), budget.Group(mostCounted)))
+			d.why = append(d.why, phrase.New(phrase.FewCells, adaptive.CandidateCount(d.Named()),
+				adaptive.CandidateColumns(d.Named()), d.Cells, mostCounted))
 			return nil
 		}
-		d.addReason(fmt.Sprintf("the %s columns have more than %s to count", d.Sets(), budget.Plural(mostCounted, "cell")))
+		d.why = append(d.why, phrase.New(phrase.ManyCells, adaptive.CandidateColumns(d.Named()), mostCounted))
 	}
 	return d.setMethod(plan.MST, 2)
-}
-
-// addReason adds a reason to those of the method's choice.
-func (d *Microdata) addReason(why string) {
-	if d.why != "" {
-		why = d.why + "; " + why
-	}
-	d.why = why
 }
 
 // fitsModel reports whether a model by method AIM has room for the columns.

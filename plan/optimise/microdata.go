@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
@@ -29,7 +30,7 @@ type Microdata struct {
 	Leaf         int        // [NoLeaf] if they cost nothing
 	Method       string
 	ways         int
-	why          string // why the planner chose the method; "" if the spec names it
+	why          []phrase.Phrase // why the planner chose the method; nil if the spec names it
 	by           []plan.Factor
 	// of the columns in by, how many are of the parent's rows
 	given      int

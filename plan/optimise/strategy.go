@@ -6,6 +6,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/strategy"
 )
 
@@ -32,7 +33,7 @@ func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Grou
 				continue
 			case other.Noise != taken.Noise:
 				if of = uniform[slices.Index(g.Best, j)]; of == nil {
-					instead.Why = "with " + other.Noise.Name() + " noise it has no chance under ε and δ"
+					instead.Why = phrase.New(phrase.NoChance, other.Noise)
 					s.Alternatives = append(s.Alternatives, instead)
 					continue
 				}

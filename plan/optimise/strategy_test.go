@@ -141,7 +141,7 @@ func TestSensitivityOfResiduals(t *testing.T) {
 				r := plantest.CrossedRelease(t, string(n), "{rho: 1}", int(k), c.marginals)
 				for _, g := range blueprintOf(t, r).Groups {
 					d, why, err := g.Residuals(r)
-					if err != nil || why != "" {
+					if err != nil || !why.IsZero() {
 						t.Fatal(why, err)
 					}
 					for _, p := range d.Measurements {

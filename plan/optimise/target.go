@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -140,10 +141,10 @@ func (g *Group) directForTargets(r *spec.Release, noise budget.Kind, goals []wor
 }
 
 // residualsForTargets measures what the tables share once, at the least cost that keeps all targets.
-func (g *Group) residualsForTargets(r *spec.Release, goals []workload.Goal) (d Design, why string, err error) {
-	w, why := g.plannedWorkload(r, &d)
-	if why != "" {
-		return d, why, nil
+func (g *Group) residualsForTargets(r *spec.Release, goals []workload.Goal) (d Design, why phrase.Phrase, err error) {
+	w, why, err := g.plannedWorkload(r, &d)
+	if err != nil || !why.IsZero() {
+		return d, why, err
 	}
 	bounds := make([]float64, len(goals))
 	for i, asked := range goals {
@@ -151,12 +152,12 @@ func (g *Group) residualsForTargets(r *spec.Release, goals []workload.Goal) (d D
 	}
 	variances, _, err := w.VariancesWithin(bounds)
 	if err != nil {
-		return d, "", err
+		return d, why, err
 	}
 	for i, v := range variances {
 		steps := math.Floor(float64(v * (1 << gridBits)))
 		if steps < 1 {
-			return d, "a target is finer than the least noise on " + d.Measurements[i].id(), nil
+			return d, phrase.New(phrase.TargetTooFine, d.Measurements[i].id()), nil
 		}
 		parameter := new(big.Rat).SetFloat64(steps)
 		parameter.Quo(parameter, big.NewRat(1<<(gridBits-1), 1)) // 2σ²
@@ -164,7 +165,7 @@ func (g *Group) residualsForTargets(r *spec.Release, goals []workload.Goal) (d D
 	}
 	g.setErrors(&d, w, variances)
 	d.Error = totalRho(d.Measurements)
-	return d, "", nil
+	return d, why, nil
 }
 
 // totalRho returns what measurements for targets need, as a ρ.

@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -22,7 +23,7 @@ func TestAIMSpendsItsLeaf(t *testing.T) {
 		"add-remove": "{epsilon: 2, delta: 1e-9, split: {tables: 2/7, microdata: 5/7}}"} {
 		p := plantest.MicrodataOf(t, n, b, "{id: who, max_rows: 3}", "{budget: microdata, method: aim}")
 		s, leaf := p.Synthetic[0], new(big.Rat).Mul(p.Cost.Rho, big.NewRat(5, 7))
-		if s.Rounds != 24 || s.Method != plan.AIM || s.Ways != 3 || s.Why != "" ||
+		if s.Rounds != 24 || s.Method != plan.AIM || s.Ways != 3 || s.Why != nil ||
 			*s.LargestModel != (plan.ModelSize{Cells: 1 << 19, Largest: 1 << 18}) || len(p.ColumnsOf(0)) != 3 {
 			t.Fatalf("%s %s: %+v", b, n, s)
 		}
@@ -141,7 +142,7 @@ func TestEditedAIMIsRefused(t *testing.T) {
 		"more rounds": func(s *plan.Synthetic) { s.Rounds++ },
 		"no rounds":   func(s *plan.Synthetic) { s.Rounds = 0 },
 		"method":      func(s *plan.Synthetic) { s.Method = plan.MST },
-		"reason":      func(s *plan.Synthetic) { s.Why = "it is the best" },
+		"reason":      func(s *plan.Synthetic) { s.Why = []phrase.Phrase{phrase.New("best")} },
 		"choice":      func(s *plan.Synthetic) { s.Select.Parameter = plantest.Scaled(s.Select.Parameter, 1, 2) },
 		"sharper":     func(s *plan.Synthetic) { s.Select.Parameter = plantest.Scaled(s.Select.Parameter, 2, 1) },
 		"noise":       func(s *plan.Synthetic) { s.Noise.Parameter = plantest.Scaled(s.Noise.Parameter, 2, 1) },
@@ -167,8 +168,8 @@ func TestEditedAIMIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if bytesOf := string(p.Bytes()); p.Synthetic[0].Why != "" {
-		read, err := compiled.Read([]byte(strings.Replace(bytesOf, p.Synthetic[0].Why, "it is the best", 1)))
+	if bytesOf := string(p.Bytes()); p.Synthetic[0].Why != nil {
+		read, err := compiled.Read([]byte(strings.Replace(bytesOf, string(p.Synthetic[0].Why[0].Code), "best", 1)))
 		if err == nil {
 			err = plantest.Verify(read.Plan())
 		}

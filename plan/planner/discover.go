@@ -6,7 +6,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 )
@@ -23,7 +22,6 @@ func (d *draftPlan) sayGroups(at int, m plan.Measurement) error {
 	}
 	share := new(big.Rat).Quo(workload.Reserved(d.plan), big.NewRat(workload.Selections(d.plan.Release()), 1))
 	t.Discovered.Delta = budget.FormatRat(share)
-	t.Expectation = describe.DiscoveredExpectation(t.Discovered, *t)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
+	"github.com/dprelease/dprelease/plan/phrase"
 )
 
 // Microdata of tables are paid for by nothing: the plan of the tables is the same with and without them, under a pure
@@ -60,7 +61,7 @@ func TestMicrodataOfTablesCostNothing(t *testing.T) {
 func TestAutoTakesTables(t *testing.T) {
 	p, err := plantest.WithoutLeaf("{epsilon: 1}", "m: {every: [2], by: [sex, age, far]}", "{}")
 	if err != nil || p.Synthetic[0].Method != plan.Tables ||
-		!strings.Contains(p.Synthetic[0].Why, "each two of their columns") {
+		!strings.Contains(phrase.InWords(p.Synthetic[0].Why), "each two of their columns") {
 		t.Errorf("%+v, %v", p, err)
 	}
 	split := "{rho: 1, split: {m: 1/2, t: 1/2}}"

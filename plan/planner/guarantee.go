@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/contour"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -31,40 +29,26 @@ func guaranteeOf(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarant
 		Account: r.Privacy.Account, FurtherAccounts: r.Privacy.FurtherAccounts,
 	}
 	setUnit(&g, r)
-	g.Invariants = describe.Invariants(p.Invariants)
-	var capped, rounds string // how the rounds of microdata enter: by their cap, however many are made
-	if p.Adapts() {
-		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)",
-			" and the cap of all rounds of microdata"
-	}
 	g.Sample = p.Sample.Share
-	sampled := describe.SampleMethod(p.Sample)
 	switch b := r.Budget; {
 	case b.Delta != nil:
 		g.Definition, g.Epsilon, g.Delta = "approximate", budget.FormatRat(b.Epsilon), budget.FormatRat(b.Delta)
 		g.Rho = budget.FormatRat(p.Cost.Rho)
-		g.Method = "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)" + capped + sampled
-		if reserved := workload.Reserved(p); reserved != nil {
-			g.Method += fmt.Sprintf(
-				", at a δ of %s: the other %s are reserved for groups that nobody listed to appear (Desfontaines, Voss, Gipson and Mandayam 2022)", budget.DecimalUp(spent.Delta, plan.Significant), budget.DecimalUp(reserved, plan.Significant))
+		if workload.Reserved(p) != nil {
+			g.DeltaMeasured = budget.FormatRat(spent.Delta)
 		}
 		plain, err := budget.RhoForEpsilonDelta(spent.Epsilon, spent.Delta)
 		if err != nil {
 			return g, fmt.Errorf("budget: %w", err)
 		}
 		g.PlainRho = budget.FormatRat(plain)
-		judged, err := judge(p.Mechanisms(), spent.Epsilon, spent.Delta)
-		if judged {
-			g.Method += ", and judged again by a contour integral"
-		}
+		g.Judged, err = judge(p.Mechanisms(), spent.Epsilon, spent.Delta)
 		return g, err
 	case b.Epsilon != nil:
 		g.Definition, g.Epsilon = "pure", budget.FormatRat(p.Cost.Epsilon)
-		g.Method = "the ε of all measurements" + rounds + sampled + " added up (Dwork, McSherry, Nissim and Smith 2006)"
 		return g, nil
 	default:
 		g.Definition, g.Rho = "zcdp", budget.FormatRat(p.Cost.Rho)
-		g.Method = "the ρ of all measurements" + rounds + sampled + " added up (Bun and Steinke 2016)"
 	}
 	var err error
 	g.Equivalents, err = equivalents(p.Mechanisms())
@@ -119,32 +103,18 @@ func equivalents(all []budget.Mechanism) ([]plan.Equivalent, error) {
 // Guarantee: two inputs that differ in one unit differ in rows of one id alone, at most MaxRows of which are counted,
 // in all tables together. Neighbours: both relations. Argument: docs/proofs/sensitivity.md.
 func setUnit(g *plan.Guarantee, r *spec.Release) {
-	g.Unit, g.MaxRows = "each row", 0
-	var names []string
+	g.MaxRows = 0
 	for _, t := range r.Tables {
 		g.MaxRows += t.Unit.MaxRows
 		if t.Unit.Null == spec.Drop {
 			g.WithoutID = plan.LeftOut
 		}
-		names = append(names, t.Name)
 	}
-	first := r.Tables[0].Unit
-	switch {
-	case len(r.Tables) == 1 && first.Row:
-		return
-	case len(r.Tables) == 1:
-		g.Unit = "all rows with the same " + first.ID
+	if len(r.Tables) == 1 {
+		g.ID = r.Tables[0].Unit.ID
 		return
 	}
 	for _, t := range r.Tables {
 		g.Rows = append(g.Rows, plan.UnitRows{Table: t.Name, ID: t.Unit.ID, MaxRows: t.Unit.MaxRows})
 	}
-	if !slices.ContainsFunc(r.Tables, func(t *spec.Table) bool { return t.Unit.ID != first.ID }) {
-		g.Unit = "all rows with the same " + first.ID + " in " + budget.InWords(names)
-		return
-	}
-	for i, t := range r.Tables {
-		names[i] = t.Unit.ID + " in " + t.Name
-	}
-	g.Unit = "all rows with the same id (" + budget.InWords(names) + ")"
 }

@@ -27,8 +27,6 @@ func markInvariants(p *plan.Plan, tables []*workload.Table) {
 		}
 		s := &t.Statistics[0]
 		s.StandardError, s.Uneven, s.Median, s.OfRanges, s.Margin, s.Attained = 0, 0, 0, 0, 0, 1
-		t.Expectation = fmt.Sprintf(
-			"Public figures: its cells are those of invariant %s, or sums of them, and have no noise.", t.Invariant)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/template"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -40,14 +39,11 @@ func Load(ctx context.Context, path string, o spec.Options, earlier func(templat
 // more than the values of parameters.
 func refill(earlier *compiled.Compiled, r *spec.Release) *compiled.Compiled {
 	p, err := earlier.Copy()
-	if err != nil || template.Key(r) != template.Key(p.Release()) ||
-		len(p.Warnings) < len(p.Release().Warnings) {
+	if err != nil || template.Key(r) != template.Key(p.Release()) {
 		return nil
 	}
 	q := p.WithRelease(r)
 	q.Invariants = compiled.Invariants(q) // which say from which file they are
-	q.Guarantee.Invariants = describe.Invariants(q.Invariants)
-	q.Warnings = append(describe.WarningsOf(r), p.Warnings[len(p.Release().Warnings):]...)
 	c := compiled.Of(q)
 	madeHere.add(c)
 	return c

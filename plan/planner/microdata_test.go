@@ -99,8 +99,8 @@ func TestMicrodataMeetEpsilonAndDelta(t *testing.T) {
 	if ratio, _ := new(big.Rat).Quo(p.Cost.Rho, plain).Float64(); ratio < 1-1e-6 { // a charge has seven digits
 		t.Errorf("ρ %v, by conversion alone %v", p.Cost.Rho, plain)
 	}
-	if !strings.Contains(p.Guarantee.Method, "the rounds of microdata by their cap in ρ") {
-		t.Errorf("method %q", p.Guarantee.Method)
+	if !strings.Contains(describe.Method(p), "the rounds of microdata by their cap in ρ") {
+		t.Errorf("method %q", describe.Method(p))
 	}
 }
 
@@ -283,12 +283,12 @@ func TestMicrodataOfAReleaseThatNoSpecGives(t *testing.T) {
 func TestWarningsOfMicrodata(t *testing.T) {
 	const b, unit = "{rho: 1/8, split: {tables: 1/2, microdata: 1/2}}", "{id: who, max_rows: 1}"
 	p := plantest.MicrodataOf(t, "add-remove", b, unit, "{budget: microdata, method: mst}")
-	if strings.Contains(strings.Join(p.Warnings, " "), "microdata of t") {
-		t.Errorf("warnings %q", p.Warnings)
+	if strings.Contains(strings.Join(describe.Warnings(p), " "), "microdata of t") {
+		t.Errorf("warnings %q", describe.Warnings(p))
 	}
 	p = plantest.MicrodataOf(t, "add-remove", b, unit, "{budget: microdata, by: [sex, age]}")
-	if strings.Count(strings.Join(p.Warnings, " "), "single pair of columns") != 1 {
-		t.Errorf("warnings %q", p.Warnings)
+	if strings.Count(strings.Join(describe.Warnings(p), " "), "single pair of columns") != 1 {
+		t.Errorf("warnings %q", describe.Warnings(p))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/fitting"
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/strategy"
@@ -86,8 +85,6 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*draftPlan,
 		return nil, err
 	}
 	assessTables(p)
-	p.Warnings = describe.Warnings(r, p)
-	done("warnings", d)
 	return d, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/document"
@@ -79,11 +80,11 @@ func (d *draftPlan) otherNoises(others []otherDraft) []strategy.OtherNoise {
 		}
 		switch missed := (&missedTargets{}); {
 		case errors.As(other.err, &missed):
-			out = append(out, strategy.OtherNoise{Noise: kind, Why: "targets would be missed"})
+			out = append(out, strategy.OtherNoise{Noise: kind, Why: phrase.New(phrase.TargetsMissed)})
 		case errors.Is(other.err, optimise.ErrTooLittle):
-			out = append(out, strategy.OtherNoise{Noise: kind, Why: "what targets need is more than ε and δ allow"})
+			out = append(out, strategy.OtherNoise{Noise: kind, Why: phrase.New(phrase.NeedsTooMuch)})
 		case other.err != nil:
-			out = append(out, strategy.OtherNoise{Noise: kind, Why: "no noise of that law fits the tables and the budget"})
+			out = append(out, strategy.OtherNoise{Noise: kind, Why: phrase.New(phrase.NoNoiseThatFits)})
 		case slices.Contains(other.draft.noiseKinds(), kind) && !slices.Equal(other.draft.noiseKinds(), d.noiseKinds()):
 			out = append(out, d.compareNoise(other.draft, kind))
 		}

@@ -287,7 +287,7 @@ func TestOtherNoiseIsOneLine(t *testing.T) {
 	if want := 100 * (math.Sqrt(1/(2*rho)/1.8413) - 1); math.Abs(more-want) > 1 {
 		t.Errorf("%v%% more error for ρ %v, expected %v", more, rho, want)
 	}
-	for _, w := range p.Warnings {
+	for _, w := range describe.Warnings(p) {
 		if strings.Contains(w, "Gaussian") {
 			t.Errorf("a warning says it too: %s", w)
 		}
@@ -312,7 +312,8 @@ func TestOtherNoiseMayNotBePossible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.OtherNoise) != 1 || p.OtherNoise[0] != (strategy.OtherNoise{Noise: budget.DiscreteGaussian, Why: c.want}) {
+		if len(p.OtherNoise) != 1 || p.OtherNoise[0].Noise != budget.DiscreteGaussian || p.OtherNoise[0].Charge != "" ||
+			p.OtherNoise[0].Why.String() != c.want {
 			t.Errorf("%s: the plan says %+v", c.marginals, p.OtherNoise)
 		}
 		if page := plantest.PageOf(t, p); !strings.Contains(page, "\nGaussian noise for every table is not possible: "+c.want+

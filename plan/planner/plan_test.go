@@ -199,7 +199,7 @@ func TestEditedPlansAreRefused(t *testing.T) {
 		`max_rows: 2}`:           `max_rows: 3}`,
 		`"attribute": "sex"`:     `"attribute": "age"`,
 		`"format"`:               `"extra": 1, "format"`,
-		`"dprelease.plan/2"`:     `"dprelease.plan/1"`,
+		`"dprelease.plan/3"`:     `"dprelease.plan/1"`,
 		"\n  \"release\": \"r\"": "\n\n  \"release\": \"r\"",
 	} {
 		edited := strings.Replace(string(p.Bytes()), old, changed, 1)
@@ -303,8 +303,8 @@ func TestRefusals(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 1}",
 		"{x: {by: [sex]}, y: {every: [1], by: [sex, age]}}")
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "x and y/sex show the same cells: drop one") {
-		t.Errorf("warnings %q", p.Warnings)
+	if len(describe.Warnings(p)) != 1 || !strings.Contains(describe.Warnings(p)[0], "x and y/sex show the same cells: drop one") {
+		t.Errorf("warnings %q", describe.Warnings(p))
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/counted"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/workload"
 )
@@ -27,8 +26,7 @@ func predict(p *plan.Plan, estimates []compiled.Estimate) error {
 		return err
 	}
 	measured := p.Measured()
-	for i, t := range p.Tables {
-		p.Tables[i].Expectation = describe.Expectation(t.Statistics[0].Margin) + sampleError(p, t)
+	for i := range p.Tables {
 		assessFigures(p, &p.Tables[i], measured)
 	}
 	return nil

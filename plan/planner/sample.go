@@ -3,8 +3,6 @@ package planner
 import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -37,12 +35,4 @@ func onAllUnits(r *spec.Release, loss budget.Loss, own budget.Bound) (budget.Bou
 		return own, err
 	}
 	return all.EpsilonAt(r.Budget.Delta)
-}
-
-// sampleError says what a sample adds to the errors of a table, "" if all units are measured.
-func sampleError(p *plan.Plan, t plan.Table) string {
-	if !p.Sample.Partial() {
-		return ""
-	}
-	return describe.SampleError(p.Sample, compiled.RowsOfUnit(p, t, false))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
@@ -46,7 +47,7 @@ func TestSmallCellsAreAdvisedToBeWithheld(t *testing.T) {
 		p := plantest.Must(planner.New(
 			plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: shownText(c.rows, c.show)}))(t)))(t)
 		var got string
-		for _, w := range p.Warnings {
+		for _, w := range describe.Warnings(p.Plan()) {
 			if strings.Contains(w, "when_count_at_least") {
 				got = w
 			}

@@ -24,7 +24,7 @@ type Solution struct {
 	Binds  []string `json:"binds"` // the tables that just meet their targets
 	// WithoutTarget are the tables whose errors the search ignores.
 	WithoutTarget []WithoutTarget `json:"without_target,omitempty"`
-	Plan          *plan.Plan      `json:"-"` // with that budget, without its guarantee and warnings
+	Plan          *plan.Plan      `json:"-"` // with that budget, without its guarantee
 }
 
 // WithoutTarget is a table without a target, with its margins.

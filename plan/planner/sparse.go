@@ -32,7 +32,6 @@ func (d *draftPlan) saySparse(at int, m plan.Measurement) error {
 	p.Size.Cells, p.Size.Bytes = p.Size.Cells+published, p.Size.Bytes+2*plan.BytesPerCell*published
 	s.Missed = missedSizes(s, noise)
 	s.Bound = s.Above + noise.LeastAbove(1-t.Statistics[0].Confidence)
-	t.Expectation = describe.SparseExpectation(s, *t)
 	return nil
 }
 

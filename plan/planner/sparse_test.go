@@ -252,7 +252,7 @@ func TestLowThresholdsAreToldBeforeSigning(t *testing.T) {
 		m, _ := p.Measurement("od")
 		chance := noiseAbove(m.Mechanism, p.Tables[0].Sparse.Above)
 		var warned []string
-		for _, w := range p.Warnings {
+		for _, w := range describe.Warnings(p) {
 			if strings.HasPrefix(w, "od is published above ") {
 				warned = append(warned, w)
 			}

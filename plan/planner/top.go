@@ -6,7 +6,6 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 )
@@ -32,6 +31,5 @@ func (d *draftPlan) sayTop(at int, m plan.Measurement) error {
 	}
 	t.Top.Shortfall = float64(each * float64(margin))
 	t.Top.Attained = max(counted.Confidence, math.Floor(float64((1-float64(float64(c.Of)*exceeded))*1e9))/1e9)
-	t.Expectation = describe.TopExpectation(t.Top, *t)
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 
 // Trace plans a release as [New] does, and writes what every pass has worked out, one after another: the tables, the
 // groups and the designs of each, the division of the budget, the measurements with their noise, the predicted
-// tables, the strategies, the guarantee and the warnings. Passes that leaves of targets make run again are written
+// tables, the strategies and the guarantee. Passes that leaves of targets make run again are written
 // again. It returns an error as New does, after writing what was worked out before.
 func Trace(r *spec.Release, w io.Writer) error {
 	b, done := &strings.Builder{}, 0
@@ -44,7 +44,7 @@ func Trace(r *spec.Release, w io.Writer) error {
 // traced lists what writes the result of a pass.
 var traced = map[string]func(d *draftPlan, b *strings.Builder){
 	"tables": traceTables, "designs": traceDesigns, "division": traceDivision, "measurements": traceMeasurements,
-	"predictions": tracePredictions, "strategies": traceStrategies, "guarantee": traceGuarantee, "warnings": traceWarnings,
+	"predictions": tracePredictions, "strategies": traceStrategies, "guarantee": traceGuarantee,
 }
 
 // traceLines writes lines of cells in columns; if there are more than [describe.ManyTables], the first ones, and how
@@ -258,15 +258,5 @@ func traceStrategies(d *draftPlan, b *strings.Builder) {
 
 // traceGuarantee writes what is promised.
 func traceGuarantee(d *draftPlan, b *strings.Builder) {
-	fmt.Fprintf(b, "   %s\n", describe.Guarantee(d.plan.Guarantee))
-}
-
-// traceWarnings writes what to know before signing.
-func traceWarnings(d *draftPlan, b *strings.Builder) {
-	for _, w := range d.plan.Warnings {
-		fmt.Fprintf(b, "   %s.\n", w)
-	}
-	if len(d.plan.Warnings) == 0 {
-		b.WriteString("   none\n")
-	}
+	fmt.Fprintf(b, "   %s\n", describe.Guarantee(d.plan))
 }

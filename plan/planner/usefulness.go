@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -59,7 +59,6 @@ func assessTables(p *plan.Plan) {
 			}
 		}
 		t.Usefulness = u
-		t.Expectation += " " + describe.Usefulness(*u, s, t.From)
 	}
 }
 
@@ -90,7 +89,7 @@ func helpfulChanges(p *plan.Plan, t plan.Table, u usefulness.Usefulness,
 		return relative / fewer
 	}
 	var all []usefulness.Help
-	try := func(change string, by []string, fewer float64) bool {
+	try := func(change phrase.Phrase, by []string, fewer float64) bool {
 		left := after(by, fewer)
 		if left > bandAim(u.Band) {
 			return false
@@ -105,12 +104,12 @@ func helpfulChanges(p *plan.Plan, t plan.Table, u usefulness.Usefulness,
 		for _, coarser := range coarserLevels(p, t.From, name) {
 			by := slices.Clone(t.By)
 			by[i] = coarser.String()
-			if helped = try(fmt.Sprintf("%s for %s", coarser, name), by, size/evenSize(p, t, name, coarser)); helped {
+			if helped = try(phrase.New(phrase.Coarser, coarser, name), by, size/evenSize(p, t, name, coarser)); helped {
 				break
 			}
 		}
 		if !helped && len(t.By) > 1 {
-			try("drop "+name, slices.Delete(slices.Clone(t.By), i, i+1), size)
+			try(phrase.New(phrase.Drop, name), slices.Delete(slices.Clone(t.By), i, i+1), size)
 		}
 	}
 	if len(all) > 0 {
@@ -128,7 +127,7 @@ func helpfulChanges(p *plan.Plan, t plan.Table, u usefulness.Usefulness,
 		}
 		fewer *= evenSize(p, t, by[most], plan.AttributeOf(by[most]))
 		dropped, by = append(dropped, by[most]), slices.Delete(by, most, most+1)
-		if len(dropped) > 1 && try("drop "+budget.InWords(dropped), by, fewer) {
+		if len(dropped) > 1 && try(phrase.Phrase{Code: phrase.Drop, Of: slices.Clone(dropped)}, by, fewer) {
 			break
 		}
 	}
@@ -168,16 +167,16 @@ func moreBudget(p *plan.Plan, relative, aim float64, leaf string) usefulness.Hel
 		factor *= relative / aim
 	}
 	h := usefulness.Help{Factor: budget.RoundUp(factor, plan.Significant), Relative: aim, Budget: true}
-	times := describe.TimesText(factor)
+	times := describe.FactorText(factor)
 	switch share := shareOf(p, leaf); {
 	case leaf != "" && share != nil && share.Mul(share, new(big.Rat).SetFloat64(factor)).Cmp(big.NewRat(1, 1)) < 0:
-		h.Change = fmt.Sprintf("give %s %s its share", leaf, times)
+		h.Change = phrase.New(phrase.MoreOfLeaf, leaf, times)
 	case p.Cost.Epsilon != nil:
-		h.Change = fmt.Sprintf("spend %s the ε", times)
+		h.Change = phrase.New(phrase.MoreEpsilon, times)
 	case p.Guarantee.Delta != "" || p.Release().Budget.Delta != nil:
-		h.Change = fmt.Sprintf("spend %s the ρ (about %s the ε)", times, describe.TimesText(math.Sqrt(factor)))
+		h.Change = phrase.New(phrase.MoreOfBoth, times, describe.FactorText(math.Sqrt(factor)))
 	default:
-		h.Change = fmt.Sprintf("spend %s the ρ", times)
+		h.Change = phrase.New(phrase.MoreRho, times)
 	}
 	return h
 }

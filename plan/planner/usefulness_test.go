@@ -9,11 +9,19 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/spec"
 )
+
+// helped is a change that helps, with its words.
+type helped struct {
+	Change           string
+	Factor, Relative float64
+	Budget           bool
+}
 
 // The bands go by margin, median error and standard error against an average cell; each border belongs to the better
 // band.
@@ -42,7 +50,7 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 		cell     float64
 		want     usefulness.Band
 		sentence string
-		help     []usefulness.Help
+		help     []helped
 	}{
 		{400000, 200, usefulness.Good,
 			"Good: the margin is 10% of an average cell (200 if t has 400\u202f000 rows). Verdict on cells of that size: use.",
@@ -54,19 +62,19 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 		// half of an average cell: four times the ρ; a tenth or a twentieth of the cells
 		{20000, 10, usefulness.Weak,
 			"Weak: the standard error is 100% of an average cell (10 if t has 20\u202f000 rows). Verdict on cells of that size: do not use cell by cell.",
-			[]usefulness.Help{{Change: "spend 4 times the ρ", Factor: 4, Relative: 0.5, Budget: true},
+			[]helped{{Change: "spend 4 times the ρ", Factor: 4, Relative: 0.5, Budget: true},
 				{Change: "age.band for age", Factor: 10, Relative: 0.1, Budget: false},
 				{Change: "drop region", Factor: 20, Relative: 0.05, Budget: false}}},
 		// a whole average cell: (10/4)² times the ρ
 		{8000, 4, usefulness.MostlyNoise,
 			"Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (4 if t has 8000 rows). Verdict on cells of that size: do not use cell by cell.",
-			[]usefulness.Help{{Change: "spend 6.3 times the ρ", Factor: 6.25, Relative: 1, Budget: true},
+			[]helped{{Change: "spend 6.3 times the ρ", Factor: 6.25, Relative: 1, Budget: true},
 				{Change: "age.band for age", Factor: 10, Relative: 0.25, Budget: false},
 				{Change: "drop region", Factor: 20, Relative: 0.125, Budget: false}}},
 		// ages by ten do not suffice, halves do; and a twentieth of the cells still does not
 		{1600, 0.8, usefulness.MostlyNoise,
 			"Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (0.8 if t has 1600 rows). Verdict on cells of that size: do not use cell by cell.",
-			[]usefulness.Help{{Change: "drop region", Factor: 20, Relative: 0.625, Budget: false},
+			[]helped{{Change: "drop region", Factor: 20, Relative: 0.625, Budget: false},
 				{Change: "age.half for age", Factor: 50, Relative: 0.25, Budget: false},
 				{Change: "spend 160 times the ρ", Factor: 156.25, Relative: 1, Budget: true}}},
 		{0, 0, "", "With fewer than 20\u202f000 rows in t an average cell is smaller than its own noise.", nil},
@@ -78,21 +86,21 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 			table.Statistics[0].Median != 7 {
 			t.Errorf("%d rows: %+v, median error %v", c.rows, *u, table.Statistics[0].Median)
 		}
-		if !strings.HasSuffix(table.Expectation, c.sentence) {
-			t.Errorf("%d rows: the table says\n%s\nwant\n%s", c.rows, table.Expectation, c.sentence)
+		if !strings.HasSuffix(describe.ExpectationOf(p, table), c.sentence) {
+			t.Errorf("%d rows: the table says\n%s\nwant\n%s", c.rows, describe.ExpectationOf(p, table), c.sentence)
 		}
 		if len(u.Help) != len(c.help) {
 			t.Fatalf("%d rows: help %+v", c.rows, u.Help)
 		}
 		for i, h := range u.Help {
-			if w := c.help[i]; h.Change != w.Change || h.Budget != w.Budget || !plantest.Near(h.Factor, w.Factor) ||
+			if w := c.help[i]; h.Change.String() != w.Change || h.Budget != w.Budget || !plantest.Near(h.Factor, w.Factor) ||
 				!plantest.Near(h.Relative, w.Relative) {
 				t.Errorf("%d rows: help %+v, want %+v", c.rows, h, w)
 			}
 		}
-		warned := slices.ContainsFunc(p.Warnings, func(w string) bool { return strings.HasPrefix(w, "x is ") })
+		warned := slices.ContainsFunc(describe.Warnings(p), func(w string) bool { return strings.HasPrefix(w, "x is ") })
 		if warned != (c.help != nil) {
-			t.Errorf("%d rows: warnings %q", c.rows, p.Warnings)
+			t.Errorf("%d rows: warnings %q", c.rows, describe.Warnings(p))
 		}
 	}
 }
@@ -105,10 +113,10 @@ func TestPureTablesAreJudgedByTheirOwnLaw(t *testing.T) {
 	if u.Band != usefulness.MostlyNoise || p.Tables[0].Statistics[0].Median != 7 || len(u.Help) != 3 {
 		t.Fatalf("%+v", *u)
 	}
-	for i, w := range []usefulness.Help{{Change: "spend 3.6 times the ε", Factor: 14.136 / 4, Relative: 1, Budget: true},
+	for i, w := range []helped{{Change: "spend 3.6 times the ε", Factor: 14.136 / 4, Relative: 1, Budget: true},
 		{Change: "age.band for age", Factor: 10, Relative: 1.4136 / 4, Budget: false},
 		{Change: "drop region", Factor: 20, Relative: 0.7068 / 4, Budget: false}} {
-		if h := u.Help[i]; h.Change != w.Change || !plantest.Near(h.Factor, w.Factor) ||
+		if h := u.Help[i]; h.Change.String() != w.Change || !plantest.Near(h.Factor, w.Factor) ||
 			!plantest.Near(h.Relative, w.Relative) {
 			t.Errorf("help %+v, want %+v", h, w)
 		}
@@ -124,10 +132,10 @@ func TestHelpKnowsThePlan(t *testing.T) {
 		t.Fatalf("%+v", *x.Usefulness)
 	}
 	for _, h := range x.Usefulness.Help {
-		if h.Change == "age.band for age" && !plantest.Near(h.Relative, y.Statistics[0].StandardError*200/8000) {
+		if h.Change.String() == "age.band for age" && !plantest.Near(h.Relative, y.Statistics[0].StandardError*200/8000) {
 			t.Errorf("%+v, of a table with the error %v", h, y.Statistics[0].StandardError)
 		}
-		if h.Budget && !strings.HasPrefix(h.Change, "give a ") {
+		if h.Budget && !strings.HasPrefix(h.Change.String(), "give a ") {
 			t.Errorf("%+v", h)
 		}
 	}
@@ -166,7 +174,7 @@ func TestAverageCellsOfTablesThatCountUp(t *testing.T) {
 func TestWarningsOfUselessTablesAreFolded(t *testing.T) {
 	p := plantest.SizedPlan(t, "{rho: 1/200}", 1000, "{x: {every: [2], by: [age, region, sex]}}")
 	var useless []string
-	for _, w := range p.Warnings {
+	for _, w := range describe.Warnings(p) {
 		if strings.Contains(w, "average cell") {
 			useless = append(useless, w)
 		}
@@ -197,7 +205,7 @@ func TestTablesThatLoseAreNamed(t *testing.T) {
 	} {
 		p := plantest.SizedPlan(t, "{rho: 1/8, minimise: sum}", 0, marginals)
 		var got []string
-		for _, w := range p.Warnings {
+		for _, w := range describe.Warnings(p) {
 			if strings.Contains(w, "equal share") {
 				got = append(got, w)
 			}
@@ -225,7 +233,7 @@ marginals: {sexes: {by: [sex]}}
 	if rows < 2*units {
 		t.Fatalf("standard errors %g and %g: neither loses much", units, rows)
 	}
-	for _, w := range p.Warnings {
+	for _, w := range describe.Warnings(p) {
 		if strings.Contains(w, "equal share") {
 			t.Errorf("warning %q", w)
 		}
@@ -242,7 +250,7 @@ func TestHelpOfTablesThatAPureBudgetDoesNotMeasure(t *testing.T) {
 	}
 	relative, found := x.Statistics[0].StandardError/4, 0
 	for _, h := range x.Usefulness.Help {
-		if fewer, ok := map[string]float64{"drop region": 20, "age.band for age": 10}[h.Change]; ok {
+		if fewer, ok := map[string]float64{"drop region": 20, "age.band for age": 10}[h.Change.String()]; ok {
 			found++
 			if !plantest.Near(h.Relative, relative/fewer) || h.Factor != fewer {
 				t.Errorf("%+v, of a table with the relative error %v", h, relative)

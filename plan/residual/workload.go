@@ -66,8 +66,13 @@ type use struct {
 	share, peak float64
 }
 
-// maxUses bounds the work of planning.
-const maxUses = 1 << 25
+// MostResiduals is how many residuals all marginals may have together, each counted in every marginal that it
+// contributes to. It bounds the work of planning.
+const MostResiduals = 1 << 25
+
+// ErrManyResiduals is the error for marginals with more than [MostResiduals].
+var ErrManyResiduals = fmt.Errorf("the marginals have more than %d residuals: ask for fewer marginals, or of fewer attributes",
+	MostResiduals)
 
 // NewWorkload finds the residuals of marginals. It returns an error for no marginals, for a weight that is not
 // positive, and for marginals of so many attributes that their residuals cannot be listed.
@@ -86,9 +91,8 @@ func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 		for _, a := range m.Axes {
 			n *= float64(len(columns[a.Column].ContributingLevels(a.Level)))
 		}
-		if total += n; total > maxUses {
-			return nil, fmt.Errorf("the marginals have more than %d residuals: ask for fewer marginals, or of fewer attributes",
-				maxUses)
+		if total += n; total > MostResiduals {
+			return nil, ErrManyResiduals
 		}
 	}
 	w.Residuals = []Residual{{Squares: 1}} // the total

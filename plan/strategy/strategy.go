@@ -6,7 +6,10 @@
 // It never finds a strategy: package optimise does.
 package strategy
 
-import "github.com/dprelease/dprelease/budget"
+import (
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/phrase"
+)
 
 // Kind names a way to measure a group of tables.
 type Kind string
@@ -49,8 +52,8 @@ type Alternative struct {
 	RMSE         float64     `json:"rmse,omitempty"`
 	BudgetNeeded string      `json:"needs,omitempty"` // of ε in a pure budget, else of ρ
 	// Charge is the ρ that the release would be charged with this kind of noise, if it is another one.
-	Charge string `json:"charge,omitempty"`
-	Why    string `json:"why,omitempty"`
+	Charge string        `json:"charge,omitempty"`
+	Why    phrase.Phrase `json:"why,omitzero"`
 }
 
 // Summing says how columns are measured along which tables accumulate, or need ranges.
@@ -85,7 +88,7 @@ type OtherNoise struct {
 	// they would not agree, "agree" if they would.
 	Levels string `json:"levels,omitempty"`
 	// Why is the reason why the release cannot be planned with this noise.
-	Why string `json:"why,omitempty"`
+	Why phrase.Phrase `json:"why,omitzero"`
 }
 
 // The values of [OtherNoise.Levels].

@@ -29,7 +29,7 @@ func Tables(p *plan.Plan, s plan.Synthetic) []Table {
 	var all []Table
 	for i, t := range p.Tables {
 		cumulative, _ := p.SummedAlong(t)
-		if t.From != s.Table || t.Cells > limit.FittedCells || t.UnfittedReason(cumulative != nil) != "" {
+		if t.From != s.Table || t.Cells > limit.FittedCells || !t.UnfittedReason(cumulative != nil).IsZero() {
 			continue
 		}
 		if by, err := decidedBy(p, s, t); err == nil && !hasColumnTwice(by) {

@@ -7,7 +7,6 @@ package template
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -24,14 +23,16 @@ type template struct {
 	Plan   string `json:"plan"` // format of the plan
 	Spec   string `json:"spec"` // SHA-256 of the text as written, parameters as ${…}
 	templateFiles
-	Resume       spec.Resume        `json:"resume"`
-	Guarantee    plan.Guarantee     `json:"guarantee"`
-	Cost         budget.Cost        `json:"cost"`
-	Leaves       []plan.Leaf        `json:"leaves"`
-	Strategies   []strategy.Group   `json:"strategies"`
-	Tables       []plan.Table       `json:"tables"`
-	Measurements []plan.Measurement `json:"measurements"`
-	Synthetic    []plan.Synthetic   `json:"synthetic,omitempty"`
+	Resume    spec.Resume    `json:"resume"`
+	Guarantee plan.Guarantee `json:"guarantee"`
+	// PublicFigures are the invariants, without the paths of their files.
+	PublicFigures []plan.Invariant   `json:"public_figures,omitempty"`
+	Cost          budget.Cost        `json:"cost"`
+	Leaves        []plan.Leaf        `json:"leaves"`
+	Strategies    []strategy.Group   `json:"strategies"`
+	Tables        []plan.Table       `json:"tables"`
+	Measurements  []plan.Measurement `json:"measurements"`
+	Synthetic     []plan.Synthetic   `json:"synthetic,omitempty"`
 }
 
 // templateFiles are the public files of a release by their purpose.
@@ -63,7 +64,7 @@ func Hash(p *plan.Plan) string {
 	b, err := json.Marshal(template{
 		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(),
 		templateFiles: templateFilesOf(p.Release(), p.Source.Files), Resume: p.Resume,
-		Guarantee: blankGuarantee(p), Cost: p.Cost, Leaves: p.Leaves, Strategies: p.Strategies, Tables: p.Tables,
+		Guarantee: p.Guarantee, PublicFigures: blankInvariants(p), Cost: p.Cost, Leaves: p.Leaves, Strategies: p.Strategies, Tables: p.Tables,
 		Measurements: p.Measurements, Synthetic: p.Synthetic,
 	})
 	if err != nil {
@@ -72,16 +73,13 @@ func Hash(p *plan.Plan) string {
 	return plan.HashOf(b)
 }
 
-// blankGuarantee returns the guarantee without the paths of the files with public figures.
-func blankGuarantee(p *plan.Plan) plan.Guarantee {
-	g := p.Guarantee
-	g.Invariants = slices.Clone(g.Invariants)
-	for k, i := range p.Invariants {
-		if i.From != "" && k < len(g.Invariants) {
-			g.Invariants[k] = strings.Replace(g.Invariants[k], ", from "+i.From+")", ")", 1)
-		}
+// blankInvariants returns the public figures without the paths of their files.
+func blankInvariants(p *plan.Plan) []plan.Invariant {
+	all := slices.Clone(p.Invariants)
+	for k := range all {
+		all[k].From = ""
 	}
-	return g
+	return all
 }
 
 // templateFilesOf returns the public files of a release, in the order of the spec, with their texts by path.

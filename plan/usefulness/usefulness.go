@@ -6,6 +6,8 @@
 // It never judges a table: package compiled does.
 package usefulness
 
+import "github.com/dprelease/dprelease/plan/phrase"
+
 // Usefulness compares the noise of a table with an average cell: the rows expected of the confidential table, a
 // public number, spread evenly over the table's cells. Nothing of it comes from data.
 type Usefulness struct {
@@ -40,8 +42,8 @@ const (
 
 // Help is a change of the spec that takes a table out of its band, and the standard error that it would leave.
 type Help struct {
-	// Change is what to do, such as "drop region" or "region.state for region".
-	Change string `json:"change"`
+	// Change is what to do, such as to drop an attribute or to take a coarser level of it.
+	Change phrase.Phrase `json:"change"`
 	// Factor is the size of the change: how many times fewer cells, or how many times the ε or ρ.
 	Factor float64 `json:"factor"`
 	// Relative is the standard error that remains, as a part of an average cell.

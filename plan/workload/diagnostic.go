@@ -1,13 +1,11 @@
 package workload
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
@@ -17,8 +15,8 @@ import (
 
 // diagnosis is a diagnostic of a table while it is planned.
 type diagnosis struct {
-	name    string // of its table
-	words   string // what is counted, in words
+	name    string        // of its table
+	words   phrase.Phrase // what is counted
 	counted counted.Counted
 }
 
@@ -29,11 +27,10 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 	var all []diagnosis
 	if !t.Unit.Row {
 		all = append(all,
-			diagnosis{name: "units_over_bound", words: fmt.Sprintf("units with more than %s",
-				budget.Plural(t.Unit.MaxRows, "row")), counted: counted.UnitsOver},
-			diagnosis{name: "rows_over_bound",
-				words: fmt.Sprintf("rows that are not counted as their unit has more than %s, of each unit %[1]s at most",
-					budget.Plural(t.Unit.MaxRows, "row")), counted: counted.RowsOver})
+			diagnosis{name: "units_over_bound", words: phrase.New(phrase.UnitsOverBound, t.Unit.MaxRows),
+				counted: counted.UnitsOver},
+			diagnosis{name: "rows_over_bound", words: phrase.New(phrase.RowsOverBound, t.Unit.MaxRows),
+				counted: counted.RowsOver})
 	}
 	drops := slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 		return c.Unknown.Action == spec.Drop ||
@@ -41,24 +38,25 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 	})
 	drops = drops || DropsUnweighted(t) ||
 		slices.ContainsFunc(r.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
-	var why []string
-	if drops {
-		why = append(why, "that a policy leaves out")
+	var excluded phrase.Phrase
+	switch parent := r.ParentOf(t.Name); {
+	case drops && parent != "":
+		excluded = phrase.New(phrase.RowsExcluded, t.Unit.MaxRows, parent)
+	case drops:
+		excluded = phrase.New(phrase.RowsLeftOut, t.Unit.MaxRows)
+	case parent != "":
+		excluded = phrase.New(phrase.RowsWithoutParent, t.Unit.MaxRows, parent)
 	}
-	if parent := r.ParentOf(t.Name); parent != "" {
-		why = append(why, "whose unit has no row in "+parent)
-	}
-	if why != nil {
-		all = append(all, diagnosis{name: "rows_left_out", words: fmt.Sprintf("rows %s, of each unit %s at most",
-			strings.Join(why, " or "), budget.Plural(t.Unit.MaxRows, "row")), counted: counted.RowsLeftOut})
+	if !excluded.IsZero() {
+		all = append(all, diagnosis{name: "rows_left_out", words: excluded, counted: counted.RowsLeftOut})
 	}
 	for _, c := range t.Columns {
 		if slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool {
 			return m.Table == t.Name &&
 				usesValues(m, c.Name)
 		}) {
-			all = append(all, diagnosis{name: c.Name + "_clamped", words: "rows whose " + c.Name +
-				" lies beyond its range and counts as its end", counted: counted.Values{Column: c.Name, Beyond: true}})
+			all = append(all, diagnosis{name: c.Name + "_clamped", words: phrase.New(phrase.ClampedRows, c.Name),
+				counted: counted.Values{Column: c.Name, Beyond: true}})
 		}
 	}
 	return all

@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
@@ -43,7 +44,7 @@ type Table struct {
 	// the range of the column is a guess, so that they are always drawn.
 	Bins    map[budget.Kind]counted.Bins
 	guessed bool
-	words   string // of a diagnostic table: what it counts, in words
+	words   phrase.Phrase // of a diagnostic table: what it counts
 }
 
 // HasSums reports whether the table accumulates along an attribute, or needs ranges.

@@ -26,7 +26,7 @@ func certificateOf(c *compiled.Compiled, r *report.Report, from sources, paid re
 	account := accountOf(paid)
 	return report.Certificate{
 		Assumptions: notes.Assumptions(r),
-		GivenAway:   append([]string{}, c.Plan().Guarantee.Invariants...),
+		GivenAway:   append([]string{}, describe.Invariants(c.Plan().Invariants)...),
 		Loss:        statedLoss(loss),
 		Mechanisms:  noisesOf(c.Plan()),
 

@@ -42,7 +42,7 @@ func countedValues(q plan.Query, t plan.Table) string {
 	v := q.Counted.(counted.Values)
 	switch {
 	case v.Beyond:
-		return t.Counts
+		return t.Counts.String()
 	case v.Column == "":
 		return countedRows(q, t)
 	case v.Power == 2:
@@ -69,7 +69,7 @@ func valuesPerUnit(what counted.Counted) string {
 // noBound returns "": bounds on rows are stated for the release and for its tables.
 func noBound(counted.Counted) string { return "" }
 
-func countedDiagnostic(_ plan.Query, t plan.Table) string { return t.Counts }
+func countedDiagnostic(_ plan.Query, t plan.Table) string { return t.Counts.String() }
 
 // sumSensitivity states the sensitivity of a count, or of a sum of weights.
 func sumSensitivity(p *plan.Plan, m plan.Measurement, s *report.Sensitivity) {

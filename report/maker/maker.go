@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/notes"
 	"github.com/dprelease/dprelease/synth"
@@ -77,7 +78,7 @@ func New(in Input) (*report.Report, error) {
 	r.Misuse, r.NotReading = notes.Misuse(r), notes.NotReading(r)
 	r.Bias = notes.Bias(r, p)
 	r.Reading = notes.Reading(r, p, from.agree, from.inconsistent)
-	r.Plan = report.Plan{Choices: notes.Choices(p, r), Warnings: append([]string{}, in.Plan.Warnings...)}
+	r.Plan = report.Plan{Choices: notes.Choices(p, r), Warnings: append([]string{}, describe.Warnings(in.Plan.Plan())...)}
 	r.Checks = checksOf(r, paid)
 	if r.Certificate, err = certificateOf(in.Plan, r, from, paid, in.Approvals); err != nil {
 		return nil, fmt.Errorf("report: %w", err)

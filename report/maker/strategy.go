@@ -45,7 +45,7 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 		for _, other := range s.Alternatives {
 			all[i].Alternatives = append(all[i].Alternatives, report.Alternative{Kind: string(other.Kind),
 				Noise: string(other.Noise),
-				RMSE:  other.RMSE, BudgetNeeded: other.BudgetNeeded, Charge: other.Charge, Why: other.Why})
+				RMSE:  other.RMSE, BudgetNeeded: other.BudgetNeeded, Charge: other.Charge, Why: other.Why.String()})
 		}
 		all[i].Text = strategyText(all[i], slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }),
 			rangedIn(own))

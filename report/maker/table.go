@@ -71,11 +71,11 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 	}
 	out := report.Table{
 		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible,
-		Target: planned.Target, Expectation: planned.Expectation + sumsOfWeights(planned),
+		Target: planned.Target, Expectation: describe.ExpectationOf(p, planned) + sumsOfWeights(planned),
 		Statistics: make([]report.Statistic, len(t.Statistics)),
 	}
 	selectionsByKind[planned.Selects()].addFacts(p, planned, &out)
-	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts, planned.Weighted, planned.Show, planned.Invariant
+	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts.String(), planned.Weighted, planned.Show, planned.Invariant
 	out.Aside = !slices.ContainsFunc(p.Release().Marginals,
 		func(m spec.Marginal) bool { return m.Name == planned.Marginal })
 	out.Cumulative, out.Ranges = p.SummedAlong(planned)

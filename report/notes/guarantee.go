@@ -20,8 +20,8 @@ func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	p := of.Guarantee
 	g := report.Guarantee{
 		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho,
-		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: p.Method, Protects: p.Protects,
-		Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows,
+		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: describe.Method(of), Protects: p.Protects,
+		Neighbours: p.Neighbours, Unit: describe.Unit(p), MaxRows: p.MaxRows,
 		Rows: p.Rows, WithoutID: p.WithoutID, Sample: p.Sample,
 	}
 	epsilon, delta, err := statedEpsilonDelta(g)
@@ -31,7 +31,7 @@ func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	o := oddsOf(epsilon, delta)
 	g.Meaning = report.Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor,
 		Guess: o.guess, Weak: o.weak}
-	g.Statement = describe.Guarantee(p)
+	g.Statement = describe.Guarantee(of)
 	g.Sentences = words.NonEmpty(ProtectedSentence(g), GuessSentence(g), FactorSentence(g), PlainSentence(g),
 		WeakSentence(g),
 		countedSentence(g), knownSentence(g), limitSentence(g))

@@ -18,7 +18,7 @@ import (
 func invariantSentence(p *plan.Plan) string {
 	return words.When(p.Invariants != nil,
 		fmt.Sprintf("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
-			strings.Join(p.Guarantee.Invariants, "; "), p.Guarantee.Protects))
+			strings.Join(describe.Invariants(p.Invariants), "; "), p.Guarantee.Protects))
 }
 
 // invariantNotes say which figures are public, where they are published, and what agrees with them.

@@ -188,10 +188,10 @@ func shortAmount(a report.Amount) string {
 
 // outlooksOf summarises what was expected of the tables.
 func outlooksOf(tables []report.Table) []describe.Outlook {
-	planned := make([]plan.Table, len(tables))
+	planned := make([]describe.Expected, len(tables))
 	for i, t := range tables {
-		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation,
-			Target: t.Target}
+		planned[i] = describe.Expected{Table: plan.Table{Path: t.Path, Marginal: t.Marginal, Target: t.Target},
+			Expectation: t.Expectation}
 	}
 	return describe.Outlooks(planned)
 }
