@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +17,9 @@ import (
 
 // Format names the layout of plan.json.
 const Format = "dprelease.plan/3"
+
+// readBy names the versions that read plans of earlier formats.
+var readBy = map[string]string{"dprelease.plan/2": "dprelease 0.2.0"}
 
 // Plan is everything that a release will ask and publish, fixed before any confidential byte is read. Its canonical
 // bytes are plan.json; their SHA-256 is the plan hash that debits, noise and published files are bound to.
@@ -107,7 +111,8 @@ func Read(b []byte) (*Plan, error) {
 		Format string `json:"format"`
 	}
 	if err := json.Unmarshal(b, &form); err == nil && form.Format != "" && form.Format != Format {
-		return nil, fmt.Errorf("the plan's format is %q, expected %q: use the version of dprelease that made it or, where nothing was measured by it, make the plan again with `dprelease plan`", form.Format, Format)
+		return nil, fmt.Errorf("the plan's format is %q, expected %q: use %s or, where nothing was measured by it, make the plan again with `dprelease plan`",
+			form.Format, Format, cmp.Or(readBy[form.Format], "the version of dprelease that made it"))
 	}
 	var p Plan
 	d := json.NewDecoder(bytes.NewReader(b))

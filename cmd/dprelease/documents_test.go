@@ -140,38 +140,6 @@ func matchesOutput(want, got string) bool {
 	return regexp.MustCompile(`^(?:` + b.String() + `)$`).MatchString(got + "\n")
 }
 
-var unitFile = regexp.MustCompile("(?ms)^`/etc/systemd/system/([a-z.-]+)`[^\n]*:\n\n```ini\n(.*?)^```$")
-
-// TestUnitFiles has systemd judge the unit files of the page on scheduled jobs, where it is there.
-func TestUnitFiles(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "howto", "scheduled-job.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	verify := []string{"verify", "--man=no"}
-	for _, u := range unitFile.FindAllStringSubmatch(string(text), -1) {
-		verify = append(verify, filepath.Join(dir, u[1]))
-		unit := strings.ReplaceAll(u[2], "/usr/local/bin/release-quarter", "/bin/true")
-		if err := os.WriteFile(filepath.Join(dir, u[1]), []byte(unit), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(verify) != 5 {
-		t.Fatalf("%d unit files on the page", len(verify)-2)
-	}
-	program, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("no systemd-analyze to judge them with")
-	}
-	out, _ := exec.Command(program, verify...).CombinedOutput()
-	for _, line := range strings.Split(string(out), "\n") { // units of the machine may have faults of their own
-		if strings.Contains(line, "labour") {
-			t.Error(line)
-		}
-	}
-}
-
 func TestWhatPagesSay(t *testing.T) {
 	for _, c := range []struct {
 		want, got string

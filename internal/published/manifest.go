@@ -19,7 +19,7 @@ import (
 )
 
 // Software names the program and its version in what it publishes.
-const Software = "dprelease 0.2.0"
+const Software = "dprelease 0.3.0"
 
 // ManifestFormat is the format of the manifests that this version writes, and reads.
 const ManifestFormat = "dprelease.manifest/1"

@@ -187,6 +187,17 @@ func TestSamePlanSameBytes(t *testing.T) {
 	}
 }
 
+// A plan of an earlier format names the version that reads it; of one that nobody knows, the version that made it.
+func TestPlansOfOtherFormatsNameTheirVersion(t *testing.T) {
+	for format, says := range map[string]string{
+		"dprelease.plan/2": "use dprelease 0.2.0 or,", "dprelease.plan/9": "use the version of dprelease that made it or,",
+	} {
+		if _, err := plan.Read([]byte(`{"format": "` + format + `"}`)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
 // Whatever is changed in a plan file, it is refused before it can be measured.
 func TestEditedPlansAreRefused(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 2}", "{x: {by: [sex, age]}}")
