@@ -204,7 +204,7 @@ var statForms = []statForm{
 	ofColumn("mean", "Its mean.", measurable(Mean, 1)),
 	ofColumn("variance", "The mean square of the distance of its values from their mean.", measurable(Variance, 2)),
 	ofColumn("deviation", "The root of that.", measurable(Deviation, 2)),
-	ofColumn("cv", "The coefficient of variation: the root of the variance divided by the absolute value of the mean, so that 0.5 says that values differ from their mean by about half of it. It has no interval where the mean may be 0.",
+	ofColumn("cv", "The coefficient of variation: the root of the variance divided by the absolute value of the mean, so that 0.5 says that values differ from their mean by about half of it. It has no interval where the mean may be 0. The confidence is over all cells, those without an interval included: where the mean is only a few standard errors away from 0, fewer of the intervals that are shown hold the truth.",
 		measurable(Variation, 2)),
 	ofColumn("median", "The value that half of the rows have or lie below.", readMedian),
 	{key: "quantiles", example: "{quantiles: x, at: [25%, 75%]}", value: shape.Text("a column"),

@@ -1,6 +1,7 @@
 package structure
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,7 @@ func figuredPackages(t *testing.T) []string {
 	}
 	all, err := exec.Command("go", "list", "./budget", "./plan/...", "./synth/...", "./report/...").Output()
 	if err != nil {
-		t.Skip("the go command lists no packages here: ", err)
+		t.Fatal("the go command lists no packages: ", err)
 	}
 	var of []string
 	for _, path := range strings.Fields(string(all)) {
@@ -45,6 +46,11 @@ func TestNothingFusesOnArm64(t *testing.T) {
 	listing, err := build.CombinedOutput()
 	if err != nil {
 		t.Fatalf("darwin/arm64: %v\n%s", err, listing)
+	}
+	for _, path := range figuredPackages(t) {
+		if !bytes.Contains(listing, []byte("# github.com/dprelease/dprelease/"+path+"\n")) {
+			t.Errorf("the program does not import %s: its arithmetic was not looked at", path)
+		}
 	}
 	for _, path := range []string{"budget", "plan/ranges", "plan/residual", "synth", "synth/graphical"} {
 		if !regexp.MustCompile(`/` + path + `/\w+\.go:\d+\)\s+FMULD\b`).Match(listing) {

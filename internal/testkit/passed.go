@@ -3,6 +3,7 @@ package testkit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"flag"
 	"go/parser"
 	"go/token"
 	"io"
@@ -25,7 +26,7 @@ const passedFile = "testdata/passed.txt"
 
 var passedMutex sync.Mutex
 
-// SkipPassed skips a test that has passed with the same sources and the same version of Go: those of its own package,
+// SkipPassed skips a test that has passed with the same sources and the same version of Go on the same kind of processor: those of its own package,
 // tests among them, and those of all packages of the project that these import, or, of a test that plants faults and
 // expects another test to notice them, of the folders that it names, where the faults are. DPRELEASE_LONG and
 // DPRELEASE_PASSED=run run it nonetheless; with DPRELEASE_PASSED=keep a test that passes has its line written.
@@ -40,13 +41,23 @@ func SkipPassed(t testing.TB, folders ...string) {
 		os.Getenv("DPRELEASE_PASSED") != "run" {
 		t.Skipf("it has passed with these sources (%s); set DPRELEASE_LONG to run it again", passedFile)
 	}
-	if os.Getenv("DPRELEASE_PASSED") == "keep" {
+	if os.Getenv("DPRELEASE_PASSED") == "keep" && isWhole() {
 		t.Cleanup(func() {
 			if !t.Failed() && !t.Skipped() {
 				keepPassed(t, line)
 			}
 		})
 	}
+}
+
+// isWhole reports whether tests run with all their subtests and nothing left out.
+func isWhole() bool {
+	for _, name := range []string{"test.run", "test.skip"} {
+		if f := flag.Lookup(name); f != nil && (strings.Contains(f.Value.String(), "/") || name == "test.skip" && f.Value.String() != "") {
+			return false
+		}
+	}
+	return !testing.Short()
 }
 
 // hashSources returns the hash of the sources that a test rests on, and of the versions of what they import.
@@ -65,14 +76,18 @@ func hashSources(t testing.TB, folders []string) string {
 		paths = append(paths, sourcesIn(t, filepath.Join(root, filepath.FromSlash(folder)), false)...)
 	}
 	h := sha256.New()
-	io.WriteString(h, runtime.Version()+"\n") // a hash takes all that is written
+	io.WriteString(h, runtime.Version()+" "+runtime.GOARCH+"\n") // a hash takes all that is written
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256(text)
-		io.WriteString(h, filepath.Base(path)+" "+hex.EncodeToString(sum[:])+"\n")
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(h, filepath.ToSlash(name)+" "+hex.EncodeToString(sum[:])+"\n")
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -178,10 +178,14 @@ func checkTotals(p *plan.Plan) error {
 		p.Sums) {
 		return fmt.Errorf("there is no way %q to measure columns of sums", p.Sums)
 	}
-	for _, text := range []string{p.Guarantee.Epsilon, p.Guarantee.Delta, p.Guarantee.Rho, p.Guarantee.PlainRho} {
+	for _, text := range []string{p.Guarantee.Epsilon, p.Guarantee.Delta, p.Guarantee.Rho, p.Guarantee.PlainRho,
+		p.Guarantee.DeltaMeasured} {
 		if _, err := budget.ParseRat(text); text != "" && err != nil {
 			return fmt.Errorf("its guarantee has no number: %q", text)
 		}
+	}
+	if parts := workload.Reserved(p) != nil; parts != (p.Guarantee.DeltaMeasured != "") {
+		return fmt.Errorf("its guarantee does not say which part of δ is for measurements")
 	}
 	for _, s := range p.Strategies {
 		if len(s.Tables) == 0 {

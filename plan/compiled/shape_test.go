@@ -23,6 +23,8 @@ func TestForgedPlansAreRefused(t *testing.T) {
 	}
 	for name, forge := range map[string]func(p *plan.Plan){
 		"a table left out":           func(p *plan.Plan) { p.Tables = p.Tables[1:] },
+		"a δ of measurements":        func(p *plan.Plan) { p.Guarantee.DeltaMeasured = "1/100" },
+		"a δ that is no number":      func(p *plan.Plan) { p.Guarantee.DeltaMeasured = "x" },
 		"no tables":                  func(p *plan.Plan) { p.Tables = nil },
 		"a table more":               func(p *plan.Plan) { p.Tables = append(p.Tables, p.Tables[0]) },
 		"tables exchanged":           func(p *plan.Plan) { p.Tables[0], p.Tables[1] = p.Tables[1], p.Tables[0] },

@@ -90,11 +90,11 @@ func Method(p *plan.Plan) string {
 	switch g.Definition {
 	case "approximate":
 		text := "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)" + capped + sampled
-		if g.DeltaMeasured != "" {
+		if reserved := workload.Reserved(p); g.DeltaMeasured != "" && reserved != nil {
 			text += fmt.Sprintf(
 				", at a δ of %s: the other %s are reserved for groups that nobody listed to appear (Desfontaines, Voss, Gipson and Mandayam 2022)",
 				budget.DecimalUp(plan.Amount(g.DeltaMeasured), plan.Significant),
-				budget.DecimalUp(workload.Reserved(p), plan.Significant))
+				budget.DecimalUp(reserved, plan.Significant))
 		}
 		if g.Judged {
 			text += ", and judged again by a contour integral"

@@ -13,9 +13,6 @@ import (
 
 // This file describes what a table is useful for.
 
-// TimesText returns a factor in words.
-func TimesText(factor float64) string { return FactorText(factor) + " times" }
-
 // FactorText returns a factor in two digits, rounded up.
 func FactorText(factor float64) string {
 	if r := new(big.Rat).SetFloat64(factor); r != nil {

@@ -102,7 +102,8 @@ var inWords = map[Code]words{
 	ManyIntegers: {2, func(of []string) string {
 		return "it would count " + group(of[0]) + " cells for " + group(of[1]) + " that are published"
 	}},
-	WorseTable: with(2, "no amounts of them leave every table as good as by itself with an equal share; %s, for one, would have about %s times that error"),
+	WorseTable:    with(2, "no amounts of them leave every table as good as by itself with an equal share; %s, for one, would have about %s times that error"),
+	TargetTooFine: with(1, "a target is finer than the least noise on %s"),
 	NoChance: {1, func(of []string) string {
 		return "with " + cmp.Or(budget.Kind(of[0]).Name(), of[0]) + " noise it has no chance under ε and δ"
 	}},

@@ -1,12 +1,34 @@
 package phrase
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
 	"strings"
 	"testing"
 )
 
 // Every code has words; they hold each name and number that goes with the code, and nothing of what is none.
 func TestEveryCodeHasWords(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && v.Type != nil && v.Type.(*ast.Ident).Name == "Code" {
+			code, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+			if _, known := inWords[Code(code)]; err != nil || !known {
+				t.Errorf("%s has no words", v.Names[0])
+			}
+			codes++
+		}
+		return true
+	})
+	if codes != len(inWords) {
+		t.Errorf("%d codes, and words for %d", codes, len(inWords))
+	}
 	for code, w := range inWords {
 		r := Phrase{Code: code}
 		for i := range w.takes {

@@ -1,6 +1,7 @@
 package residual
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -71,8 +72,7 @@ type use struct {
 const MostResiduals = 1 << 25
 
 // ErrManyResiduals is the error for marginals with more than [MostResiduals].
-var ErrManyResiduals = fmt.Errorf("the marginals have more than %d residuals: ask for fewer marginals, or of fewer attributes",
-	MostResiduals)
+var ErrManyResiduals = errors.New("the marginals have too many residuals")
 
 // NewWorkload finds the residuals of marginals. It returns an error for no marginals, for a weight that is not
 // positive, and for marginals of so many attributes that their residuals cannot be listed.

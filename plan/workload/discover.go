@@ -98,7 +98,7 @@ func Selections(r *spec.Release) (n int64) {
 
 // Reserved returns the part of the release's δ that selections have, nil if there are none.
 func Reserved(p *plan.Plan) *big.Rat {
-	if Selections(p.Release()) == 0 {
+	if Selections(p.Release()) == 0 || p.Release().Budget.Delta == nil {
 		return nil
 	}
 	return new(big.Rat).Sub(p.Release().Budget.Delta, OnSelections(p.Release()).Budget.Delta)
