@@ -321,7 +321,7 @@ func TestAuditOfResiduals(t *testing.T) {
 				t.Errorf("%s: the bound is %g and the claim %g", c.neighbours, bound, a.claim)
 			}
 			t.Run("mistakes", func(t *testing.T) {
-				testkit.SkipPassed(t, "internal/noise", "plan/residual", "plan/counted", "budget")
+				testkit.SkipPassed(t)
 				for i, b := range a.mistakes(c.neighbours) {
 					trials := brokenTrials
 					if b.twice >= 0 {

@@ -361,7 +361,7 @@ func TestAuditOfABlock(t *testing.T) {
 // exceed the claim.
 func TestAuditCatchesBrokenBlocks(t *testing.T) {
 	testkit.SkipUnderRace(t)
-	testkit.SkipPassed(t, "internal/noise", "plan/adaptive", "plan/counted", "budget")
+	testkit.SkipPassed(t)
 	unlimited := func(o *oracle) { o.method.Block.Parameter = big.NewRat(1<<40, 1) }
 	for _, method := range auditedMethods() {
 		for _, neighbours := range auditedNeighbours() {

@@ -171,7 +171,7 @@ func cut(m measured.Measured) measured.Measured {
 
 // TestWrongSparseAnswersAreNoticed makes one mistake each.
 func TestWrongSparseAnswersAreNoticed(t *testing.T) {
-	testkit.SkipPassed(t, "internal/noise", "plan/selection")
+	testkit.SkipPassed(t)
 	p := tripsPlan(t)
 	whole := compiled.Of(p)
 	filled := someFilled(900)

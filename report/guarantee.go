@@ -2,7 +2,10 @@ package report
 
 // This file holds the guarantee, in numbers and in words.
 
-import "github.com/dprelease/dprelease/plan"
+import (
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+)
 
 // Guarantee is the guarantee of a release. Epsilon, Delta and Rho are exact, as requested; fields of other definitions
 // are absent.
@@ -39,4 +42,4 @@ type Meaning struct {
 func (g Guarantee) Replaced() bool { return g.Neighbours == "replace" }
 
 // ByRow reports whether each row is protected, rather than all rows of a unit together.
-func (g Guarantee) ByRow() bool { return g.Unit == "each row" }
+func (g Guarantee) ByRow() bool { return g.Unit == describe.EachRow }

@@ -78,7 +78,7 @@ func TestVariationsAreUnbiased(t *testing.T) {
 // sum whose noise is, and a centre that is wrong. Coverages are at most 0.933; shares of up to 0.9402 of 100 000 are
 // detected, 9 deviations away: each is missed with a probability below 1e-12.
 func TestWrongLawsOfVariationsAreCaught(t *testing.T) {
-	testkit.SkipPassed(t, "budget")
+	testkit.SkipPassed(t)
 	squares, sums, counts := newDrawn(t, "G100000000"), newDrawn(t, "G1000000"), newDrawn(t, "G2500")
 	lawful := []Noise{noiseNamed("G2500"), noiseNamed("G1000000"), noiseNamed("G100000000")}
 	n, s, q := populationOf("at the ends", 4000, func(i int) float64 { return 1 - float64(i%4/3)*2 }).latticeSums(100)

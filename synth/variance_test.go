@@ -76,7 +76,7 @@ func TestVariancesAreUnbiased(t *testing.T) {
 // and a sum whose noise is. Coverages are at most 0.933; shares of up to 0.9402 of 100 000 are detected, 9 deviations
 // away: each is missed with a probability below 1e-12.
 func TestWrongLawsOfVariancesAreCaught(t *testing.T) {
-	testkit.SkipPassed(t, "budget")
+	testkit.SkipPassed(t)
 	squares, sums, counts := newDrawn(t, "G100000000"), newDrawn(t, "G1000000"), newDrawn(t, "G2500")
 	lawful := []Noise{noiseNamed("G2500"), noiseNamed("G1000000"), noiseNamed("G100000000")}
 	n, s, q := populationOf("at the ends", 4000, func(i int) float64 { return float64(i%4/3)*2 - 1 }).latticeSums(100)

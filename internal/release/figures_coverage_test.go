@@ -221,7 +221,7 @@ func (s figureSetting) hold(t *testing.T) {
 
 // noticeMistakes plants mistakes in releases of their own.
 func (s figureSetting) noticeMistakes(t *testing.T) {
-	testkit.SkipPassed(t, "internal/measured", "plan/statistic", "synth")
+	testkit.SkipPassed(t)
 	p := s.plan(t)
 	d := newDrawer(t, p, figureRuns)
 	writeKnown(t, d.dir, s.ids)

@@ -137,7 +137,7 @@ func TestSharesCover(t *testing.T) {
 
 // noticeMistakes plants mistakes in releases of their own.
 func (s shareSetting) noticeMistakes(t *testing.T) {
-	testkit.SkipPassed(t, "internal/measured", "plan/statistic", "synth")
+	testkit.SkipPassed(t)
 	d := newDrawer(t, s.plan(t), figureRuns)
 	s.write(t, d.dir)
 	larger, independent := map[shareClass]*shareTally{}, &shareTally{}

@@ -27,12 +27,11 @@ const passedFile = "testdata/passed.txt"
 var passedMutex sync.Mutex
 
 // SkipPassed skips a test that has passed with the same sources and the same version of Go on the same kind of processor: those of its own package,
-// tests among them, and those of all packages of the project that these import, or, of a test that plants faults and
-// expects another test to notice them, of the folders that it names, where the faults are. DPRELEASE_LONG and
-// DPRELEASE_PASSED=run run it nonetheless; with DPRELEASE_PASSED=keep a test that passes has its line written.
-func SkipPassed(t testing.TB, folders ...string) {
+// tests among them, and those of all packages of the project that these import. DPRELEASE_LONG and DPRELEASE_PASSED=run
+// run it nonetheless; with DPRELEASE_PASSED=keep a test that passes has its line written.
+func SkipPassed(t testing.TB) {
 	t.Helper()
-	line := t.Name() + " " + hashSources(t, folders)
+	line := t.Name() + " " + hashSources(t)
 	known, err := os.ReadFile(passedFile)
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
@@ -61,7 +60,7 @@ func isWhole() bool {
 }
 
 // hashSources returns the hash of the sources that a test rests on, and of the versions of what they import.
-func hashSources(t testing.TB, folders []string) string {
+func hashSources(t testing.TB) string {
 	t.Helper()
 	root := Root(t)
 	own, err := os.Getwd()
@@ -69,10 +68,7 @@ func hashSources(t testing.TB, folders []string) string {
 		t.Fatal(err)
 	}
 	paths := append(sourcesIn(t, own, true), filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum"))
-	if folders == nil {
-		folders = importedFolders(t, root, own)
-	}
-	for _, folder := range folders {
+	for _, folder := range importedFolders(t, root, own) {
 		paths = append(paths, sourcesIn(t, filepath.Join(root, filepath.FromSlash(folder)), false)...)
 	}
 	h := sha256.New()

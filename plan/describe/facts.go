@@ -318,7 +318,7 @@ func (b *factBook) saySource(t *spec.Table) {
 		say("delimiter", strconv.QuoteRune(t.Source.Delimiter))
 		say("texts that mean null", fmt.Sprintf("%q", t.Source.Nulls))
 	}
-	unit := "each row"
+	unit := EachRow
 	if !t.Unit.Row {
 		unit = "all rows with the same " + t.Unit.ID + ", of which at most " + budget.Group(t.Unit.MaxRows) + " are counted"
 	}

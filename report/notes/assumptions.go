@@ -22,7 +22,7 @@ func weightsAssumption(w report.WeightBounds, protects string) string {
 func Assumptions(r *report.Report) []string {
 	g := r.Guarantee
 	unit := fmt.Sprintf("Every row is one %s and no %[1]s has two.", g.Protects)
-	if g.Unit != "each row" {
+	if !g.ByRow() {
 		unit = fmt.Sprintf("%s are one %s: an id that is wrong, or two ids for one %[2]s, protect less.",
 			words.Capital(g.Unit), g.Protects)
 		unit += words.When(g.Rows != nil, " A row of any of these tables is of one "+g.Protects+" alone.") +
