@@ -23,11 +23,9 @@ type Figure struct {
 	Sums    string `json:"sums,omitempty"`
 	Squares string `json:"squares,omitempty"`
 	Part    string `json:"part,omitempty"`
-	// Of and Over are the terms of a ratio.
+	// Of and Over are the terms of a ratio or a share.
 	Of   *Term `json:"of,omitempty"`
 	Over *Term `json:"over,omitempty"`
-	// Within are the attributes that the cells of the total of a share have in common; none: the total is the table's.
-	Within []string `json:"within,omitempty"`
 	// Quality is its accuracy.
 	Quality Quality `json:"quality"`
 }

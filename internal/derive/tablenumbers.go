@@ -18,7 +18,7 @@ import (
 func numberColumns(n synth.Number, planned plan.Table, confidence float64, protects string) []column {
 	of := statistic.OfFigure(n.Figure)
 	kind, values, unit := optionalDecimal, nullableDecimals, describe.UnitOf(n.Figure, planned, protects)
-	published := of.Describe(n.Figure)
+	published := of.Describe(n.Figure, planned.By)
 	if of.IsWhole() {
 		kind, values = optionalInteger, nullableIntegers
 	}

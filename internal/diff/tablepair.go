@@ -57,9 +57,9 @@ func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error)
 			p.statistics = append(p.statistics, s.Name)
 		}
 	}
-	for _, f := range p.before.Planned.Figures {
+	for at, f := range p.before.Planned.Figures {
 		i := slices.IndexFunc(p.after.Planned.Figures, func(g plan.Figure) bool { return g.Name == f.Name })
-		if i >= 0 && figureText(p.after.Planned.Figures[i]) == figureText(f) {
+		if i >= 0 && figureText(p.after.Planned, i) == figureText(p.before.Planned, at) {
 			p.figures = append(p.figures, f.Name)
 		}
 	}
@@ -372,5 +372,8 @@ func keyCodes(t published.Table, key []int) []string {
 	return codes
 }
 
-// figureText returns what a figure is, in words.
-func figureText(f plan.Figure) string { return statistic.OfFigure(f).Describe(f) }
+// figureText returns what a figure of a table is, in words.
+func figureText(t plan.Table, figure int) string {
+	f := t.Figures[figure]
+	return statistic.OfFigure(f).Describe(f, t.By)
+}

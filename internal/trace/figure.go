@@ -31,10 +31,10 @@ type TracedFigure struct {
 	ofTotal bool
 }
 
-// tracedFigure reads a figure of a row. value returns the column with the figure's name and this suffix.
-func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) TracedFigure {
+// tracedFigure reads a figure of a row of a table by some attributes. value returns the column with the figure's name and this suffix.
+func tracedFigure(f plan.Figure, by []string, value func(suffix string) parquet.Value) TracedFigure {
 	of := statistic.OfFigure(f)
-	t := TracedFigure{Name: f.Name, What: of.Describe(f), Measurements: f.Parts(), OfCount: of.OfCount(f),
+	t := TracedFigure{Name: f.Name, What: of.Describe(f, by), Measurements: f.Parts(), OfCount: of.OfCount(f),
 		ofTotal: of.OfTotal()}
 	columns := map[string]**float64{statistic.Published: &t.Published, statistic.StandardError: &t.StandardError,
 		statistic.Low:  &t.Low,

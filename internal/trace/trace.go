@@ -282,7 +282,7 @@ func (t *Trace) readFigures(e *published.Release, table plan.Table, at int) erro
 	figure := func(suffix string) float64 { return published.Number(row[columns[t.Statistic+suffix]]) }
 	for _, f := range table.Figures {
 		t.Figures = append(t.Figures,
-			tracedFigure(f, func(suffix string) parquet.Value { return row[columns[f.Name+suffix]] }))
+			tracedFigure(f, table.By, func(suffix string) parquet.Value { return row[columns[f.Name+suffix]] }))
 	}
 	t.Published = row[columns[t.Statistic+statistic.Published]].Int64()
 	t.Unbiased, t.StandardError = figure(statistic.Unbiased), figure(statistic.StandardError)

@@ -27,7 +27,7 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 				some = true
 			}
 			error, margin := qualityTexts(f.Quality)
-			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).Describe(f), error, margin,
+			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).Describe(f, table.By), error, margin,
 				restsOn(f, measured, seen))
 		}
 	}
@@ -122,16 +122,17 @@ func restsOn(f plan.Figure, measured map[string]plan.Measurement, seen map[strin
 	return strings.Join(all, ", ")
 }
 
-// figureWithAccuracy says what a figure is, with its standard error and its margin if these are known.
-func figureWithAccuracy(f plan.Figure) string {
+// figureWithAccuracy says what a figure of a table by some attributes is, with its standard error and its margin if
+// these are known.
+func figureWithAccuracy(f plan.Figure, by []string) string {
 	error, margin := qualityTexts(f.Quality)
 	switch {
 	case margin == "":
-		return statistic.OfFigure(f).Describe(f)
+		return statistic.OfFigure(f).Describe(f, by)
 	case error == "": // of a quantile
-		return fmt.Sprintf("%s; 95%% margin %s", statistic.OfFigure(f).Describe(f), margin)
+		return fmt.Sprintf("%s; 95%% margin %s", statistic.OfFigure(f).Describe(f, by), margin)
 	}
-	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).Describe(f), error, margin)
+	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).Describe(f, by), error, margin)
 }
 
 // isOfPart reports whether a strategy is for a part of a table's figures.

@@ -203,7 +203,7 @@ func (b *factBook) sayTable(p *plan.Plan, t tableRow, weights map[string]*big.Ra
 		say("figures shown from a noisy count of", budget.Group(t.Show))
 	}
 	for _, f := range t.Figures {
-		say("figure "+f.Name, figureWithAccuracy(f))
+		say("figure "+f.Name, figureWithAccuracy(f, t.By))
 	}
 	say("by", by)
 	say("counts up along (cumulative)", up)

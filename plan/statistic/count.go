@@ -13,7 +13,7 @@ type count struct{ plain }
 func (count) Plural() string                         { return "counts" }
 func (count) Figures(Table, spec.Stat) []plan.Figure { return nil }
 func (count) Additive() bool                         { return true }
-func (count) Describe(plan.Figure) string            { return "rows" }
+func (count) Describe(plan.Figure, []string) string  { return "rows" }
 func (count) UnitOf(plan.Figure, string) string      { return "rows" }
 
 // RowsOf returns what is counted of the rows of a table: each as 1 or, where they have weights, these.

@@ -6,6 +6,8 @@ import "github.com/dprelease/dprelease/plan"
 
 type cv struct{ variance }
 
-func (cv) Plural() string                    { return "coefficients of variation" }
-func (cv) Describe(f plan.Figure) string     { return "coefficient of variation of " + f.Column }
+func (cv) Plural() string { return "coefficients of variation" }
+func (cv) Describe(f plan.Figure, _ []string) string {
+	return "coefficient of variation of " + f.Column
+}
 func (cv) UnitOf(plan.Figure, string) string { return "multiples of the mean" }

@@ -6,6 +6,8 @@ import "github.com/dprelease/dprelease/plan"
 
 type deviation struct{ variance }
 
-func (deviation) Plural() string                        { return "standard deviations" }
-func (deviation) Describe(f plan.Figure) string         { return "standard deviation of " + f.Column }
+func (deviation) Plural() string { return "standard deviations" }
+func (deviation) Describe(f plan.Figure, _ []string) string {
+	return "standard deviation of " + f.Column
+}
 func (deviation) UnitOf(f plan.Figure, _ string) string { return f.Column }

@@ -67,7 +67,7 @@ func (quantiles) RowsNeeded(f plan.Figure, _ *spec.Table) float64 {
 	return 2 * f.Quality.Ranks / leftOpen
 }
 
-func (quantiles) Describe(f plan.Figure) string {
+func (quantiles) Describe(f plan.Figure, _ []string) string {
 	share, ok := new(big.Rat).SetString(f.At)
 	switch {
 	case f.At == "1/2":

@@ -131,7 +131,9 @@ func (ratio) RowsNeeded(f plan.Figure, _ *spec.Table) float64 {
 	return float64(2*f.Quality.Margin*float64(f.Quality.Rows)) / leftOpen // a share
 }
 
-func (ratio) Describe(f plan.Figure) string { return termText(*f.Of) + " over " + termText(*f.Over) }
+func (ratio) Describe(f plan.Figure, _ []string) string {
+	return termText(*f.Of) + " over " + termText(*f.Over)
+}
 
 // termText describes a term.
 func termText(t plan.Term) string {

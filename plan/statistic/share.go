@@ -28,9 +28,7 @@ func (share) Figures(t Table, s spec.Stat) []plan.Figure {
 	f := figure(s)
 	f.Of, f.Over = &plan.Term{Kind: spec.Count}, &plan.Term{Kind: spec.Count}
 	for _, a := range t.By {
-		if slices.Contains(s.Within, a) {
-			f.Within = append(f.Within, a.String())
-		} else {
+		if !slices.Contains(s.Within, a) {
 			f.Over.Where = append(f.Over.Where, plan.Condition{Attribute: a.String()})
 		}
 	}
@@ -48,11 +46,17 @@ func (share) ErrorSources(f plan.Figure, from Measured) ErrorSources {
 	return ErrorSources{PerRows: true, Counts: (1 - 1/k) / squareOf(k)}
 }
 
-func (share) Describe(f plan.Figure) string {
-	if f.Within == nil {
+func (share) Describe(f plan.Figure, by []string) string {
+	var same []string
+	for _, attribute := range by {
+		if !TakesAllCategories(f, attribute) {
+			same = append(same, attribute)
+		}
+	}
+	if same == nil {
 		return "share of all rows"
 	}
-	return "share of the rows with the same " + budget.InWords(f.Within)
+	return "share of the rows with the same " + budget.InWords(same)
 }
 
 func (share) UnitOf(plan.Figure, string) string { return "fractions from 0 to 1" }
@@ -80,5 +84,5 @@ func Totals(f plan.Figure, by []string, sizes []int) (of []int, totals int) {
 
 // TakesAllCategories reports whether the total of a share takes all categories of an attribute.
 func TakesAllCategories(f plan.Figure, attribute string) bool {
-	return !slices.Contains(f.Within, attribute)
+	return slices.ContainsFunc(f.Over.Where, func(c plan.Condition) bool { return c.Attribute == attribute })
 }

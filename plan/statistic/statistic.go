@@ -40,8 +40,8 @@ type Statistic interface {
 	// RowsNeeded returns about how many rows, by weight, a cell needs for a figure to be informative, if it is not Ranked
 	// and has a margin; 0 if that does not depend on rows.
 	RowsNeeded(f plan.Figure, rows *spec.Table) float64
-	// Describe describes a figure.
-	Describe(f plan.Figure) string
+	// Describe describes a figure of a table by these attributes.
+	Describe(f plan.Figure, by []string) string
 	// UnitOf names the unit of a figure. protects is the noun for what the release protects.
 	UnitOf(f plan.Figure, protects string) string
 	// HasMap reports whether its figures are drawn on a map.

@@ -35,7 +35,7 @@ func TestEveryKindHasAStatistic(t *testing.T) {
 // The totals of a table of 2 × 3 × 2 cells whose shares have the second attribute in common are three, and each is of
 // the four cells with its category.
 func TestTotalsAreOfTheCellsThatAgree(t *testing.T) {
-	f := plan.Figure{Within: []string{"b"}}
+	f := plan.Figure{Over: &plan.Term{Where: []plan.Condition{{Attribute: "a"}, {Attribute: "c"}}}}
 	of, totals := Totals(f, []string{"a", "b", "c"}, []int{2, 3, 2})
 	if want := []int{0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2}; totals != 3 || !slices.Equal(of, want) {
 		t.Errorf("%d totals: %v, want %v", totals, of, want)

@@ -33,7 +33,7 @@ func (units) Figures(t Table, s spec.Stat) []plan.Figure {
 }
 
 func (units) RowsNeeded(f plan.Figure, _ *spec.Table) float64 { return f.Quality.Margin }
-func (units) Describe(plan.Figure) string                     { return "units that have a row in the cell" }
+func (units) Describe(plan.Figure, []string) string           { return "units that have a row in the cell" }
 func (units) UnitOf(_ plan.Figure, protects string) string    { return UnitsText(protects) }
 
 // UnitsText names units in a count where a unit with several rows counts once.

@@ -75,7 +75,7 @@ func drawnFigures(t synth.Table) []drawnFigure {
 			continue
 		}
 		all = append(all, drawnFigure{
-			name: n.Name, what: of.Describe(n.Figure),
+			name: n.Name, what: of.Describe(n.Figure, t.By()),
 			value: func(row int) float64 { return n.Value.Value(row) },
 			isSure: func(row int) bool {
 				return all[0].isSure(row) && n.Value.IsValid(row) && n.Flags[row] == synth.Plain &&

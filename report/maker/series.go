@@ -64,7 +64,7 @@ func seriesOf(from *spec.Table, t synth.Table, largestFirst bool) []report.Serie
 	all := []report.Series{first}
 	for _, n := range t.Numbers[:min(len(t.Numbers), mostFigures)] {
 		next := shape
-		next.Figure, next.What, next.Points = n.Name, statistic.OfFigure(n.Figure).Describe(n.Figure),
+		next.Figure, next.What, next.Points = n.Name, statistic.OfFigure(n.Figure).Describe(n.Figure, t.By()),
 			figurePoints(n.FigureColumns)
 		all = append(all, next)
 	}
@@ -93,10 +93,7 @@ func permute[T any](of []T, indices []int) []T {
 
 // labelledShape returns a series with labels for the cells of a table. ok is false if there are too many cells.
 func labelledShape(from *spec.Table, t synth.Table) (report.Series, bool) {
-	s := report.Series{Of: []string{}, Labels: []string{}}
-	for _, k := range t.Keys {
-		s.Of = append(s.Of, k.Attribute.String())
-	}
+	s := report.Series{Of: t.By(), Labels: []string{}}
 	if len(t.Keys) == 1 && t.CellIndices == nil {
 		s.Ordered = orderedLabels(from, t.Keys[0])
 	}
