@@ -163,7 +163,7 @@ const mostQuantiles = 100
 
 // statSource is what the statistics of a marginal are read from, and checked against.
 type statSource interface {
-	// Wrong reports a problem with a node.
+	// AddProblem reports a problem with a node.
 	AddProblem(n document.Node, p document.Problem)
 	// checkHasUnits reports a statistic by units, called what, of a table whose rows are units.
 	checkHasUnits(n document.Node, what string) bool
@@ -325,4 +325,11 @@ func readShare(s statSource, item, of document.Node, stat *Stat) {
 		s.AddProblem(item, document.Problem{Message: "the share of a cell in itself is 1",
 			Expected: "a total of several cells: fewer attributes in `of`, or more in `by`"})
 	}
+}
+
+// readAttributes reads a list of attributes of the marginal, and reports whether they are all that it has.
+func (s statReader) readAttributes(list document.Node) (attributes []Attribute, all bool) {
+	marginal := s.root.Get("marginals").Get(s.marginal.Name)
+	attributes = s.readAttributesOf(s.marginal, marginal, list, func(Attribute) (p document.Problem) { return p })
+	return attributes, len(attributes) == len(marginal.Get("by").Items())
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
-	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/spec/domain"
@@ -129,24 +128,6 @@ func (s statReader) checkMeasurable(n document.Node, what string, power int) *do
 		s.checkFits(n, c, l, power)
 	}
 	return l
-}
-
-// readAttributes reads attributes of the marginal, and reports whether they are all that it has.
-func (s statReader) readAttributes(n document.Node) (attributes []Attribute, all bool) {
-	names, by := s.root.Get("marginals").Get(s.marginal.Name).Get("by").Texts(), s.marginal.By
-	for _, item := range n.Items() {
-		at := slices.IndexFunc(by, func(a Attribute) bool { return a.String() == item.Text() })
-		switch {
-		case !slices.Contains(names, item.Text()):
-			s.AddProblem(item, s.notInBy(s.marginal, item, names))
-		case at >= 0 && slices.Contains(attributes, by[at]):
-			s.AddProblem(item, document.Problem{Message: fmt.Sprintf("%s is there twice", item.Text()),
-				Expected: "each attribute once"})
-		case at >= 0:
-			attributes = append(attributes, by[at])
-		}
-	}
-	return attributes, len(attributes) == len(by) && len(by) == len(names)
 }
 
 // readShares reads the shares of quantiles.
