@@ -27,7 +27,7 @@ func (r *reader) readBudget(root document.Node) {
 		return // already reported
 	}
 	if !split.Present() {
-		b.Leaves = []Leaf{{Share: rest, Line: n.Key.Line}}
+		b.Leaves = []Leaf{{Share: rest}}
 		b.Split = []Part{{Share: big.NewRat(1, 1)}}
 		r.addExtras(b, extras, rest)
 		return
@@ -117,8 +117,7 @@ func (s *splitter) readSplit(n document.Node, prefix string, has *knownAmount) [
 			}
 			e.Parts = s.readSplit(split, e.Part.Path+".", inside)
 		} else {
-			s.leaves = append(s.leaves, Leaf{Path: e.Part.Path, Share: gets.share, Needed: ok && e.isNeeded(),
-				Line: e.Node.Key.Line})
+			s.leaves = append(s.leaves, Leaf{Path: e.Part.Path, Share: gets.share, Needed: ok && e.isNeeded()})
 		}
 		parts[i] = e.Part
 	}

@@ -96,7 +96,7 @@ func (r *reader) addExtras(b *Budget, extras []extra, rest *big.Rat) {
 						l.Path), Expected: "another name in the split"})
 			}
 		}
-		b.Leaves = append(b.Leaves, Leaf{Path: e.path, Share: e.share, Line: e.Key.Line})
+		b.Leaves = append(b.Leaves, Leaf{Path: e.path, Share: e.share})
 		b.Split = append(b.Split, Part{Path: e.path, Share: e.share})
 	}
 }

@@ -21,7 +21,7 @@ func (r *reader) readImpossible(root document.Node) {
 		if t == nil {
 			continue
 		}
-		i := Impossible{Table: t.Name, Line: n.Value.Line, Drop: n.Get("rows").Is(rowsDrop)}
+		i := Impossible{Table: t.Name, Drop: n.Get("rows").Is(rowsDrop)}
 		i.Where = r.readWhere(t, n.Get("where"))
 		r.release.Impossible = append(r.release.Impossible, i)
 		if root.Get("synthetic").Get(t.Name).Present() {

@@ -15,10 +15,9 @@ func TestImpossibleIsOfWhatIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Impossible{
-		{Table: "persons", Where: []Condition{{Attribute{"age", "band"}, []int{0}}, {Attribute{"size", ""}, []int{0, 2}}},
-			Line: 26},
+		{Table: "persons", Where: []Condition{{Attribute{"age", "band"}, []int{0}}, {Attribute{"size", ""}, []int{0, 2}}}},
 		{Table: "persons", Where: []Condition{{Attribute{"region", "state"}, []int{0}}, {Attribute{"hour", ""}, []int{7}},
-			{Attribute{"sex", ""}, []int{0}}}, Drop: true, Line: 27},
+			{Attribute{"sex", ""}, []int{0}}}, Drop: true},
 	}
 	if diff := cmp.Diff(want, r.Impossible); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -40,7 +40,7 @@ func (r *reader) readInvariants(root document.Node) {
 		if f == nil {
 			continue
 		}
-		i := Invariant{Name: n.Key.Value, Table: t.Name, By: f.by, Line: n.Key.Line}
+		i := Invariant{Name: n.Key.Value, Table: t.Name, By: f.by}
 		var ok bool
 		if n.Get("from").Present() {
 			i.File, ok = r.readFigures(n.Get("from"), f)

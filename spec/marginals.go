@@ -19,7 +19,7 @@ func (r *reader) readMarginals(root document.Node) {
 }
 
 func (r *reader) readMarginal(root, n document.Node) {
-	m := Marginal{Name: n.Key.Value, Stats: []Stat{{Kind: Count, Name: "count"}}, Line: n.Key.Line, Every: r.readEvery(n)}
+	m := Marginal{Name: n.Key.Value, Stats: []Stat{{Kind: Count, Name: "count"}}, Every: r.readEvery(n)}
 	t := r.readTable(n, "the marginal's table")
 	if t != nil {
 		m.Table = t.Name

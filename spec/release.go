@@ -146,8 +146,6 @@ type Leaf struct {
 	Share *big.Rat
 	// Needed reports that the leaf gets what the targets of its marginals need, before anything else is divided.
 	Needed bool
-	// Line is the line of the leaf in the spec.
-	Line int
 }
 
 // Attribute is a column at one of its levels; Level "" is the finest.
@@ -193,8 +191,6 @@ type Marginal struct {
 	// Top is the number of cells that are selected and published, privately, for their large counts; 0 if cells are not
 	// selected.
 	Top int64
-	// Line is the line of the marginal in the spec.
-	Line int
 }
 
 // Target asks that the cells of a table lie within Margin of the exact figure with probability Confidence: each cell,
@@ -205,8 +201,6 @@ type Target struct {
 	// number.
 	Share, At *big.Rat
 	AllCells  bool
-	// Line is the line of the target in the spec.
-	Line int
 }
 
 // Impossible says that no row of a table can meet all of Where. Cells of such rows are exact zeros.
@@ -215,8 +209,6 @@ type Impossible struct {
 	Where []Condition
 	// Drop leaves out a row that meets Where; without it, such a row is a breach of the table's contract.
 	Drop bool
-	// Line is its line in the spec.
-	Line int
 }
 
 // Invariant is a public figure for every cell of a marginal: the number of a table's rows in it. Nothing is read from
@@ -230,8 +222,6 @@ type Invariant struct {
 	// Counts has a figure for each cell, in the order of the domains, the last attribute's varying fastest. Figures are
 	// whole and not negative, and their sum is at most [MaxCount].
 	Counts []int64
-	// Line is its line in the spec.
-	Line int
 }
 
 // MaxCount bounds the sum of an invariant's figures, so that it is exact in any arithmetic.
@@ -270,8 +260,6 @@ type Synthetic struct {
 	// Given are the columns of the parent row on which each row is conditioned: the columns of the parent's microdata that
 	// are read, and Size.
 	Given []Attribute
-	// Line is the line of the microdata in the spec.
-	Line int
 }
 
 // SyntheticMethod names a way to make microdata.

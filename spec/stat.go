@@ -100,8 +100,6 @@ type Stat struct {
 	// Within are the attributes that the groups of a total have in common, of which a Share is; none: it is the total of
 	// the table.
 	Within []Attribute
-	// Line is where it stands in the spec.
-	Line int
 }
 
 // QuantileName is the name of the columns of one of the statistic's quantiles: that of a median is its own, of another

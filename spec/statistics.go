@@ -51,7 +51,7 @@ func (r *reader) readStats(root document.Node, t *Table, m *Marginal, n document
 
 // readStat reads one statistic.
 func (s statReader) readStat(item document.Node) Stat {
-	stat := Stat{Name: item.Text(), Line: item.Value.Line}
+	stat := Stat{Name: item.Text()}
 	if s.table == nil {
 		return stat // already reported
 	}

@@ -23,7 +23,7 @@ func (r *reader) readSynthetic(root document.Node) {
 // readMicrodata reads the microdata of one table.
 func (r *reader) readMicrodata(root, n document.Node) {
 	s := Synthetic{Table: n.Key.Value, Method: SyntheticMethod(n.Get("method").TextOr(string(AutoMethod))),
-		Files: int(n.Get("files").WholeNumber()), Line: n.Key.Line}
+		Files: int(n.Get("files").WholeNumber())}
 	if rows := n.Get("rows"); !rows.Is(noisyRows) {
 		s.Rows = rows.WholeNumber()
 	}

@@ -15,8 +15,7 @@ func (r *reader) readTarget(n document.Node) *Target {
 	if !r.IsSound(n) {
 		return nil
 	}
-	t := &Target{Confidence: big.NewRat(95, 100), AllCells: n.Get("of").Is(allCells),
-		Line: n.Key.Line}
+	t := &Target{Confidence: big.NewRat(95, 100), AllCells: n.Get("of").Is(allCells)}
 	var ok bool
 	margin := n.Get("margin")
 	if t.Margin, ok = r.Number(margin); !ok {

@@ -55,7 +55,7 @@ func ExpandSynthetic(r *spec.Release, tables []*workload.Table) ([]Microdata, er
 	for i := range r.Synthetic {
 		d, err := draftMicrodata(r, &r.Synthetic[i], sketch, all)
 		if err != nil {
-			return nil, fmt.Errorf("microdata of %s (line %d): %w", r.Synthetic[i].Table, r.Synthetic[i].Line, err)
+			return nil, fmt.Errorf("microdata of %s: %w", r.Synthetic[i].Table, err)
 		}
 		all = append(all, d)
 	}
