@@ -26,7 +26,6 @@ var readBy = map[string]string{"dprelease.plan/2": "dprelease 0.2.0"}
 type Plan struct {
 	Format    string      `json:"format"`
 	Name      string      `json:"release"`
-	Title     string      `json:"title,omitempty"`
 	Corrects  string      `json:"corrects,omitempty"` // an earlier release of the same account
 	Resume    spec.Resume `json:"resume,omitempty"`   // spec.Never: a run cut off after its debit loses the release
 	Guarantee Guarantee   `json:"guarantee"`
@@ -57,9 +56,20 @@ func NewEmpty(r *spec.Release) *Plan { return (&Plan{Format: Format}).WithReleas
 // unchanged.
 func (p *Plan) WithRelease(r *spec.Release) *Plan {
 	out := *p
-	out.Name, out.Title, out.Corrects, out.Resume, out.Source, out.release = r.Name, r.About.Title, r.Corrects,
-		r.Privacy.Resume, r.Source, r
+	out.Name, out.Corrects, out.Resume, out.Source, out.release = r.Name, r.Corrects, r.Privacy.Resume, r.Source, r
 	return &out
+}
+
+// WithWords returns a copy of the plan with these words, nil for none, and everything else unchanged: neither its bytes
+// nor its hash depend on them. It returns an error for words of another release.
+func (p *Plan) WithWords(w *spec.Words) (*Plan, error) {
+	r, err := p.release.WithWords(w)
+	if err != nil {
+		return nil, err
+	}
+	out := *p
+	out.release = r
+	return &out, nil
 }
 
 // Size says what measuring requires: the cells of all published tables, for a sparse one as many as rows are expected
@@ -104,13 +114,14 @@ func (p *Plan) SpecHash() string {
 var ErrEdited = errors.New("the plan was edited")
 
 // Read decodes a plan.json. It returns an error for bytes that are no plan of this format and for an embedded spec
-// that does not parse. It checks neither that they are canonical, nor that the plan's parts fit together, nor that
+// that does not parse. The plan has no words. It checks neither that they are canonical, nor that the plan's parts fit together, nor that
 // the planner would make this plan.
 func Read(b []byte) (*Plan, error) {
 	var form struct {
 		Format string `json:"format"`
 	}
-	if err := json.Unmarshal(b, &form); err == nil && form.Format != "" && form.Format != Format {
+	err := json.Unmarshal(b, &form)
+	if err == nil && form.Format != "" && form.Format != Format {
 		return nil, fmt.Errorf("the plan's format is %q, expected %q: use %s or, where nothing was measured by it, make the plan again with `dprelease plan`",
 			form.Format, Format, cmp.Or(readBy[form.Format], "the version of dprelease that made it"))
 	}
@@ -126,12 +137,10 @@ func Read(b []byte) (*Plan, error) {
 	if err := p.checkComplete(); err != nil {
 		return nil, fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", ErrEdited, err)
 	}
-	r, err := spec.Parse(p.Source)
-	if err != nil {
+	if p.release, err = spec.Parse(p.Source); err != nil {
 		return nil, fmt.Errorf("the spec inside the plan: %w", err)
 	}
-	p.release = r
-	return &p, nil
+	return p.WithWords(nil)
 }
 
 // checkComplete returns an error unless every selection of a plan that was read can be run and every mechanism is

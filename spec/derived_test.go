@@ -35,9 +35,11 @@ func TestDerivedColumnsHaveTheirLevelsCategories(t *testing.T) {
 		}
 	}
 	north, _ := columns.Column("north").Domain.Level("")
-	named := []domain.Category{{Code: "s1", Label: "North"}, {Code: "s2", Label: "South"}}
-	if !cmp.Equal(named, north.Categories) {
-		t.Errorf("categories %v, want %v", north.Categories, named)
+	if want := []domain.Category{{Code: "s1"}, {Code: "s2"}}; !cmp.Equal(want, north.Categories) {
+		t.Errorf("categories %v, want %v", north.Categories, want)
+	}
+	if label := r.Words.Labels[columns.Name]["north"]["s2"]; label != "South" {
+		t.Errorf("s2 is called %q", label)
 	}
 	want := []Attribute{{"age", "band"}, {"stage", ""}, {"sex", ""}, {"region", ""}, {"fare", "coarse"}}
 	if by := r.Marginals[2].By; !cmp.Equal(want, by) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/spec/domain"
+	"github.com/google/go-cmp/cmp"
 )
 
 // column parses one column, written as in a spec, of a table with no other column.
@@ -19,7 +20,16 @@ func column(t testing.TB, text string, files map[string]string) *Column {
 }
 
 func tryColumn(text string, files map[string]string) (*Column, error) {
-	r, err := Parse(Source{Name: "release.yaml", Files: files, Text: `version: 1
+	r, err := releaseOfColumn(text, files)
+	if err != nil {
+		return nil, err
+	}
+	return r.Tables[0].Columns[0], nil
+}
+
+// releaseOfColumn reads a release whose one table has one column.
+func releaseOfColumn(text string, files map[string]string) (*Release, error) {
+	return Parse(Source{Name: "release.yaml", Files: files, Text: `version: 1
 release: x
 privacy: {protects: trip, neighbours: add-remove}
 budget: {epsilon: 1}
@@ -32,10 +42,6 @@ tables:
 marginals:
   total: {by: []}
 `})
-	if err != nil {
-		return nil, err
-	}
-	return r.Tables[0].Columns[0], nil
 }
 
 func TestPoliciesNameCategories(t *testing.T) {
@@ -57,13 +63,22 @@ func TestCodebookLevels(t *testing.T) {
 	book := "\ufeffplace,label,state,state_label,nation\n" +
 		"003,Three,s2,South,n\n001,One,s1,North,n\n\"002\",\"Two, or so\",s2,South,n\n"
 	files := map[string]string{"r.csv": book}
-	d := column(t, "{codebook: r.csv, levels: [nation, state, district]}", files).Domain
-	if got := fmt.Sprint(d.Categories()); got != "[{003 Three} {001 One} {002 Two, or so}]" {
+	r, err := releaseOfColumn("{codebook: r.csv, levels: [nation, state, district]}", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := r.Tables[0].Columns[0].Domain
+	if got := fmt.Sprint(d.Categories()); got != "[{003 } {001 } {002 }]" {
 		t.Errorf("finest %s", got)
 	}
 	state, _ := d.Level("state")
-	if got := fmt.Sprint(state.Categories, state.CategoryOf); got != "[{s2 South} {s1 North}] [0 1 0]" {
+	if got := fmt.Sprint(state.Categories, state.CategoryOf); got != "[{s2 } {s1 }] [0 1 0]" {
 		t.Errorf("state %s", got)
+	}
+	codes := map[string]string{"003": "Three", "001": "One", "002": "Two, or so"}
+	labels := map[string]map[string]string{"x": codes, "x.district": codes, "x.state": {"s1": "North", "s2": "South"}}
+	if diff := cmp.Diff(labels, r.Words.Labels["t"]); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
 	}
 	district, ok := d.Level("district")
 	if !ok || district.CategoryOf != nil || district.Size() != 3 {

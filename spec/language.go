@@ -22,7 +22,7 @@ var language = sync.OnceValue(func() *shape.Shape {
 		shape.Field{Key: "corrects", Shape: shape.Text("the name of the earlier release that this one corrects").
 			WithParams()},
 		shape.Field{Key: "params", Shape: paramsShape()},
-		shape.Field{Key: "about", Shape: aboutShape()},
+		shape.Field{Key: "about", Shape: aboutShape(), Words: true},
 		shape.Field{Key: "fit", Shape: fitShape()},
 		shape.Field{Key: "privacy", Shape: privacyShape(), Required: "whom the release protects",
 			Fix: "privacy: {protects: person, neighbours: add-remove}"},

@@ -66,15 +66,22 @@ func readSource(src Source, open files.Opener) (*Release, error) {
 		src.Params = nil // as it is when read back from JSON
 	}
 	r := newReader(document.NewFindings(src.Name, src.Text), open)
-	if root, ok := readTree(r.Findings); ok {
+	root, ok := readTree(r.Findings)
+	if ok {
 		shape.Check(r.Findings, language(), root, &unfilled)
 		r.SpreadMarks(root.Value)
 		if root.Value.Kind == yaml.MappingNode {
 			r.readRelease(root, src.Params)
 		}
 	}
-	src.Files, src.Digests = r.files.KeptTexts()
+	r.release.written = src.Text
+	var wordy map[string][]files.Digest
+	src.Files, src.Digests, wordy = r.files.KeptTexts()
 	r.release.Source = src
+	if ok {
+		r.release.Source.Text = canonicalText(root.Value)
+		r.takeWords(root.Get("about"), wordy)
+	}
 	r.release.Unbuilt, r.release.Warnings = r.Unbuilt(), r.Warnings()
 	failure := &document.Errors{Problems: r.Problems()}
 	switch {
@@ -90,7 +97,7 @@ func readSource(src Source, open files.Opener) (*Release, error) {
 // marginals.ages.target. If the spec has no value at that path, the problem is positioned at the longest part of the
 // path that exists.
 func (r *Release) Problem(path string, p document.Problem) error {
-	f := document.NewFindings(r.Source.Name, r.Source.Text)
+	f := document.NewFindings(r.Source.Name, r.written)
 	root, _ := readTree(f)
 	return f.ProblemAt(root, path, p)
 }

@@ -51,9 +51,7 @@ func (r *reader) readCorrects(n document.Node) {
 }
 
 func (r *reader) readAbout(n document.Node) {
-	about := &r.release.About
-	for key, into := range map[string]*string{"title": &about.Title, "population": &about.Population,
-		"period": &about.Period, "contact": &about.Contact} {
+	for key, into := range r.release.About.byKey() {
 		if text := n.Get(key); r.IsSound(text) {
 			*into, _ = r.params.Fill(text)
 		}

@@ -94,8 +94,34 @@ func FuzzParse(f *testing.F) {
 		}
 		if r != nil {
 			assertEqual(t, r, again)
+			if err == nil {
+				assertReadAgain(t, r)
+			}
 		}
 	})
+}
+
+// assertReadAgain reads a release from its source and its words, and compares the two by all their fields except the
+// positions of problems: the text of a source is in canonical form, and reading leaves it as it is.
+func assertReadAgain(t *testing.T, a *Release) {
+	t.Helper()
+	parsed, err := Parse(a.Source)
+	if err != nil {
+		t.Fatalf("the release is refused when it is read again: %v", err)
+	}
+	w, err := ReadWords(a.Words.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := parsed.WithWords(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Warnings) != len(b.Warnings) || !a.EqualButWords(b) {
+		t.Errorf("%d warnings, and when it is read again %d, or the release differs", len(a.Warnings), len(b.Warnings))
+	}
+	b.written, b.Source.Name, b.Warnings = a.written, a.Source.Name, a.Warnings
+	assertEqual(t, a, b)
 }
 
 // assertEqual compares two releases by all their fields.

@@ -145,12 +145,7 @@ func TestColumnsMayBeCalledAsFormats(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		again, err := Parse(r.Source)
-		if err != nil {
-			t.Errorf("%q: what a plan holds is refused: %v", name, err)
-			continue
-		}
-		assertEqual(t, r, again)
+		assertReadAgain(t, r)
 	}
 }
 
@@ -176,11 +171,7 @@ func FuzzUnpackedTable(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := Parse(r.Source)
-		if err != nil {
-			t.Fatalf("an extract is refused: %v", err)
-		}
-		assertEqual(t, r, again)
+		assertReadAgain(t, r)
 		if j := r.Tables[0].Join("register"); len(j.rowOfKey) != j.Rows || j.Rows != len(u.Rows) {
 			t.Fatalf("%d keys of %d rows, which were %d", len(j.rowOfKey), j.Rows, len(u.Rows))
 		}

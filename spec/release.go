@@ -2,6 +2,7 @@ package spec
 
 import (
 	"math/big"
+	"reflect"
 	"slices"
 
 	"github.com/dprelease/dprelease/spec/document"
@@ -14,26 +15,30 @@ import (
 // plan that embeds it can be read back without a file system.
 type Source struct {
 	// Name is the base name of the spec file, for error messages.
-	Name string `json:"name"`
-	// Text is the YAML as written.
+	Name string `json:"-"`
+	// Text is the YAML. That of a release is in canonical form: without comments, layout and words.
 	Text string `json:"text"`
 	// Params are the values given for the declared parameters.
 	Params map[string]string `json:"params,omitempty"`
-	// Files maps the paths of public files, as written in the spec and with parameters filled in, to their texts.
+	// Files maps the paths of public files, as written in the spec and with parameters filled in, to their texts. Those
+	// of a release are without words: its code books have no labels.
 	Files map[string]string `json:"files,omitempty"`
-	// Digests are, for each of Files, the digests of the whole file as it was read: of its bytes and, if it is compressed,
-	// of its text. If they are missing, they are the digests of the text in Files.
+	// Digests are, for each of Files without words, the digests of the whole file as it was read: of its bytes and, if it
+	// is compressed, of its text. If they are missing, they are the digests of the text in Files.
 	Digests map[string][]files.Digest `json:"digests,omitempty"`
 }
 
 // Release is a validated spec. It is immutable after Parse returns it.
 type Release struct {
 	Source Source
+	// Words are the texts that people read, as the spec has them; nil for a release that was read without them.
+	Words *Words
+	// About is what Words say about the release, with parameters filled in.
+	About About
 	// Name matches [a-z0-9][a-z0-9._-]* and has at most 100 characters, so that it is safe as a file name.
 	Name string
 	// Corrects is the name of the earlier release that this one corrects, "" for none.
 	Corrects string
-	About    About
 	// Fit are the classes of precision, the most precise first and the class of the rest last; empty if the spec defines
 	// none.
 	Fit     []FitClass
@@ -58,6 +63,22 @@ type Release struct {
 	Unbuilt []document.Unbuilt
 	// Warnings are for the person who approves the release; they stop nothing.
 	Warnings []document.Problem
+
+	written string // the YAML as it was read, which positions of problems are in
+}
+
+// EqualButWords reports whether two releases are equal but for the words, and for the positions of problems.
+func (r *Release) EqualButWords(other *Release) bool {
+	bare := func(r *Release) Release {
+		out := *r
+		out.Source.Name, out.Words, out.About, out.written = "", nil, About{}, ""
+		out.Unbuilt, out.Warnings = nil, make([]document.Problem, len(r.Warnings))
+		for i, p := range r.Warnings {
+			out.Warnings[i].Message = p.Message
+		}
+		return out
+	}
+	return reflect.DeepEqual(bare(r), bare(other))
 }
 
 // Table returns the table of that name, nil if there is none.
@@ -74,9 +95,6 @@ func findFirst[T any](all []*T, isMeant func(*T) bool) *T {
 	}
 	return nil
 }
-
-// About is what the readers of the release are told about it.
-type About struct{ Title, Population, Period, Contact string }
 
 // Neighbours is the neighbouring relation on units.
 type Neighbours string

@@ -31,5 +31,9 @@ func (r *Release) WithBudget(key, amount string) (*Release, error) {
 	}
 	lines[at.Line-1] = string(line[:at.Column-1]) + amount + string(line[end:])
 	source.Text = strings.Join(lines, "")
-	return Parse(source)
+	changed, err := Parse(source)
+	if err != nil {
+		return nil, err
+	}
+	return changed.WithWords(r.Words)
 }

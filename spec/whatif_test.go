@@ -23,8 +23,13 @@ marginals: {m: {by: [mode], budget: main}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := strings.Replace(text, "1e-9", "1e-12", 1); other.Source.Text != want {
-		t.Errorf("the text became\n%s", other.Source.Text)
+	want, err := Parse(Source{Name: "r.yaml", Text: strings.Replace(text, "1e-9", "1e-12", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other.Source.Text != want.Source.Text || other.Budget.Delta.RatString() != "1/1000000000000" ||
+		other.About.Title != "ε, δ" {
+		t.Errorf("the text became\n%s\nwith the title %q", other.Source.Text, other.About.Title)
 	}
 	if other, err = r.WithBudget("epsilon", "5/2"); err != nil || other.Budget.Epsilon.RatString() != "5/2" ||
 		other.Budget.Delta.Cmp(r.Budget.Delta) != 0 {

@@ -59,7 +59,7 @@ type Number struct {
 	FigureColumns
 }
 
-// keysOf returns the keys of a query's factors.
+// keysOf returns the keys of a query's factors, with the labels of their categories.
 func keysOf(r *spec.Release, q plan.Query) ([]Key, error) {
 	levels, err := q.Levels(r)
 	if err != nil {
@@ -67,10 +67,11 @@ func keysOf(r *spec.Release, q plan.Query) ([]Key, error) {
 	}
 	keys := make([]Key, len(levels))
 	for i, f := range q.Factors {
+		attribute := spec.Attribute{Column: f.Attribute, Level: f.Level}
 		keys[i] = Key{
-			Attribute: spec.Attribute{Column: f.Attribute, Level: f.Level},
+			Attribute: attribute,
 			Type:      r.Table(q.Table).Column(f.Attribute).KeyType(),
-			Level:     levels[i],
+			Level:     r.Words.Labelled(q.Table, attribute.String(), levels[i]),
 		}
 	}
 	return keys, nil

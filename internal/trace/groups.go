@@ -36,7 +36,7 @@ func (t *Trace) selectedAt(e *published.Release, planned plan.Table, answer meas
 	}
 	declared := e.Plan.Release().Table(planned.From)
 	for i, k := range keys {
-		if _, err := t.addKey(planned.By[i], k.Level, codes[i]); err == nil {
+		if _, err := t.addKey(e, planned, i, k.Level, codes[i]); err == nil {
 			continue
 		} else if declared.Column(k.Attribute.Column).Domain.Discover() == nil {
 			return 0, err

@@ -36,7 +36,7 @@ func (t *Trace) chosenAt(e *published.Release, planned plan.Table, answer measur
 	}
 	cell := uint64(0)
 	for i, l := range levels {
-		category, err := t.addKey(planned.By[i], l, codes[i])
+		category, err := t.addKey(e, planned, i, l, codes[i])
 		if err != nil {
 			return 0, err
 		}

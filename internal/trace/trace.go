@@ -233,7 +233,7 @@ func (t *Trace) cellOf(e *published.Release, table int, codes []string) (row int
 		return 0, nil, err
 	}
 	for i, code := range codes {
-		category, err := t.addKey(planned.By[i], levels[i], code)
+		category, err := t.addKey(e, planned, i, levels[i], code)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -243,8 +243,11 @@ func (t *Trace) cellOf(e *published.Release, table int, codes []string) (row int
 	return row, selected, nil
 }
 
-// addKey finds the category of a key by its code, and records it.
-func (t *Trace) addKey(attribute string, level *domain.Level, code string) (int, error) {
+// addKey finds the category of a table's key by its code, and records it.
+func (t *Trace) addKey(e *published.Release, planned plan.Table, key int, level *domain.Level, code string) (int,
+	error) {
+	attribute := planned.By[key]
+	level = e.Plan.Release().Words.Labelled(planned.From, attribute, level)
 	category := slices.IndexFunc(level.Categories, func(c domain.Category) bool { return c.Code == code })
 	if category < 0 {
 		return 0, published.NoSuch("category of "+attribute, code, published.CategoryCodes(level))

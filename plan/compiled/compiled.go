@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds a plan with what follows from it, worked out once in a step and passed on.
@@ -22,7 +23,11 @@ type Compiled struct {
 	*planned
 	text string
 	hash string
+	*results
+}
 
+// results are what follows from a plan, whatever its words.
+type results struct {
 	workload  *Workload // nil until it is needed
 	estimated sync.Once
 	estimates []Estimate
@@ -32,7 +37,7 @@ type Compiled struct {
 // Of compiles a plan, which nobody may write to from then on.
 func Of(p *plan.Plan) *Compiled {
 	text := p.Bytes()
-	return &Compiled{planned: p, text: string(text), hash: plan.HashOf(text)}
+	return &Compiled{planned: p, text: string(text), hash: plan.HashOf(text), results: &results{}}
 }
 
 // WithEstimates compiles a plan, as [Of] does, with the estimates that the planner has made for it.
@@ -53,7 +58,16 @@ func (c *Compiled) Copy() (*Compiled, error) {
 	if err != nil {
 		return nil, editedError(err)
 	}
-	return &Compiled{planned: p, text: c.text, hash: c.hash, workload: w}, nil
+	return &Compiled{planned: p, text: c.text, hash: c.hash, results: &results{workload: w}}, nil
+}
+
+// WithWords returns the plan with these words, nil for none. It returns an error for words of another release.
+func (c *Compiled) WithWords(w *spec.Words) (*Compiled, error) {
+	p, err := c.planned.WithWords(w)
+	if err != nil {
+		return nil, err
+	}
+	return &Compiled{planned: p, text: c.text, hash: c.hash, results: c.results}, nil
 }
 
 // Plan returns the plan, which nobody may write to.

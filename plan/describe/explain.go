@@ -26,8 +26,8 @@ func Explain(c *compiled.Compiled, w io.Writer) error {
 	p := c.Plan()
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "Plan of release %s", p.Name)
-	if p.Title != "" {
-		fmt.Fprintf(b, ": %s", p.Title)
+	if p.Release().About.Title != "" {
+		fmt.Fprintf(b, ": %s", p.Release().About.Title)
 	}
 	fmt.Fprintf(b, "\n\nPromises %s\n\n", Guarantee(p))
 	explainGovernance(p, b)

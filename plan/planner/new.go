@@ -3,7 +3,6 @@ package planner
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
@@ -28,8 +27,10 @@ import (
 // does not agree with its text has a plan, but one that cannot be verified.
 func New(r *spec.Release) (*compiled.Compiled, error) {
 	own, err := spec.Parse(r.Source)
-	if err == nil && reflect.DeepEqual(own, r) {
-		return planOwned(own)
+	if err == nil && own.EqualButWords(r) {
+		if own, err = own.WithWords(r.Words); err == nil {
+			return planOwned(own)
+		}
 	}
 	d, err := passes(r, nil)
 	if err != nil {

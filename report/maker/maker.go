@@ -44,7 +44,7 @@ func New(in Input) (*report.Report, error) {
 	p := in.Plan.Plan()
 	about := p.Release().About
 	r := &report.Report{
-		Format: report.Format, Release: in.Plan.Name, Title: in.Plan.Title,
+		Format: report.Format, Release: in.Plan.Name, Title: about.Title,
 		Population: about.Population, Period: about.Period, Contact: about.Contact,
 		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(), StatusText: statusText(paid.Status),
 		Provenance: provenanceOf(in),

@@ -172,6 +172,7 @@ func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string)
 			if of.policy.Action != spec.As || of.policy.Category >= finest.Size() {
 				continue
 			}
+			finest := p.Release().Words.Labelled(t.Name, c.Name, finest)
 			into := words.Category(finest.Categories[of.policy.Category])
 			b := report.Bias{Cause: fmt.Sprintf("%s values of %s count as %s", of.values, c.Name, into), Tables: []string{},
 				Direction: oneCategory, Size: notCounted}

@@ -86,7 +86,7 @@ func WhatIf(p *compiled.Forecast) ([]byte, error) {
 		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
 			sourceHash(style), sourceHash(whatIfScript)),
 		Style: template.CSS(style), Script: template.JS(whatIfScript),
-		Title: p.Plan.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: describe.Budget(p.Plan.Guarantee), Name: "ε",
+		Title: p.Plan.Release().About.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: describe.Budget(p.Plan.Guarantee), Name: "ε",
 	}
 	asked := p.Plan.Release().Budget
 	amount := asked.Epsilon

@@ -99,7 +99,7 @@ var placeholder = regexp.MustCompile(`\$\{[^}]*\}?`)
 func (p *Parameters) Fill(n Node) (string, bool) {
 	ok := true
 	filled := placeholder.ReplaceAllStringFunc(n.Text(), func(use string) string {
-		name := strings.TrimSuffix(strings.TrimPrefix(use, "${"), "}")
+		name := nameIn(use)
 		value, known := p.values[name]
 		if !known {
 			ok = false
@@ -109,6 +109,21 @@ func (p *Parameters) Fill(n Node) (string, bool) {
 	})
 	return filled, ok
 }
+
+// FillText returns a text with every ${NAME} replaced by the value of that name, and an error if one has no value.
+func FillText(text string, values map[string]string) (filled string, err error) {
+	filled = placeholder.ReplaceAllStringFunc(text, func(use string) string {
+		value, known := values[nameIn(use)]
+		if !known {
+			err = fmt.Errorf("%s has no value", Clip(use))
+		}
+		return value
+	})
+	return filled, err
+}
+
+// nameIn returns the name of the parameter that a text ${NAME} uses.
+func nameIn(use string) string { return strings.TrimSuffix(strings.TrimPrefix(use, "${"), "}") }
 
 // reportUndeclared reports a use of a parameter that the spec does not declare. A declared parameter without a valid
 // value is reported at its declaration.

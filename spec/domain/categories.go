@@ -211,7 +211,7 @@ func (r *Reader) openCodebook(n document.Node) *codebook {
 		r.ReportIn(n.Value, n.Path, *problem)
 		return nil
 	}
-	r.files.KeepText(path, text)
+	r.files.KeepColumns(path, text, &b.Table, b.codeColumns())
 	r.books[path] = b
 	return b
 }

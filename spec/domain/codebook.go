@@ -108,6 +108,15 @@ func (b *codebook) levelColumns() []string {
 	return names
 }
 
+// codeColumns returns the columns that are not labels.
+func (b *codebook) codeColumns() map[string]bool {
+	all := map[string]bool{b.Header[0]: true}
+	for _, name := range b.levelColumns() {
+		all[name] = true
+	}
+	return all
+}
+
 // codeCategories returns the codes with their labels, in row order.
 func (b *codebook) codeCategories() []Category {
 	label := b.labelColumn(0)

@@ -16,6 +16,7 @@ type Set struct {
 	opener   Opener
 	texts    map[string]string
 	digests  map[string][]Digest
+	wordy    map[string][]Digest
 	tables   map[string]*tableUse
 }
 
@@ -50,6 +51,15 @@ func (s *Set) ReadText(at document.Node, k Kind, path string) (string, bool) {
 
 // KeepText keeps the text of a file for the plan.
 func (s *Set) KeepText(path, text string) { s.keep(path, text, []Digest{DigestText(text)}) }
+
+// KeepColumns keeps some columns of a table for the plan, and the digest of its whole text for the words.
+func (s *Set) KeepColumns(path, text string, t *Table, columns map[string]bool) {
+	s.keep(path, t.extractColumns(columns), nil)
+	if s.wordy == nil {
+		s.wordy = map[string][]Digest{}
+	}
+	s.wordy[path] = []Digest{DigestText(text)}
+}
 
 // ReadTable reads a public table of a format, named at a node. It returns false and reports a problem if the table is
 // not read.
@@ -104,15 +114,21 @@ func (s *Set) KeepTables() {
 
 func (s *Set) keep(path, text string, digests []Digest) {
 	if s.texts == nil {
-		s.texts, s.digests = map[string]string{}, map[string][]Digest{}
+		s.texts = map[string]string{}
 	}
-	s.texts[path], s.digests[path] = text, digests
+	if s.texts[path] = text; digests == nil {
+		return
+	}
+	if s.digests == nil {
+		s.digests = map[string][]Digest{}
+	}
+	s.digests[path] = digests
 }
 
-// KeptTexts returns the texts that are kept, by the paths of their files, with the digests of the files; nil if there
-// are none.
-func (s *Set) KeptTexts() (texts map[string]string, digests map[string][]Digest) {
-	return s.texts, s.digests
+// KeptTexts returns the texts that are kept for the plan, by the paths of their files, with the digests of the files;
+// nil if there are none. The digests of files that also contain words are separate: those change with the words.
+func (s *Set) KeptTexts() (texts map[string]string, digests, wordy map[string][]Digest) {
+	return s.texts, s.digests, s.wordy
 }
 
 // reportUnopened reports a public file that was not read.

@@ -59,6 +59,8 @@ type Field struct {
 	Fix string
 	// Requires is another key that this one requires.
 	Requires string
+	// Words reports that the value is read by people and decides nothing; [WithoutWords] leaves it out.
+	Words bool
 }
 
 // Branch is one alternative of a choice.
