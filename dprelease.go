@@ -67,10 +67,11 @@ type Options struct {
 	Log       *slog.Logger
 
 	// For [Publish]: the number of the publication of the measurements, 0 and 1 being the first, and the reason why it
-	// replaces the one before; the rows of microdata, as N or TABLE=N, and the method, as METHOD or TABLE=METHOD, if they
+	// replaces the one before; a file of words, NAME.words.json, to use instead of the sealed ones; the rows of microdata, as N or TABLE=N, and the method, as METHOD or TABLE=METHOD, if they
 	// are not the plan's.
 	Revision      int
 	Reason        string
+	Words         string
 	Rows, Methods []string
 
 	// Progress, if not nil, receives how far reading and writing have come. This depends on the data: it may be shown to
@@ -93,7 +94,8 @@ type Progress struct {
 func (o Options) releaseOptions() (release.Options, error) {
 	out := release.Options{Out: o.Out, Data: o.Data, Ledger: o.Ledger, State: o.State, Approvals: o.Approvals,
 		Trust: o.Trust, Today: o.Today, Memory: o.Memory, Log: o.Log, Step: o.Step,
-		Revision: release.Revision{Number: o.Revision, Reason: o.Reason}, Rows: o.Rows, Methods: o.Methods}
+		Revision: release.Revision{Number: o.Revision, Reason: o.Reason}, Words: o.Words, Rows: o.Rows,
+		Methods: o.Methods}
 	if o.Progress != nil {
 		out.Progress = func(p progress.Progress) { o.Progress(Progress(p)) }
 	}

@@ -40,8 +40,9 @@ func hostileReport(t *testing.T, text string) *report.Report {
 	t.Helper()
 	in := input(report.Practice, nil)
 	p := in.Plan.Plan()
-	p.Release().About.Population, p.Release().About.Contact = text, text
-	p.Title, p.Source.Text, p.Source.Name, p.Guarantee.Protects = text, text, text, text
+	about := &p.Release().About
+	about.Title, about.Population, about.Contact = text, text, text
+	p.Source.Text, p.Source.Name, p.Guarantee.Protects = text, text, text
 	p.Guarantee.ID, p.Release().Warnings = text, []document.Problem{{Message: text}}
 	p.Source.Params, p.Source.Files = map[string]string{text: text}, map[string]string{text: text}
 	for i := range p.Tables {

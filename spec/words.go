@@ -5,6 +5,8 @@ package spec
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,6 +64,12 @@ func (w *Words) Labelled(table, attribute string, l *domain.Level) *domain.Level
 
 // Bytes returns the canonical words.json.
 func (w *Words) Bytes() []byte { return canonical.Must(canonical.Indented(w)) }
+
+// Hash returns the SHA-256 of [Words.Bytes], in hexadecimal.
+func (w *Words) Hash() string {
+	sum := sha256.Sum256(w.Bytes())
+	return hex.EncodeToString(sum[:])
+}
 
 // ReadWords decodes a words.json. It returns an error for bytes that are not the canonical form of words.
 func ReadWords(b []byte) (*Words, error) {

@@ -27,7 +27,7 @@ func TestStreamIsBound(t *testing.T) {
 	for name, change := range map[string]func(*measured.Sealed){
 		"another plan": func(m *measured.Sealed) {
 			other := *m.Plan.Plan()
-			other.Title = "another"
+			other.Corrects = "another"
 			m.Plan = compiled.Of(&other)
 		},
 		"another definition": func(m *measured.Sealed) { m.Measured[0].Measurement.ID = "another" },

@@ -29,6 +29,7 @@ const (
 type Approval struct {
 	// hash of the plan; with Standing, Charge.Template; of a grant, Grant.Hash
 	Plan      string         `json:"plan"`
+	Words     string         `json:"words,omitempty"`    // hash of the words of the plan; none of a grant
 	Role      string         `json:"role"`               // one of the account's policy
 	Statement string         `json:"statement"`          // what the signer attests, one sentence
 	Standing  *Standing      `json:"standing,omitempty"` // for releases to come; nil: for this plan alone
@@ -54,6 +55,8 @@ func (a Approval) Verify() error {
 	switch {
 	case !hashPattern.MatchString(a.Plan):
 		return errors.New("the approval's plan is not 64 lower-case hexadecimal digits")
+	case a.Words != "" && !hashPattern.MatchString(a.Words):
+		return errors.New("the words of the approval are not 64 lower-case hexadecimal digits")
 	case !namePattern.MatchString(a.Role):
 		return fmt.Errorf("the approval's role is %q; use %s", a.Role, nameRule)
 	case !isOneLine(a.Statement):
@@ -69,6 +72,13 @@ func (a Approval) Verify() error {
 		return fmt.Errorf("the approval of role %s: %w", a.Role, err)
 	}
 	return nil
+}
+
+// RenewsWords reports whether a is a valid approval of other words of a plan by the signer of an earlier approval, in
+// the same role.
+func (a Approval) RenewsWords(earlier Approval, plan, words string) bool {
+	return a.Plan == plan && a.Words == words && a.Standing == nil && a.Role == earlier.Role &&
+		a.Signer == earlier.Signer && a.Verify() == nil
 }
 
 // message returns the signed text: the canonical JSON of a without its signature.
@@ -118,7 +128,7 @@ func ReadApproval(b []byte) (Approval, error) {
 
 // equal reports whether a and b are the same signature on the same text.
 func (a Approval) equal(b Approval) bool {
-	return a.Plan == b.Plan && a.Role == b.Role && a.Statement == b.Statement && a.Signer == b.Signer &&
+	return a.Plan == b.Plan && a.Words == b.Words && a.Role == b.Role && a.Statement == b.Statement && a.Signer == b.Signer &&
 		a.Signature == b.Signature &&
 		(a.Standing == nil) == (b.Standing == nil) && (a.Standing == nil || *a.Standing == *b.Standing)
 }

@@ -87,6 +87,9 @@ func (b *book) whyUnfit(a Approval, c Charge, keys []sign.PublicKey, day string)
 		return fmt.Sprintf("%s is not valid: %v", by, err)
 	case !slices.Contains(keys, a.Signer):
 		return by + " is by a key that the account does not list for this role"
+	case a.Words != c.Words && (a.Standing == nil && a.Plan == c.PlanHash ||
+		a.Standing != nil && c.Template != "" && a.Plan == c.Template):
+		return fmt.Sprintf("%s is of this plan with other words (%s)", by, shortHash(a.Words))
 	case a.Standing == nil && a.Plan != c.PlanHash:
 		return fmt.Sprintf("%s is of another plan (%s)", by, shortHash(a.Plan))
 	case a.Standing == nil:

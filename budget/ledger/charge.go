@@ -18,6 +18,7 @@ type Charge struct {
 	Terms           Terms       // must equal those of every account
 	Cost            budget.Cost // positive, in the accounts' definition: Epsilon, or Rho and perhaps Delta
 
+	Words      string     // hash of the plan's words, as PlanHash; approvals are of the plan with these words
 	Template   string     // hash of the plan with its parameters blank, as PlanHash; needed by standing approvals alone
 	Corrects   string     // an earlier, finished release of Account that this one corrects, or ""
 	Mechanisms []Repeated // what the plan runs, for the figure of one joint plan; never used in admission
@@ -41,6 +42,8 @@ func (c Charge) check() error {
 		return fmt.Errorf("ledger: release %s: the commitment is not 64 lower-case hexadecimal digits", c.Release)
 	case c.Template != "" && !hashPattern.MatchString(c.Template):
 		return fmt.Errorf("ledger: release %s: the template is not 64 lower-case hexadecimal digits", c.Release)
+	case c.Words != "" && !hashPattern.MatchString(c.Words):
+		return fmt.Errorf("ledger: release %s: the hash of its words is not 64 lower-case hexadecimal digits", c.Release)
 	case c.Corrects != "" && !namePattern.MatchString(c.Corrects):
 		return fmt.Errorf("ledger: release %s: it corrects %q, which is not a release name: use %s", c.Release, c.Corrects,
 			nameRule)
@@ -92,9 +95,14 @@ func (c Charge) reserveEntry(used []Approval) entry {
 		Template: c.Template, Corrects: c.Corrects, Mechanisms: c.Mechanisms, Approvals: used}
 }
 
-// chargeUnder returns the charge of a reserve entry, under the terms of its account.
+// chargeUnder returns the charge of a reserve entry, under the terms of its account. The entry records the words in the
+// approvals that were used, which must agree.
 func (e entry) chargeUnder(t Terms) Charge {
+	words := ""
+	if len(e.Approvals) > 0 {
+		words = e.Approvals[0].Words
+	}
 	return Charge{Account: e.Account, FurtherAccounts: e.Also, Release: e.Release, PlanHash: e.PlanHash, Terms: t,
 		Cost:     *e.Cost,
-		Template: e.Template, Corrects: e.Corrects, Mechanisms: e.Mechanisms, Approvals: e.Approvals}
+		Words: words, Template: e.Template, Corrects: e.Corrects, Mechanisms: e.Mechanisms, Approvals: e.Approvals}
 }

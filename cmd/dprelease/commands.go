@@ -271,6 +271,9 @@ repeated: the same bytes come out.
 With --revision N the same measurements are published again, by this version of
 the program, in NAME-rN beside the publication that they replace.
 
+With --words NAME.words.json titles and labels are those of that file, which
+dprelease plan SPEC writes: a changed text is a revision, without another debit.
+
 With --rows N the microdata are drawn with N rows, from the same measurements;
 with --method tables from a model of all that was measured, of the tables too.`,
 		Args: argCount(1, 1),
@@ -283,7 +286,8 @@ with --method tables from a model of all that was measured, of the tables too.`,
 				return err
 			}
 			steps := a.stepOptions()
-			steps.Revision, steps.Reason, steps.Rows, steps.Methods = only.Revision, only.Reason, only.Rows, only.Methods
+			steps.Revision, steps.Reason, steps.Words = only.Revision, only.Reason, only.Words
+			steps.Rows, steps.Methods = only.Rows, only.Methods
 			r, err := dprelease.Publish(c.Context(), args[0], steps)
 			if err != nil {
 				return err
@@ -306,6 +310,8 @@ with --method tables from a model of all that was measured, of the tables too.`,
 	a.ledgerFlag(c, "with one, only what it paid for is published")
 	a.officeFlag(c, "the manifest")
 	c.Flags().IntVar(&only.Revision, "revision", 1, "which publication of these measurements this is")
+	c.Flags().StringVar(&only.Words, "words", "",
+		"a `FILE` of titles and labels to use instead of those that were sealed with the measurements")
 	c.Flags().StringArrayVar(&only.Rows, "rows", nil,
 		"how many rows of microdata to draw, `N` or TABLE=N, instead of as many as the plan says")
 	c.Flags().StringArrayVar(&only.Methods, "method", nil,

@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -50,7 +51,11 @@ func (l Ledger) Approve(ctx context.Context, p *compiled.Compiled, planPath stri
 			return approval, "", err
 		}
 	}
-	approval = ledger.Approval{Plan: p.Hash(), Role: a.Role, Statement: a.Statement}
+	words := p.Release().Words
+	if words == nil {
+		return approval, "", &verdict.Unusable{File: planPath, Err: planfile.ErrNoWords}
+	}
+	approval = ledger.Approval{Plan: p.Hash(), Words: words.Hash(), Role: a.Role, Statement: a.Statement}
 	middle := a.Role
 	if a.Standing != nil {
 		approval.Plan, approval.Standing = template.Hash(p.Plan()), a.Standing
@@ -121,9 +126,9 @@ func (*WrongSigner) Verdict() verdict.Verdict {
 // usualStatement returns what a signature attests if the signer states nothing else.
 func usualStatement(standing *ledger.Standing) string {
 	if standing == nil {
-		return "I have read this plan and agree that it be measured and published, once."
+		return "I have read this plan with its words and agree that it be measured and published, once."
 	}
-	return "I have read this plan and agree that it be measured and published with any parameters, until the day and as often as stated."
+	return "I have read this plan with its words and agree that it be measured and published with any parameters, until the day and as often as stated."
 }
 
 // Approvals returns the approvals in a folder, for whatever plans: the account takes the ones that it requires.

@@ -197,6 +197,7 @@ func documentsOf(s *measured.Sealed, tables []synth.Table, microdata []synth.Mic
 	}
 	out := []document{
 		{measured.PlanFile, s.Plan.Bytes()},
+		{measured.WordsFile, s.Plan.Release().Words.Bytes()},
 		{published.ProofFile, s.Receipt},
 		{published.BillFile, materials},
 		{published.ReportFile, r.JSON()},

@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
@@ -57,6 +58,7 @@ type Sealed struct {
 // Names of the files in a sealed folder.
 const (
 	PlanFile    = "plan.json"
+	WordsFile   = "words.json"
 	ReceiptFile = "receipt.json"
 	SealFile    = "seal.json" // SHA-256 of every other file
 )
@@ -97,6 +99,13 @@ func Seal(write func(name string, b []byte) error, s *Sealed) error {
 	if err := add(PlanFile, s.Plan.Bytes()); err != nil {
 		return err
 	}
+	words := s.Plan.Release().Words
+	if words == nil {
+		return errors.New("the plan has no words to seal")
+	}
+	if err := add(WordsFile, words.Bytes()); err != nil {
+		return err
+	}
 	if err := add(ReceiptFile, s.Receipt); err != nil {
 		return err
 	}
@@ -108,6 +117,15 @@ func Seal(write func(name string, b []byte) error, s *Sealed) error {
 		return err
 	}
 	return write(SealFile, b)
+}
+
+// WithWords returns a plan with the words of a words.json.
+func WithWords(p *compiled.Compiled, text []byte) (*compiled.Compiled, error) {
+	words, err := spec.ReadWords(text)
+	if err != nil {
+		return nil, err
+	}
+	return p.WithWords(words)
 }
 
 // Drawn writes the files of all draws, which are the same in a sealed folder and in a release: a file for each
@@ -267,6 +285,12 @@ func Open(dir string, compile func(text []byte) (*compiled.Compiled, error)) (*S
 	p, err := compile(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", files.pathOf(PlanFile), err)
+	}
+	if text, err = files.readFile(WordsFile); err != nil {
+		return nil, err
+	}
+	if p, err = WithWords(p, text); err != nil {
+		return nil, fmt.Errorf("%s: %w", files.pathOf(WordsFile), err)
 	}
 	s := &Sealed{Plan: p}
 	if s.Receipt, err = files.readFile(ReceiptFile); err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/durable"
@@ -49,7 +50,7 @@ func LoadReusing(ctx context.Context, s Spec, earlier func(key string) *compiled
 	return p, refilled, s.asUnusable(ctx, err)
 }
 
-// Make writes a spec's plan to out/NAME.plan.json and returns it and its path.
+// Make writes a spec's plan to out/NAME.plan.json, and its words next to it, and returns it and its path.
 func Make(ctx context.Context, s Spec, out string) (*compiled.Compiled, string, error) {
 	p, err := Load(ctx, s)
 	if err != nil {
@@ -84,12 +85,36 @@ func (s Spec) asUnusable(ctx context.Context, err error) error {
 
 // Path returns where a plan is written.
 func Path(p *compiled.Compiled, out string) string {
-	return filepath.Join(out, p.Name+".plan.json")
+	return filepath.Join(out, p.Name+planEnd)
 }
 
-// Write writes a plan below a folder, and returns its path.
+// WordsPath returns the file of the words of a plan file, "" if that is not called NAME.plan.json.
+func WordsPath(plan string) string {
+	if name, ok := strings.CutSuffix(plan, planEnd); ok {
+		return name + wordsEnd
+	}
+	return ""
+}
+
+// The ends of the names of a plan file and of the file of its words, which is next to it.
+const (
+	planEnd  = ".plan.json"
+	wordsEnd = ".words.json"
+)
+
+// ErrNoWords is the error for a plan without the file of its words.
+var ErrNoWords = errors.New(
+	"the words of the plan are missing: NAME.words.json belongs next to NAME.plan.json, and `dprelease plan SPEC` writes both")
+
+// Write writes a plan and its words below a folder, and returns the path of the plan.
 func Write(p *compiled.Compiled, out string) (string, error) {
 	path := Path(p, out)
+	if p.Release().Words == nil {
+		return "", &verdict.Unusable{File: path, Err: ErrNoWords}
+	}
+	if err := durable.ReplaceFile(out, filepath.Base(WordsPath(path)), p.Release().Words.Bytes()); err != nil {
+		return "", fmt.Errorf("writing the words of the plan: %w", err)
+	}
 	if err := durable.ReplaceFile(out, filepath.Base(path), p.Bytes()); err != nil {
 		return "", fmt.Errorf("writing the plan: %w", err)
 	}
@@ -99,8 +124,8 @@ func Write(p *compiled.Compiled, out string) (string, error) {
 // MaxBytes is the greatest size, in bytes, of a plan file, which holds what is used of the spec's public files.
 const MaxBytes = 1 << 30
 
-// Read reads a plan file and checks that the planner makes the same plan from its spec. Errors: *[NotAsSigned] if it
-// was edited, *[verdict.Unusable].
+// Read reads a plan file and checks that the planner makes the same plan from its spec. The plan has the words of the
+// file next to it, none if there is no such file. Errors: *[NotAsSigned] if it was edited, *[verdict.Unusable].
 func Read(ctx context.Context, path string) (*compiled.Compiled, error) {
 	b, err := files.Read(ctx, path, MaxBytes)
 	switch {
@@ -125,7 +150,31 @@ func Read(ctx context.Context, path string) (*compiled.Compiled, error) {
 	if err != nil {
 		return nil, &verdict.Unusable{File: path, Err: err}
 	}
+	beside := WordsPath(path)
+	if there, err := durable.Exists(beside); beside == "" || err != nil || !there {
+		return p, err
+	}
+	words, err := ReadWords(ctx, beside)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = p.WithWords(words); err != nil {
+		return nil, &verdict.Unusable{File: beside, Err: err}
+	}
 	return p, nil
+}
+
+// ReadWords reads a file of words. Errors: *[verdict.Unusable].
+func ReadWords(ctx context.Context, path string) (*spec.Words, error) {
+	b, err := files.Read(ctx, path, MaxBytes)
+	if err != nil {
+		return nil, &verdict.Unusable{File: path, Err: err}
+	}
+	words, err := spec.ReadWords(b)
+	if err != nil {
+		return nil, &verdict.Unusable{File: path, Err: err}
+	}
+	return words, nil
 }
 
 // NotAsSigned reports a plan file that was edited, so that nobody can have approved it.

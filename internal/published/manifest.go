@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/regular"
@@ -34,12 +35,14 @@ type Manifest struct {
 	// of microdata, if the publication requested other numbers than the plan's
 	Rows RequestedRows `json:"rows,omitempty"`
 	// of microdata, if the publication requested others than the plan's
-	Methods  RequestedMethods `json:"methods,omitempty"`
-	Status   string           `json:"status"`
-	PlanHash string           `json:"plan_hash"`
-	Head     string           `json:"ledger_head"` // of the account's ledger, as of the debit
-	Software string           `json:"software"`
-	Files    []Line           `json:"files"`
+	Methods RequestedMethods `json:"methods,omitempty"`
+	// by those who approved the plan with other words; the approvals of the debit are in the ledger's proof
+	Approvals []ledger.Approval `json:"words_approvals,omitempty"`
+	Status    string            `json:"status"`
+	PlanHash  string            `json:"plan_hash"`
+	Head      string            `json:"ledger_head"` // of the account's ledger, as of the debit
+	Software  string            `json:"software"`
+	Files     []Line            `json:"files"`
 }
 
 // Replaced names the publication that a revision replaces.

@@ -20,7 +20,7 @@ type Release struct {
 	Record ledger.Record // of the debit that paid for it
 }
 
-// Open opens a published folder as [OpenFolder] does, and reads its plan and the record of its debit.
+// Open opens a published folder as [OpenFolder] does, and reads its plan with its words, and the record of its debit.
 //
 // Contract: after a nil error the plan and the record are those that the manifest names, and the manifest lists every
 // table, measurement and file of microdata of the plan. Errors: as [OpenFolder].
@@ -39,6 +39,12 @@ func Open(place string) (*Release, error) {
 	}
 	if e.Plan.Hash() != e.Manifest.PlanHash || e.Plan.Name != e.Manifest.Release {
 		return nil, d.Altered(Faultf(measured.PlanFile, "is not the plan that %s names", ManifestFile))
+	}
+	if b, err = d.Read(measured.WordsFile); err != nil {
+		return nil, err
+	}
+	if e.Plan, err = measured.WithWords(e.Plan, b); err != nil {
+		return nil, d.Altered(Faultf(measured.WordsFile, "%v", err))
 	}
 	if err := d.checkListed(e.Plan); err != nil {
 		return nil, err

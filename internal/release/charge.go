@@ -15,8 +15,8 @@ import (
 func (o Options) charge(p *compiled.Compiled) (ledger.Charge, error) {
 	c := ledger.Charge{
 		Account: p.Guarantee.Account, FurtherAccounts: p.Guarantee.FurtherAccounts, Release: p.Name, PlanHash: p.Hash(),
-		Template: template.Hash(p.Plan()),
-		Terms:    published.Terms(p), Cost: p.Cost, Corrects: p.Corrects,
+		Words: p.Release().Words.Hash(), Template: template.Hash(p.Plan()),
+		Terms: published.Terms(p), Cost: p.Cost, Corrects: p.Corrects,
 	}
 	c.Mechanisms = unsampledMechanisms(p)
 	if o.Approvals == "" {

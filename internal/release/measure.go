@@ -18,6 +18,7 @@ import (
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/state"
@@ -42,6 +43,9 @@ func MeasuredFolder(out, release string) string {
 // [planfile.Read].
 func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	place := MeasuredFolder(o.Out, p.Name)
+	if p.Release().Words == nil {
+		return Result{}, &verdict.Unusable{File: planfile.Path(p, o.Out), Err: planfile.ErrNoWords}
+	}
 	record, err := sealedFor(place, p, o)
 	if err != nil {
 		return Result{}, err

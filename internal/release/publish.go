@@ -48,11 +48,17 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if s, err = o.withWords(ctx, s); err != nil {
+		return Result{}, err
+	}
 	m, err := o.Revision.newManifest(o.Out, s)
 	if err != nil {
 		return Result{}, err
 	}
 	m.Rows, m.Methods = rows, methods
+	if m.Approvals, err = o.wordsApprovals(sealedDir, s.Plan, record); err != nil {
+		return Result{}, err
+	}
 	result := Result{Folder: o.Revision.place(o.Out, s.Plan.Name), Status: published.StatusText(record.Status),
 		Signature: Unsigned}
 	out, err := stage(o.Out, filepath.Base(result.Folder))

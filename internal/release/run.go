@@ -59,6 +59,9 @@ func Run(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 		var changed string
 		err := published.OpenIntact(place, p)
 		if err == nil {
+			err = o.checkPublishedWords(place, p)
+		}
+		if err == nil {
 			err = o.reconcilePublished(ctx, p, place)
 		}
 		if err == nil {

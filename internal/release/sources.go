@@ -115,7 +115,8 @@ func refusePublicInputs(p *compiled.Compiled, data string, inputs []input) error
 func publicDigests(p *compiled.Compiled) map[string][]files.Digest {
 	all := map[string][]files.Digest{}
 	for name, text := range p.Source.Files {
-		all[name] = append(slices.Clone(p.Source.Digests[name]), files.DigestText(text))
+		all[name] = slices.Concat(p.Source.Digests[name], p.Release().Words.Files[name],
+			[]files.Digest{files.DigestText(text)})
 	}
 	return all
 }

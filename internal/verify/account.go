@@ -107,6 +107,11 @@ func (v *verifier) checkApprovals(context.Context) (string, error) {
 		if a.Plan != signed {
 			return "", published.Faultf(published.ApprovalsFile, "the approval of role %s is of another plan", a.Role)
 		}
+		words := v.plan.Release().Words.Hash()
+		isRenewed := func(b ledger.Approval) bool { return b.RenewsWords(a, v.plan.Hash(), words) }
+		if a.Words != words && !slices.ContainsFunc(v.manifest.Approvals, isRenewed) {
+			return "", published.Faultf(measured.WordsFile, "role %s approved other words, and not these", a.Role)
+		}
 		v.out.Signed = append(v.out.Signed,
 			fmt.Sprintf("the approval of role %s%s: by the key with the fingerprint %s: compare it with the one in the account's policy", a.Role, until, a.Signer.Fingerprint()))
 	}

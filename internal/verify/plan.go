@@ -19,7 +19,7 @@ import (
 	"github.com/dprelease/dprelease/plan/planner"
 )
 
-// checkPlan plans the spec in the plan file again and compares.
+// checkPlan plans the spec in the plan file again and compares, and reads the words of the plan.
 func (v *verifier) checkPlan(context.Context) (string, error) {
 	text, err := v.readListed(measured.PlanFile)
 	if err != nil {
@@ -34,13 +34,31 @@ func (v *verifier) checkPlan(context.Context) (string, error) {
 	if v.manifestText != nil && (v.manifest.PlanHash != p.Hash() || v.manifest.Release != p.Name) {
 		return "", published.Faultf(measured.PlanFile, "is not the plan that manifest.json names")
 	}
-	v.plan = p
+	worded, err := v.readWords(p)
+	if v.plan = p; err == nil {
+		v.plan = worded
+	}
 	if planning != nil {
 		return "", v.planFault(planning)
+	}
+	if err != nil {
+		return "", err
 	}
 	v.planFollows = true
 	return fmt.Sprintf("%s, hash %s, made again from its spec", budget.Plural(int64(len(p.Measurements)), "measurement"),
 		p.Hash()[:16]), nil
+}
+
+// readWords returns the plan with the words of the release.
+func (v *verifier) readWords(p *compiled.Compiled) (*compiled.Compiled, error) {
+	text, err := v.readListed(measured.WordsFile)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = measured.WithWords(p, text); err != nil {
+		return nil, published.Faultf(measured.WordsFile, "%v", err)
+	}
+	return p, nil
 }
 
 // planFault returns the fault that the plan is not what this version makes of its spec.

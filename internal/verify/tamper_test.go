@@ -509,7 +509,7 @@ func TestTamperEntriesOfAnUnsignedLedger(t *testing.T) {
 		}
 	}
 	genuine := func(change func(*ledger.Approval)) ledger.Approval {
-		a := ledger.Approval{Plan: o.Plan.Hash(), Role: "methodologist", Statement: "Yes."}
+		a := ledger.Approval{Plan: o.Plan.Hash(), Words: o.Plan.Release().Words.Hash(), Role: "methodologist", Statement: "Yes."}
 		change(&a)
 		return a.Signed(eve)
 	}

@@ -18,7 +18,8 @@ import (
 
 // This file holds the difference: what changed between two plans, in words.
 
-// Difference is what changed between two plans. Changes is empty only if the two are the same, byte for byte.
+// Difference is what changed between two plans. Changes is empty only if the two are the same, byte for byte, with
+// the same words.
 type Difference struct {
 	Before Version `json:"before"`
 	After  Version `json:"after"`
@@ -32,6 +33,8 @@ type Difference struct {
 type Version struct {
 	Release  string `json:"release"`
 	PlanHash string `json:"plan_hash"`
+	// WordsHash is of the words of the plan; "" for a plan without words.
+	WordsHash string `json:"words_hash,omitempty"`
 }
 
 // Change is one thing that changed. Before is "" if it is new, After if it is gone.
@@ -47,24 +50,33 @@ type Change struct {
 // Diff compares two plans.
 func Diff(before, after *compiled.Compiled) Difference {
 	d := Difference{
-		Before: Version{before.Name, before.Hash()}, After: Version{after.Name, after.Hash()},
-		Same:        before.Hash() == after.Hash(),
+		Before: versionOf(before), After: versionOf(after),
 		OneTemplate: template.Hash(before.Plan()) == template.Hash(after.Plan()),
 	}
-	if d.Same {
+	if d.Same = d.Before == d.After; d.Same {
 		return d
 	}
 	d.Changes = append(compareFacts(factsOf(before.Plan()), factsOf(after.Plan())),
 		lineChanges(before.Source.Text, after.Source.Text)...)
-	if before.Source.Name != after.Source.Name {
-		d.Changes = append(d.Changes, Change{Topic: OnSpec, What: "name of the file", Before: before.Source.Name,
-			After: after.Source.Name})
+	if len(d.Changes) > 0 {
+		return d
 	}
-	if len(d.Changes) == 0 {
-		d.Changes = []Change{{Topic: OnSpec, What: "plan hash", Before: d.Before.PlanHash, After: d.After.PlanHash,
-			Note: "what a person reads of them is the same"}}
+	change := Change{Topic: OnSpec, What: "plan hash", Before: d.Before.PlanHash, After: d.After.PlanHash,
+		Note: "what a person reads of them is the same"}
+	if d.Before.PlanHash == d.After.PlanHash {
+		change.What, change.Before, change.After = "hash of the words", d.Before.WordsHash, d.After.WordsHash
 	}
+	d.Changes = []Change{change}
 	return d
+}
+
+// versionOf names a plan with its words.
+func versionOf(c *compiled.Compiled) Version {
+	v := Version{Release: c.Name, PlanHash: c.Hash()}
+	if words := c.Release().Words; words != nil {
+		v.WordsHash = words.Hash()
+	}
+	return v
 }
 
 // compareFacts returns the facts that differ, topic by topic. For a subject that is new or gone it returns only the
@@ -255,7 +267,10 @@ func (d Difference) Write(w io.Writer) error {
 	}
 	fmt.Fprintf(b, "Plan of %s (hash %s)\n  → of %s (hash %s)\n", d.Before.Release, d.Before.PlanHash[:16],
 		d.After.Release, d.After.PlanHash[:16])
-	if d.OneTemplate {
+	switch {
+	case d.Before.PlanHash == d.After.PlanHash:
+		b.WriteString("They are one plan with other words, which cost nothing: publish them as a revision, with --words.\n")
+	case d.OneTemplate:
 		b.WriteString("They differ in nothing but their parameters and what these decide: a standing approval of one covers the other.\n")
 	}
 	for _, t := range topics {

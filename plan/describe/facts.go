@@ -62,7 +62,7 @@ func factsOf(p *plan.Plan) []fact {
 	}
 	for _, t := range p.Release().Tables {
 		for _, c := range t.Columns {
-			b.sayColumn(t, c)
+			b.sayColumn(p.Release().Words, t, c)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Source.Params)) {
@@ -360,7 +360,7 @@ func lookupText(l *spec.Lookup) string {
 	return fmt.Sprintf("%s.%s, by %s", l.Join, l.Column, strings.Join(l.On, ", "))
 }
 
-func (b *factBook) sayColumn(t *spec.Table, c *spec.Column) {
+func (b *factBook) sayColumn(words *spec.Words, t *spec.Table, c *spec.Column) {
 	name := t.Name + "." + c.Name
 	say := func(what, value string) { b.say(OnColumn, name, what, value) }
 	cells := "no cells"
@@ -397,6 +397,7 @@ func (b *factBook) sayColumn(t *spec.Table, c *spec.Column) {
 			what = "categories"
 		}
 		if l, ok := c.Domain.Level(level); ok {
+			l = words.Labelled(t.Name, spec.Attribute{Column: c.Name, Level: level}.String(), l)
 			b.add(fact{topic: OnColumn, subject: name, what: what, value: countOf(l), level: l})
 		}
 	}

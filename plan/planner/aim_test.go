@@ -99,7 +99,7 @@ func TestAIMThatCannotBePlanned(t *testing.T) {
 	const half = "{rho: 1, split: {tables: 1/2, t: 1/2}}"
 	for _, c := range []struct{ budget, columns, says, want string }{
 		{half, strings.Join(many, ", "), "{method: aim}",
-			"microdata of t (line 7): 85 columns have 102\u202f425 sets of one to three, more than 100\u202f000: ask for ways: 2, or name fewer columns under `by`"},
+			"microdata of t: 85 columns have 102\u202f425 sets of one to three, more than 100\u202f000: ask for ways: 2, or name fewer columns under `by`"},
 		{half, wide(3, 10_000), "{method: aim}",
 			"the set of c0, c1 and c2 would have more than 2^36 cells: ask for ways: 2, or use coarser levels under `by`"},
 		{half, wide(5, 2000), "{method: aim}",

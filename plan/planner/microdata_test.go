@@ -226,9 +226,9 @@ func TestMicrodataThatCannotBePlanned(t *testing.T) {
 	const shares = "split: {tables: 1/2, t: 1/2}"
 	for _, c := range []struct{ budget, columns, want string }{
 		{"{rho: 1, " + shares + "}", strings.Join(columns, ", "),
-			"microdata of t (line 7): 448 columns have 100\u202f128 pairs, more than 100\u202f000: name fewer columns under `by`"},
+			"microdata of t: 448 columns have 100\u202f128 pairs, more than 100\u202f000: name fewer columns under `by`"},
 		{"{rho: 1, " + shares + "}", wide,
-			"microdata of t (line 7): the pair of a and b would have more than 2^36 cells: use coarser levels under `by`"},
+			"microdata of t: the pair of a and b would have more than 2^36 cells: use coarser levels under `by`"},
 		{"{rho: 1, " + shares + "}", strings.ReplaceAll(wide, "1999999", "199999") +
 			", c: {type: integer, range: [0, 199999]}", "together: use coarser levels or fewer columns under `by`"},
 		{"{rho: 1, " + shares + "}", "a: {values: [p]}, b: {values: [p]}, a_x_b: {values: [p]}",

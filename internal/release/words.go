@@ -1,0 +1,76 @@
+package release
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/planfile"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan/compiled"
+)
+
+// This file handles words that change after the noise was drawn: they cost nothing, and who approved the old ones has to
+// approve the new ones.
+
+// withWords returns sealed measurements with the words that the options name, if any. Errors: *[verdict.Unusable] for
+// words of another plan.
+func (o Options) withWords(ctx context.Context, s *measured.Sealed) (*measured.Sealed, error) {
+	if o.Words == "" {
+		return s, nil
+	}
+	words, err := planfile.ReadWords(ctx, o.Words)
+	if err != nil {
+		return nil, err
+	}
+	out := *s
+	if out.Plan, err = s.Plan.WithWords(words); err != nil {
+		return nil, &verdict.Unusable{File: o.Words, Err: err}
+	}
+	return &out, nil
+}
+
+// checkPublishedWords returns an error if a published folder has other words than the plan.
+func (o Options) checkPublishedWords(place string, p *compiled.Compiled) error {
+	b, err := published.ReadFile(filepath.Join(place, measured.WordsFile))
+	if err != nil || bytes.Equal(b, p.Release().Words.Bytes()) {
+		return err
+	}
+	return otherWords(place, p, o)
+}
+
+// wordsApprovals returns approvals of the words of a plan by everybody who approved the plan with other words, from the
+// folder of approvals, or that of the measurements; none if the words are those that were approved. Errors:
+// *[verdict.Unusable] if one is missing.
+func (o Options) wordsApprovals(sealed string, p *compiled.Compiled, record ledger.Record) ([]ledger.Approval, error) {
+	hash := p.Release().Words.Hash()
+	isOfOthers := func(a ledger.Approval) bool { return a.Words != hash }
+	if !slices.ContainsFunc(record.Approvals, isOfOthers) {
+		return nil, nil
+	}
+	all, err := account.Approvals(cmp.Or(o.Approvals, filepath.Dir(sealed)))
+	if err != nil {
+		return nil, err
+	}
+	var used []ledger.Approval
+	for _, before := range record.Approvals {
+		if !isOfOthers(before) {
+			continue
+		}
+		at := slices.IndexFunc(all, func(a ledger.Approval) bool { return a.RenewsWords(before, p.Hash(), hash) })
+		if at < 0 {
+			return nil, &verdict.Unusable{File: cmp.Or(o.Words, sealed), Err: fmt.Errorf(
+				"the role %s approved other titles and labels: the key with the fingerprint %s has to approve these, with `dprelease approve` of the plan beside them",
+				before.Role, before.Signer.Fingerprint())}
+		}
+		used = append(used, all[at])
+	}
+	return used, nil
+}
