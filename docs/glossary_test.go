@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +37,10 @@ What is protected.
 	}
 }
 
-// TestGlossary checks what readers of the page rely on: alphabetical order, each word once, and a text of one to five
+// anchored matches the anchors that every reader of Markdown makes of a heading in the same way.
+var anchored = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+
+// TestGlossary checks what readers of the page rely on: alphabetical order, each word once, and a text of a few
 // sentences for each.
 func TestGlossary(t *testing.T) {
 	terms := Terms()
@@ -47,6 +51,9 @@ func TestGlossary(t *testing.T) {
 	for i, term := range terms {
 		if i > 0 && strings.ToLower(terms[i-1].Name) >= strings.ToLower(term.Name) {
 			t.Errorf("%s stands behind %s", term.Name, terms[i-1].Name)
+		}
+		if !anchored.MatchString(term.Anchor) {
+			t.Errorf("%s has the anchor %q, and links by it may lead nowhere", term.Name, term.Anchor)
 		}
 		for _, word := range term.Names() {
 			if other, twice := words[strings.ToLower(word)]; twice {
