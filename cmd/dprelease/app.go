@@ -14,6 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/docs"
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/diff"
@@ -99,6 +100,7 @@ type outcome struct {
 	Trace        *trace.Trace         `json:"trace,omitempty"`        // of show with a cell
 	Answer       *query.Answer        `json:"answer,omitempty"`       // of query
 	Total        *query.Total         `json:"total,omitempty"`        // of query with several folders, a sum or a mean
+	Terms        []docs.Term          `json:"terms,omitempty"`        // of explain
 }
 
 // rootCommand returns the command tree.
@@ -135,6 +137,7 @@ A first release:   dprelease init data.csv > release.yaml
 		a.planCommand(), a.diffCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(),
 		a.publishCommand(),
 		a.showCommand(), a.queryCommand(), a.verifyCommand(), a.ledgerCommand(), a.stateCommand(), a.evaluateCommand(),
+		a.explainCommand(),
 	)
 	return root
 }

@@ -163,10 +163,11 @@ func TestWhatPagesSay(t *testing.T) {
 	}
 }
 
-// TestFilesOfTheFirstPage holds the files that pages begin with to the ones that they show.
-func TestFilesOfTheFirstPage(t *testing.T) {
-	docs := filepath.Join("..", "..", "docs", "howto")
-	page, err := os.ReadFile(filepath.Join(docs, "first-release.md"))
+// TestFilesOfTheTutorial holds the files that pages begin with to the ones that the tutorial shows.
+func TestFilesOfTheTutorial(t *testing.T) {
+	docs := filepath.Join("..", "..", "docs")
+	start := filepath.Join(docs, "howto", "start")
+	page, err := os.ReadFile(filepath.Join(docs, "tutorial.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,11 +177,11 @@ func TestFilesOfTheFirstPage(t *testing.T) {
 			shown[name[1]] = strings.TrimPrefix(b[2], name[0])
 		}
 	}
-	err = fs.WalkDir(os.DirFS(filepath.Join(docs, "start")), ".", func(path string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(os.DirFS(start), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".yaml" {
 			return err
 		}
-		text, err := os.ReadFile(filepath.Join(docs, "start", path))
+		text, err := os.ReadFile(filepath.Join(start, path))
 		if diff := cmp.Diff(shown[path], string(text)); diff != "" {
 			t.Errorf("%s (-shown +there):\n%s", path, diff)
 		}

@@ -213,7 +213,7 @@ func fieldComments(t *testing.T) map[string]string {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		if name := d.Name(); strings.HasPrefix(name, ".") && name != ".." || name == "testdata" || name == "docs" {
+		if name := d.Name(); strings.HasPrefix(name, ".") && name != ".." || name == "testdata" {
 			return filepath.SkipDir
 		}
 		folder := strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(path, "../..")), "/")
