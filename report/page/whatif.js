@@ -478,8 +478,6 @@
   };
 
   const apply = () => {
-    // Other addresses within the page, such as that of the tables, leave the setting alone.
-    if (location.hash.length > 1 && !location.hash.includes("=")) return;
     for (const lever of levers.values()) lever.reset();
     for (const [of, text] of new URLSearchParams(location.hash.slice(1))) {
       const lever = levers.get(of);
@@ -519,6 +517,9 @@
     byId("copied").textContent = copied ? "Copied." : "The spec is selected: copy it with the keyboard.";
   });
   byId("changed").hidden = false;
-  window.addEventListener("hashchange", apply);
+  window.addEventListener("hashchange", () => {
+    // Other addresses within the page, such as that of the tables, leave the setting alone.
+    if (location.hash.length < 2 || location.hash.includes("=")) apply();
+  });
   apply();
 })();
