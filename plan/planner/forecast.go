@@ -277,9 +277,8 @@ func setTotals(p *compiled.Forecast, r *spec.Release, d *draftPlan) error {
 		planned.Epsilon = floatOfRat(inner.Budget.Epsilon)
 	}
 	deltas := otherDeltas(r)
-	p.Deltas = make([]compiled.DeltaTotals, len(deltas))
-	for k, delta := range deltas {
-		p.Deltas[k].Delta = floatOfRat(delta)
+	for _, delta := range deltas {
+		p.Deltas = append(p.Deltas, compiled.DeltaTotals{Delta: floatOfRat(delta)})
 	}
 	for i := -stepsOfTotals; i <= stepsOfTotals; i++ {
 		// A little beyond the last amounts, so that they lie between two.
@@ -310,22 +309,16 @@ func setTotals(p *compiled.Forecast, r *spec.Release, d *draftPlan) error {
 	return nil
 }
 
-// otherDeltas returns δ a thousandth, a hundredth and so on up to a thousand times that of the budget, without that
-// itself. It returns none for a budget without δ, and none where δ is more than a bound on the loss: where units are
+// otherDeltas returns a thousandth and a tenth of the budget's δ, and ten and a thousand times as much. It returns none for a budget without δ, and none where δ is more than a bound on the loss: where units are
 // sampled or groups are discovered, it also sets the noise or the thresholds.
 func otherDeltas(r *spec.Release) []*big.Rat {
-	const tens = 3
 	if r.Budget.Delta == nil || r.Sample().Partial() || workload.Selections(r) > 0 {
 		return nil
 	}
 	var all []*big.Rat
-	for i := -tens; i <= tens; i++ {
-		power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(i, -i))), nil))
-		if i < 0 {
-			power.Inv(power)
-		}
-		if delta := power.Mul(power, r.Budget.Delta); i != 0 && delta.Cmp(big.NewRat(1, 1)) < 0 {
-			all = append(all, delta)
+	for _, times := range []*big.Rat{big.NewRat(1, 1000), big.NewRat(1, 10), big.NewRat(10, 1), big.NewRat(1000, 1)} {
+		if times.Mul(times, r.Budget.Delta).Cmp(big.NewRat(1, 1)) < 0 {
+			all = append(all, times)
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
 package page
 
-// This file renders the what-if page: how good the tables of a plan would be with another budget, as sliders move.
+// This file renders the what-if page: how accurate the tables of a plan would be with another budget, as sliders move,
+// and the spec with that budget.
 
 import (
 	"bytes"
@@ -77,8 +78,8 @@ type lever struct {
 	Path   string  `json:"path"`
 	Kind   string  `json:"kind"`
 	Stated bool    `json:"stated,omitempty"` // it is a number of the budget in the spec
-	Value  float64 `json:"value"` // a share, or an amount
-	Leaf   int     `json:"leaf"`  // its index, for a leaf
+	Value  float64 `json:"value"`            // a share, or an amount
+	Leaf   int     `json:"leaf"`             // its index, for a leaf
 	Parts  []lever `json:"parts,omitempty"`
 	Number number  `json:"-"`
 	Key    string  `json:"-"`
@@ -356,13 +357,14 @@ func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 	notes := words.NonEmpty(
 		"A margin is half the width of the interval of the widest cell: 19 times in 20 "+published+
 			" lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
-		"What the plan chose is held: which measurements there are, their parts of their leaves, the kind of noise, and the way to quantiles. With another budget the planner may choose otherwise, which is better for all tables together and can be worse for one of them.",
-		"With these choices standard errors are at most 1% too small here. They are too large where the noise on what is measured is of few units, as it is taken to be continuous in tables that are put together: by 8% where its standard error is 1, by 1% where it is 3.",
+		"The page keeps what the plan chose: the measurements, how each part of the budget is divided among them, the kind of noise, and how quantiles are found. With another budget the planner may choose otherwise. That is better for all tables together, and can be worse for one of them.",
+		"With these choices a standard error here is at most 1% too small. Noise of few units is taken to be continuous in tables that are put together from several measurements. There a standard error is too large: by 1% where it is 3, by 8% where it is 1, by more below.",
 		words.When(p.Plan.Guarantee.Delta != "",
-			"Which ρ this δ allows was worked out by the planner for amounts up to ten times as large and as small, and is read off between them. The kind of noise is held: in a release of few tables the planner may change from Gaussian to Laplace noise or back, and with it which measurements there are. Errors are then smaller on the whole, often less than half of what is said here, but single tables can come out several times worse: three times was seen, where one part had nearly all of the budget. Plan such a setting before it is decided on."+
-				words.When(roots, " Laplace noise in other shares is taken to gain nothing by them.")),
+			"The planner computed how much ρ the budget allows for some amounts of ε"+words.When(p.Deltas != nil, " and of δ")+
+				", and the page reads off between them. In a release of few tables the planner may change from Gaussian to Laplace noise or back, and with it the measurements. Errors are then smaller on the whole, often less than half of what the page says, but single tables can come out several times worse (three times was seen, where one part had nearly all of the budget). Plan such a setting before you decide on it."+
+				words.When(roots, " The page assumes that Laplace noise in other shares gains nothing by them.")),
 		words.When(keepsLaplace(p),
-			"Tables that are put together from Laplace noise keep the law of their noise as planned: with other shares their margins can be up to 8% larger."),
+			"Tables that are put together from Laplace noise keep the law of their noise as planned. With other shares their margins can be up to 8% larger."),
 		words.When(page.Banded, bands+" "+describe.SpreadText),
 	)
 	var chosen, drawn bool
@@ -374,13 +376,13 @@ func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 	}
 	return slices.Concat(notes, words.NonEmpty(
 		words.When(chosen,
-			"Of tables that show some of their cells this is the error of what they show. Which cells these are also depends on the budget: the plan tells how."),
+			"Where a table shows some of its cells, this is the error of the cells that it shows. Which cells these are also depends on the budget: see the plan."),
 		words.When(drawn,
-			"Which way to quantiles is taken, and with it which part of its leaf they have, changes with the budget: everything else in a leaf that pays for quantiles can come out a quarter worse or more (28% was seen), or better, than it says here."),
+			"How quantiles are found changes with the budget, and with it how much of their part of the budget they take. Everything else that this part pays for can come out a quarter worse or more (28% was seen), or better, than the page says."),
 		words.When(slices.ContainsFunc(p.Plan.Leaves, func(l plan.Leaf) bool { return l.Needed }),
-			"A leaf that gets what its targets need keeps that amount, and the others share the rest."),
+			"A part of the budget that gets what its targets need keeps that amount, and the others share the rest."),
 	), sampleNotes(p.Plan.Sample),
-		words.NonEmpty(words.When(len(p.Plan.Synthetic) > 0, "Of microdata no error can be predicted.")))
+		words.NonEmpty(words.When(len(p.Plan.Synthetic) > 0, "The error of microdata cannot be predicted.")))
 }
 
 // keepsLaplace reports whether a table is reconstructed from noise of several leaves that is not all Gaussian.

@@ -227,22 +227,22 @@
     return "";
   };
 
-  // What is divided of an amount and a δ, on straight lines between logarithms.
+  // What is divided of an amount and a δ, on straight lines between logarithms: of amounts, and of the logarithm of δ.
   const between = (a, b, share) => {
     const of = (key) => (a[key] ? a[key] ** (1 - share) * b[key] ** share : 0);
     return { total: of("total"), least: of("least"), epsilon: of("epsilon") };
   };
-  const segment = (all, at, key) => {
+  const segment = (all, at, key, scale) => {
     let i = 0;
     while (i < all.length - 2 && at > all[i + 1][key]) i++;
     const [a, b] = [all[i], all[i + 1]];
-    return [a, b, Math.log(at / a[key]) / Math.log(b[key] / a[key])];
+    return [a, b, (scale(at) - scale(a[key])) / (scale(b[key]) - scale(a[key]))];
   };
   const totalOn = (curve) =>
-    curve.totals.length < 2 ? curve.totals[0] : between(...segment(curve.totals, budget.value, "asked"));
+    curve.totals.length < 2 ? curve.totals[0] : between(...segment(curve.totals, budget.value, "asked", Math.log));
   const totalNow = () => {
     if (!delta || !delta.changed) return totalOn(curves.find((c) => c.totals === planned));
-    const [a, b, share] = segment(curves, delta.value, "delta");
+    const [a, b, share] = segment(curves, delta.value, "delta", (d) => Math.log(-Math.log(d)));
     return between(totalOn(a), totalOn(b), share);
   };
 
