@@ -53,6 +53,7 @@ type whatIf struct {
 	Levers, Fixed        []lever
 	Targets              []number
 	Banded, Aimed        bool
+	Open                 bool // the planner chooses the kind of noise
 	Rows                 []whatIfRow
 	Notes                []string
 }
@@ -141,6 +142,7 @@ func WhatIf(p *compiled.Forecast) ([]byte, error) {
 		Style: template.CSS(style), Script: template.JS(whatIfScript),
 		Title: p.Plan.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: describe.Budget(p.Plan.Guarantee),
 		File: r.Source.Name, Command: data.Command, Levers: data.Split,
+		Open: r.Budget.Delta != nil && r.Budget.Noise == "",
 	}
 	if page.Levers[0].Path == "" {
 		page.Levers, page.Fixed = data.Split[0].Parts, data.Split[1:]
@@ -172,7 +174,7 @@ func (page *whatIf) setNumbers(p *compiled.Forecast, numbers map[string]number, 
 		return n
 	}
 	page.Amounts = []number{labelled(p.Key, words.Either(p.Key == "rho", "ρ", "ε")+" of the whole release")}
-	if delta, ok := numbers["delta"]; ok && p.Deltas == nil {
+	if delta, ok := numbers["delta"]; ok && len(p.Deltas) == 0 {
 		page.FixedDelta = delta.Text
 	} else if ok {
 		page.Amounts = append(page.Amounts, labelled("delta", "δ of the whole release"))
@@ -360,9 +362,10 @@ func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 		"The page keeps what the plan chose: the measurements, how each part of the budget is divided among them, the kind of noise, and how quantiles are found. With another budget the planner may choose otherwise. That is better for all tables together, and can be worse for one of them.",
 		"With these choices a standard error here is at most 1% too small. Noise of few units is taken to be continuous in tables that are put together from several measurements. There a standard error is too large: by 1% where it is 3, by 8% where it is 1, by more below.",
 		words.When(p.Plan.Guarantee.Delta != "",
-			"The planner computed how much ρ the budget allows for some amounts of ε"+words.When(p.Deltas != nil, " and of δ")+
-				", and the page reads off between them. In a release of few tables the planner may change from Gaussian to Laplace noise or back, and with it the measurements. Errors are then smaller on the whole, often less than half of what the page says, but single tables can come out several times worse (three times was seen, where one part had nearly all of the budget). Plan such a setting before you decide on it."+
-				words.When(roots, " The page assumes that Laplace noise in other shares gains nothing by them.")),
+			"The planner computed how much ρ the budget allows for some amounts of ε"+words.When(len(p.Deltas) > 0, " and of δ")+
+				", and the page reads off between them."+
+				words.When(roots, " It assumes that Laplace noise gains nothing by other shares.")),
+		words.When(page.Open, "Where the planner changes the kind of noise, errors are often less than half of what the page says. Single tables came out up to three times worse, where one part had nearly all of the budget."),
 		words.When(keepsLaplace(p),
 			"Tables that are put together from Laplace noise keep the law of their noise as planned. With other shares their margins can be up to 8% larger."),
 		words.When(page.Banded, bands+" "+describe.SpreadText),

@@ -469,7 +469,7 @@
       const amount = leaves && !unknown() ? `${model.pure ? "ε" : "ρ"} = ${nearest(n.has)}` : "";
       const shown = n.kind === "share" && n.lever && `${String(Number((100 * n.lever.value).toFixed(2)))}%`;
       const text = [shown, n.kind === "amount" ? "" : amount].filter(Boolean).join(", ");
-      if (n.lever) n.lever.show(text); else if (said) said.textContent = amount;
+      if (n.lever) n.lever.show(text); else if (said) said.textContent = amount && ", " + amount;
     }
     byId("spec").value = spec();
     list(changes);
@@ -499,7 +499,6 @@
       byId("status").textContent = problem;
     });
   }
-  byId("reset").disabled = false;
   byId("reset").addEventListener("click", () => {
     if (location.hash.length > 1) location.hash = "";
     else apply();
@@ -516,7 +515,7 @@
     }
     byId("copied").textContent = copied ? "Copied." : "The spec is selected: copy it with the keyboard.";
   });
-  byId("changed").hidden = false;
+  for (const scripted of document.querySelectorAll("[hidden]")) scripted.hidden = false;
   window.addEventListener("hashchange", () => {
     // Other addresses within the page, such as that of the tables, leave the setting alone.
     if (location.hash.length < 2 || location.hash.includes("=")) apply();
