@@ -193,6 +193,7 @@ type moved struct {
 	Said                       map[string]string // what stands beside each number
 	Width                      int
 	Broken                     []string // words of the table's headings that do not fit on one line
+	Unnamed                    []string // controls without a label, references to no element, and chatty live regions
 	Rows                       [][]string
 	Figures                    [][]string
 }
@@ -220,7 +221,13 @@ addEventListener("load", () => {
         if (range.getClientRects().length > 1) broken.push(word[0])
       }
     }
+    const unnamed = [...page.querySelectorAll("input, textarea, button, [role=region], section, ul[aria-labelledby]")].filter(e => {
+      const names = e.getAttribute("aria-labelledby")?.split(" ").map(id => page.getElementById(id)) || [...e.labels || []]
+      return !(e.ariaLabel || e.localName === "button" && e.textContent || names.length && names.every(n => n?.textContent.trim()))
+    }).concat([...page.querySelectorAll("[aria-describedby], label")].filter(e => !page.getElementById(e.htmlFor || e.getAttribute("aria-describedby"))))
+      .concat([...page.querySelectorAll("[role=status], [aria-live], output")].filter(e => !["status", "copied"].includes(e.id)))
     return {
+      Unnamed: unnamed.map(e => e.outerHTML.slice(0, 80)),
       Spec: page.getElementById("spec").value, Status: page.getElementById("status").textContent, Copied: copied,
       Link: page.getElementById("link").hash, Changes: [...page.querySelectorAll("#changes li")].map(e => e.textContent),
       Said: Object.fromEntries([...page.querySelectorAll(".lever input[type=text]")].map(e => [e.id.slice(7), page.getElementById("said." + e.id.slice(7)).textContent])),
@@ -563,8 +570,8 @@ func TestWhatIfPageWritesTheSpecBack(t *testing.T) {
 		if !strings.Contains(at.Status, c.status) || c.said != "" && !strings.Contains(at.Said["rho"], c.said) {
 			t.Errorf("%s: the status is %q, and %q is said of rho", c.name, at.Status, at.Said["rho"])
 		}
-		if at.Width > narrow {
-			t.Errorf("%s: %d wide", c.name, at.Width)
+		if at.Width > narrow || len(at.Unnamed) > 0 {
+			t.Errorf("%s: %d wide, and without a name are %q", c.name, at.Width, at.Unnamed)
 		}
 		if c.unplanned {
 			if r, err := spec.Parse(spec.Source{Text: at.Spec}); err == nil {
