@@ -198,8 +198,8 @@ type moved struct {
 	Figures                    [][]string
 }
 
-// readAll acts on the page in every frame, and reads it. helpers of what acts: type fills in a field, drag moves a
-// slider, and leaves it if done.
+// readAll acts on the page in every frame, and reads it. A script that acts calls type to fill in a field, and drag to
+// move a slider, which is left if done.
 const readAll = `<script>
 addEventListener("load", () => {
   const all = [...document.querySelectorAll("iframe")].map(frame => {
@@ -249,8 +249,8 @@ func inBrowser(t *testing.T, pages map[string]string, settings []setting) []move
 	var frames strings.Builder
 	frames.WriteString("<!doctype html><meta charset=utf-8><body>")
 	for _, s := range settings {
-		fmt.Fprintf(&frames, `<iframe width="%d" height="900" style="border: 0" data-act="%s" src="%s.html#%s"></iframe>`, s.width,
-			html.EscapeString(s.act), s.page, html.EscapeString(s.place))
+		fmt.Fprintf(&frames, `<iframe width="%d" height="900" style="border: 0" data-act="%s" src="%s.html#%s"></iframe>`,
+			s.width, html.EscapeString(s.act), s.page, html.EscapeString(s.place))
 	}
 	files := map[string]string{"frames": frames.String() + readAll}
 	maps.Copy(files, pages)
@@ -326,6 +326,7 @@ const estimated = `  one: {by: [sex, age.ten], budget: a}
 // sum of Laplace noise keeps the multiple of its planned law, and Laplace noise under ε and δ, or on a sample, adds up
 // otherwise in other shares: these are held to 5%.
 func TestWhatIfPageAgreesWithThePlanner(t *testing.T) {
+	const both = "{epsilon: 1, delta: 1e-9"
 	cases := []struct {
 		name, text string
 		most       float64 // part of a margin
@@ -340,20 +341,22 @@ func TestWhatIfPageAgreesWithThePlanner(t *testing.T) {
 			[]string{"rho=0.5", "rho=0.02&leaf.a=90"}},
 		{"targets", whatIfSpec, 0.01, []string{"rho=0.1&leaf.no=80", "rho=0.04&leaf.no.two=12.5&leaf.fixed=0.01",
 			"rho=0.3&leaf.no=20&leaf.no.one=99"}},
-		{"gaussian of both", otherSpec("{epsilon: 1, delta: 1e-9, noise: gaussian, split: {a: 40%, b: 60%}}", estimated, ""), 0.01,
+		{"gaussian of both", otherSpec(both+", noise: gaussian, split: {a: 40%, b: 60%}}", estimated, ""), 0.01,
 			[]string{"delta=1e-7", "epsilon=3&delta=0.000001", "epsilon=0.3&delta=2e-12&leaf.a=20"}},
-		{"laplace of both", otherSpec("{epsilon: 1, delta: 1e-9, noise: laplace, split: {a: 40%, b: 60%}}", oneEach, ""), 0.05,
+		{"laplace of both", otherSpec(both+", noise: laplace, split: {a: 40%, b: 60%}}", oneEach, ""), 0.05,
 			[]string{"delta=1e-7", "epsilon=3&leaf.a=30", "epsilon=0.4&leaf.b=80&delta=1e-11"}},
-		{"sample", strings.Replace(otherSpec("{epsilon: 1, delta: 1e-9, noise: gaussian, split: {a: 40%, b: 60%}}", oneEach, ""),
+		{"sample", strings.Replace(otherSpec(both+", noise: gaussian, split: {a: 40%, b: 60%}}", oneEach, ""),
 			"    columns:\n", "    sample: {poisson: 10%}\n    columns:\n", 1), 0.05, []string{"epsilon=2", "leaf.a=70"}},
 		{"some cells", otherSpec("{rho: 1/8, split: {a: 0.3, b: 0.4, c: 0.3}}", oneEach+
 			"  sparse: {by: [place, sex], budget: c, cells: {above: 60}}\n  most: {by: [place], budget: a, top: 5}\n", ""), 0.01,
 			[]string{"rho=0.5", "leaf.c=60"}},
-		{"groups", otherSpec("{epsilon: 1, delta: 1e-9, split: {a: 0.3, b: 0.4, c: 0.3}}", oneEach+
+		{"groups", otherSpec(both+", split: {a: 0.3, b: 0.4, c: 0.3}}", oneEach+
 			"  terms: {by: [term], budget: c, stats: [units]}\n",
-			"      term: {values: {discover: {max_length: 40}}, unknown: drop, null: drop}\n"), 0.01, []string{"epsilon=2", "leaf.c=60"}},
+			"      term: {values: {discover: {max_length: 40}}, unknown: drop, null: drop}\n"), 0.01,
+			[]string{"epsilon=2", "leaf.c=60"}},
 		{"figures", otherSpec("{epsilon: 0.4, split: {a: 30%, b: 70%}}",
-			"  pay: {by: [sex, age.ten], budget: a, stats: [count, {sum: pay}, {mean: pay}]}\n  two: {by: [area], budget: b}\n",
+			"  pay: {by: [sex, age.ten], budget: a, stats: [count, {sum: pay}, {mean: pay}]}\n"+
+				"  two: {by: [area], budget: b}\n",
 			"    expect: {rows: [90000, 110000]}\n"), 0.01, []string{"epsilon=2", "leaf.a=80"}},
 	}
 	pages, forecasts := map[string]string{}, map[string]*compiled.Forecast{}
@@ -380,7 +383,8 @@ func TestWhatIfPageAgreesWithThePlanner(t *testing.T) {
 		if strings.Contains(pages[c.name], `id="number.delta"`) != strings.Contains(c.name, "both") {
 			t.Errorf("%s: the page can vary δ where it cannot tell what follows, or cannot where it can", c.name)
 		}
-		t.Logf("%s: standard errors within %.2f%%, margins within %.2f%% and one", c.name, 100*worst.error, 100*worst.margin)
+		t.Logf("%s: standard errors within %.2f%%, margins within %.2f%% and one", c.name, 100*worst.error,
+			100*worst.margin)
 	}
 }
 
@@ -390,7 +394,8 @@ type disagreement struct{ error, margin float64 }
 
 // compare compares what the page shows of a setting with the plan of the spec that it shows. most is the part of a
 // figure by which they may disagree.
-func (d *disagreement) compare(t *testing.T, from *compiled.Forecast, planned *compiled.Compiled, at moved, most float64) {
+func (d *disagreement) compare(t *testing.T, from *compiled.Forecast, planned *compiled.Compiled, at moved,
+	most float64) {
 	t.Helper()
 	bands, figures := map[string]int{}, at.Figures
 	for k, table := range planned.Tables {
@@ -539,8 +544,8 @@ func TestWhatIfPageWritesTheSpecBack(t *testing.T) {
 	}
 	settings = append(settings, setting{"page", "", 1280, ""}, setting{"windows", "rho=0.5", 1280, ""})
 	all := inBrowser(t, map[string]string{"page": page, "windows": other}, settings)
-	if lines := all[len(cases)+1].Copied; lines != strings.ReplaceAll(strings.Replace(writtenSpec, "rho: 1/8 ", "rho: 0.5 ", 1),
-		"\n", "\r\n") {
+	lines := all[len(cases)+1].Copied
+	if half := strings.Replace(writtenSpec, "rho: 1/8 ", "rho: 0.5 ", 1); lines != strings.ReplaceAll(half, "\n", "\r\n") {
 		t.Errorf("lines that end as on Windows became %q", lines)
 	}
 	for i, at := range all[:len(cases)] {
@@ -563,7 +568,8 @@ func TestWhatIfPageWritesTheSpecBack(t *testing.T) {
 		}
 		for k := range c.replaced {
 			number := strings.Trim(c.replaced[k][strings.LastIndex(strings.TrimSpace(c.replaced[k]), " ")+1:], " }'")
-			if phrase := []string{": was ", ", now "}[k%2] + number; !strings.Contains(strings.Join(at.Changes, "\n"), phrase) {
+			phrase := []string{": was ", ", now "}[k%2] + number
+			if !strings.Contains(strings.Join(at.Changes, "\n"), phrase) {
 				t.Errorf("%s: the changes %q do not say %q", c.name, at.Changes, phrase)
 			}
 		}

@@ -309,8 +309,9 @@ func setTotals(p *compiled.Forecast, r *spec.Release, d *draftPlan) error {
 	return nil
 }
 
-// otherDeltas returns a thousandth and a tenth of the budget's δ, and ten and a thousand times as much. It returns none for a budget without δ, and none where δ is more than a bound on the loss: where units are
-// sampled or groups are discovered, it also sets the noise or the thresholds.
+// otherDeltas returns a thousandth and a tenth of the budget's δ, and ten and a thousand times as much. It returns none
+// for a budget without δ, and none where δ is more than a bound on the loss: where units are sampled or groups are
+// discovered, it also sets the noise or the thresholds.
 func otherDeltas(r *spec.Release) []*big.Rat {
 	if r.Budget.Delta == nil || r.Sample().Partial() || workload.Selections(r) > 0 {
 		return nil
