@@ -116,12 +116,14 @@ func TestHatchedCellsArePrintedInFewBytes(t *testing.T) {
 func TestPagesInABrowser(t *testing.T) {
 	browser := browserFor(t)
 	long := strings.Repeat("averylongname", 6)
+	_, whatIf := whatIfPage(t, strings.ReplaceAll(whatIfSpec, "ages", long))
 	pages := map[string]string{
-		"maps":   pageOf(t, reportOf(t, mapsInput(t))),
-		"long":   pageOf(t, hostileReport(t, long)),
-		"wide":   `<div style="width: 900px">too wide</div>`,
-		"loads":  `<img src="http://127.0.0.1:9/picture.png" alt="">`,
-		"shouts": `<script>console.error("shouted")</script>`,
+		"what if": whatIf,
+		"maps":    pageOf(t, reportOf(t, mapsInput(t))),
+		"long":    pageOf(t, hostileReport(t, long)),
+		"wide":    `<div style="width: 900px">too wide</div>`,
+		"loads":   `<img src="http://127.0.0.1:9/picture.png" alt="">`,
+		"shouts":  `<script>console.error("shouted")</script>`,
 	}
 	kinds := []string{"release", "microdata", "figures", "many tables", "sparse"}
 	if os.Getenv("DPRELEASE_LONG") != "" {

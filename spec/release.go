@@ -64,8 +64,12 @@ type Release struct {
 	// Warnings are for the person who approves the release; they stop nothing.
 	Warnings []document.Problem
 
-	written string // the YAML as it was read, which positions of problems are in
+	written string // see Written
 }
+
+// Written returns the YAML as it was read, comments and words included: positions of problems are in this text. Of a
+// plan's release it is the canonical text.
+func (r *Release) Written() string { return r.written }
 
 // EqualButWords reports whether two releases are equal but for the words, and for the positions of problems.
 func (r *Release) EqualButWords(other *Release) bool {

@@ -42,3 +42,44 @@ marginals: {m: {by: [mode], budget: main}}
 		}
 	}
 }
+
+// TestNumbersAreFoundWhereTheyStand replaces every number by a mark: the rest of the text stays as it is.
+func TestNumbersAreFoundWhereTheyStand(t *testing.T) {
+	text := "\ufeff# ε: 1\u2028# a: 1/2\r\nversion: 1\r\nrelease: r\r\nabout: {title: \"ε, δ\"}\r\n" + `
+privacy: {protects: trip, neighbours: add-remove}
+budget: {delta: "1e-9", epsilon: 1e0, split: {a: 1/2, "b": {share: '25%', split: {a: {rho: 1/1000}, c: needed, d: 1}}, e: {share: 0.25}}} # a: 1/2
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {mode: {values: [walk, ride]}}}}
+marginals:
+  é.m: {by: [mode], budget: a, target: {margin: 5%, at: 100}}
+  n: {by: [mode], budget: b.c, target: {margin: 50}}
+  o: {by: [mode], budget: b.a}
+  p: {by: [mode], budget: b.d}
+  q: {by: [mode], budget: e}
+`
+	text = strings.Replace(text, "é.m", "e.m", 1)
+	r, err := Parse(Source{Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers, err := r.Numbers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	from := 0
+	for _, n := range numbers {
+		got += text[from:n.From] + "<" + n.Of + ">"
+		from = n.To
+	}
+	got += text[from:]
+	want := strings.NewReplacer(`"1e-9"`, `"<delta>"`, "1e0", "<epsilon>", "{a: 1/2", "{a: <leaf.a>", "25%", "<leaf.b>",
+		"1/1000", "<leaf.b.a>", "d: 1}", "d: <leaf.b.d>}", "0.25", "<leaf.e>", "5%", "<target.e.m>", "50", "<target.n>").
+		Replace(text)
+	if got != want {
+		t.Errorf("the text became\n%s", got)
+	}
+	r.written = strings.Replace(text, `"1e-9"`, `"1\x65-9"`, 1)
+	if _, err := r.Numbers(); err == nil || !strings.Contains(err.Error(), "budget.delta") {
+		t.Errorf("a number with escapes: %v", err)
+	}
+}

@@ -48,8 +48,8 @@ func (a *app) whatIfPage(ctx context.Context, s planfile.Spec, named []string) e
 		return err
 	}
 	a.notePlan(p, path)
-	a.say("Written to %s. Open it in a browser: a slider for the budget and for each leaf, and the budget to paste back.",
-		path)
+	a.say("Written to %s. Open it in a browser: sliders for the budget, its split and its targets, and the changed spec "+
+		"to copy.", path)
 	return nil
 }
 

@@ -30,6 +30,8 @@ type Forecast struct {
 	Amounts []float64   `json:"-"`
 	// Totals are what is divided among the leaves for several amounts of the budget, among them the planned one.
 	Totals []Total `json:"totals"`
+	// Deltas are the totals with other δ, in increasing order; none if the budget has no δ or its δ cannot vary here.
+	Deltas []DeltaTotals `json:"deltas,omitempty"`
 	// Roots are, by leaf, Σ√(2ρ) of the measurements without Gaussian noise, divided by the root of the leaf's ρ: what
 	// they add up to in ε. Laplace reports whether all noise of the plan is Laplace noise.
 	Roots   []float64 `json:"roots"`
@@ -37,6 +39,12 @@ type Forecast struct {
 	// Shared are the residuals that several leaves measure: the precision of each is Σ factor·x.
 	Shared [][]Rate        `json:"shared,omitempty"`
 	Tables []TableForecast `json:"tables"`
+}
+
+// DeltaTotals are the totals with one δ.
+type DeltaTotals struct {
+	Delta  float64 `json:"delta"`
+	Totals []Total `json:"totals"`
 }
 
 // Total is what is divided among the leaves with an amount of the budget: of ρ or, in a pure budget, of ε. For a

@@ -276,25 +276,64 @@ func setTotals(p *compiled.Forecast, r *spec.Release, d *draftPlan) error {
 		}
 		planned.Epsilon = floatOfRat(inner.Budget.Epsilon)
 	}
+	deltas := otherDeltas(r)
+	for _, delta := range deltas {
+		p.Deltas = append(p.Deltas, compiled.DeltaTotals{Delta: floatOfRat(delta)})
+	}
 	for i := -stepsOfTotals; i <= stepsOfTotals; i++ {
-		if i == 0 {
-			p.Totals = append(p.Totals, planned)
-			continue
-		}
 		// A little beyond the last amounts, so that they lie between two.
 		times := budget.Exp(float64(i) / stepsOfTotals * budget.Log(1.2*mostTimes))
-		var t compiled.Total
+		t := planned
+		var loss budget.Loss
 		var err error
-		if r.Budget.Delta == nil {
+		switch {
+		case r.Budget.Delta == nil && i != 0:
 			t, err = totalOf(r, new(big.Rat).SetFloat64(planned.Asked*times))
-		} else {
-			t, err = d.composeTotal(r, inner.Budget, times, planned)
+		case i != 0:
+			t, loss, err = d.composeTotal(r, inner.Budget, times, planned)
+		case deltas != nil:
+			loss, err = budget.Compose(d.plan.Mechanisms()...)
 		}
-		if err == nil && (len(p.Totals) == 0 || t.Asked > p.Totals[len(p.Totals)-1].Asked) {
-			p.Totals = append(p.Totals, t)
+		if err != nil || i != 0 && len(p.Totals) > 0 && t.Asked <= p.Totals[len(p.Totals)-1].Asked {
+			continue
+		}
+		p.Totals = append(p.Totals, t)
+		for k, delta := range deltas {
+			other, err := atDelta(t, loss, delta)
+			if err != nil {
+				return err
+			}
+			p.Deltas[k].Totals = append(p.Deltas[k].Totals, other)
 		}
 	}
 	return nil
+}
+
+// otherDeltas returns a thousandth and a tenth of the budget's δ, and ten and a thousand times as much. It returns none
+// for a budget without δ, and none where δ is more than a bound on the loss: where units are sampled or groups are
+// discovered, it also sets the noise or the thresholds.
+func otherDeltas(r *spec.Release) []*big.Rat {
+	if r.Budget.Delta == nil || r.Sample().Partial() || workload.Selections(r) > 0 {
+		return nil
+	}
+	var all []*big.Rat
+	for _, times := range []*big.Rat{big.NewRat(1, 1000), big.NewRat(1, 10), big.NewRat(10, 1), big.NewRat(1000, 1)} {
+		if times.Mul(times, r.Budget.Delta).Cmp(big.NewRat(1, 1)) < 0 {
+			all = append(all, times)
+		}
+	}
+	return all
+}
+
+// atDelta returns what a total is with another δ, for measurements with this loss.
+func atDelta(t compiled.Total, loss budget.Loss, delta *big.Rat) (compiled.Total, error) {
+	bound, err := loss.EpsilonAt(delta)
+	if err != nil {
+		return t, err
+	}
+	t.Asked, t.Epsilon = bound.Value, bound.Value
+	t.Least, err = rhoAt(new(big.Rat).SetFloat64(bound.Value), delta)
+	return t, err
 }
 
 // rhoAt returns the ρ that ε and δ allow by the conversion alone.
@@ -322,41 +361,40 @@ func totalOf(r *spec.Release, amount *big.Rat) (compiled.Total, error) {
 	return t, nil
 }
 
-// composeTotal returns the ε of about that many times the budget: for the ρ that ε and δ allow by the conversion, in
-// proportion to the plan's. It returns an error if that is too little for what is needed, or if all leaves have fixed
-// amounts.
+// composeTotal returns the ε of about that many times the budget, and the loss: for the ρ that ε and δ allow by the
+// conversion, in proportion to the plan's. It returns an error if that is too little for what is needed, or if all
+// leaves have fixed amounts.
 func (d *draftPlan) composeTotal(r *spec.Release, inner spec.Budget, times float64,
-	planned compiled.Total) (t compiled.Total, err error) {
+	planned compiled.Total) (t compiled.Total, loss budget.Loss, err error) {
 	b := d.blueprint
 	needed := b.TargetCosts(d.division.Measurements)
 	epsilon := new(big.Rat).SetFloat64(planned.Epsilon * times)
 	if t.Least, err = rhoAt(epsilon, inner.Delta); err != nil {
-		return t, err
+		return t, loss, err
 	}
 	rho := new(big.Rat).SetFloat64(planned.Total * (t.Least / planned.Least))
 	if b.IsFixed(rho, needed) {
-		return t, optimise.ErrTooLittle
+		return t, loss, optimise.ErrTooLittle
 	}
 	trial := &plan.Plan{}
 	if trial.Leaves, err = b.Allocate(rho, needed); err != nil {
-		return t, err
+		return t, loss, err
 	}
 	if err = optimise.Spend(trial, b, d.division.Measurements); err != nil {
-		return t, err
+		return t, loss, err
 	}
-	loss, err := budget.Compose(trial.Mechanisms()...)
-	if err != nil {
-		return t, err
+	if loss, err = budget.Compose(trial.Mechanisms()...); err != nil {
+		return t, loss, err
 	}
 	bound, err := loss.EpsilonAt(inner.Delta)
 	if err != nil {
-		return t, err
+		return t, loss, err
 	}
 	t.Epsilon, t.Total = bound.Value, floatOfRat(rho)
 	if t.Least, err = rhoAt(new(big.Rat).SetFloat64(bound.Value), inner.Delta); err != nil {
-		return t, err
+		return t, loss, err
 	}
 	bound, err = onAllUnits(r, loss, bound)
 	t.Asked = bound.Value
-	return t, err
+	return t, loss, err
 }

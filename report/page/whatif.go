@@ -1,6 +1,7 @@
 package page
 
-// This file renders the what-if page: how good the tables of a plan would be with another budget, as sliders move.
+// This file renders the what-if page: how accurate the tables of a plan would be with another budget, as sliders move,
+// and the spec with that budget.
 
 import (
 	"bytes"
@@ -10,9 +11,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"maps"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -42,80 +46,113 @@ type whatIf struct {
 	Style                template.CSS
 	Script, Data         template.JS
 	Title, Release, Hash string
-	Budget, Name, Asked  string
+	Budget, File         string
+	Command              string
+	Amounts              []number // of the whole budget
+	FixedDelta           string   // a δ that the page keeps
 	Levers, Fixed        []lever
-	Lines                int
+	Targets              []number
 	Banded, Aimed        bool
+	Open                 bool // the planner chooses the kind of noise
 	Rows                 []whatIfRow
 	Notes                []string
 }
 
-// lever is a part of the budget's split, as the page moves it.
-type lever struct {
-	Path   string       `json:"path"`
-	Key    string       `json:"key"`
-	Share  *exactNumber `json:"share,omitempty"`
-	Amount *exactNumber `json:"amount,omitempty"`
-	Needed float64      `json:"needed,omitempty"`
-	Leaf   int          `json:"leaf"`            // its index, for a leaf
-	Fixed  bool         `json:"fixed,omitempty"` // an extra outside the split
-	Parts  []lever      `json:"parts,omitempty"`
-	Alone  bool         `json:"-"` // it has the only share
-	Within string       `json:"-"` // the part that it belongs to
+// number is a number of the spec: what it is of, its path of keys, and how it is written.
+type number struct {
+	Of    string `json:"of"`
+	Path  string `json:"path"`
+	Text  string `json:"text"`
+	Label string `json:"-"`
+	Note  string `json:"-"`
 }
 
-// exactNumber is a number and its exact text.
-type exactNumber struct {
-	Text  string  `json:"text"`
-	Value float64 `json:"value"`
+// The kinds of lever.
+const (
+	shareLever  = "share"
+	amountLever = "amount"
+	neededLever = "needed"
+)
+
+// lever is a part of the budget's split, as the page moves it.
+type lever struct {
+	Path   string  `json:"path"`
+	Kind   string  `json:"kind"`
+	Stated bool    `json:"stated,omitempty"` // it is a number of the budget in the spec
+	Value  float64 `json:"value"`            // a share, or an amount
+	Leaf   int     `json:"leaf"`             // its index, for a leaf
+	Parts  []lever `json:"parts,omitempty"`
+	Number number  `json:"-"`
+	Key    string  `json:"-"`
+	Share  string  `json:"-"`
+	Within string  `json:"-"` // the part that it belongs to
+}
+
+// goal is the target of a marginal, as the page moves it.
+type goal struct {
+	Marginal string  `json:"marginal"`
+	Value    float64 `json:"value"`        // as the spec has it: rows, or a part of At
+	At       float64 `json:"at,omitempty"` // rows
+	Needed   bool    `json:"needed,omitempty"`
+	Tables   []int   `json:"tables"`
+}
+
+// whatIfData is what the script reads. The text of the spec is Source, with one of Numbers between every two parts.
+type whatIfData struct {
+	Asked    float64            `json:"asked"`
+	Delta    float64            `json:"delta,omitempty"`
+	Command  string             `json:"command"`
+	Source   []string           `json:"source"`
+	Numbers  []number           `json:"numbers"`
+	Split    []lever            `json:"split"`
+	Targets  []goal             `json:"targets"`
+	Forecast *compiled.Forecast `json:"forecast"`
 }
 
 // whatIfRow is a table, or a figure of one, as planned.
 type whatIfRow struct {
 	Path, Name, Of                     string
 	Error, Margin, Tenth, Band, Target string
-	Missed                             bool
 	Figures                            []whatIfRow
 }
 
 // WhatIf renders the page from the error forecasts alone. The page loads nothing: its content security policy allows
 // its only script and its style, by their hashes, and no connection.
 func WhatIf(p *compiled.Forecast) ([]byte, error) {
+	r := p.Plan.Release()
+	data := whatIfData{Asked: floatOf(r.Budget.Epsilon), Delta: floatOf(r.Budget.Delta), Command: planCommand(r),
+		Targets: newGoals(p), Forecast: p}
+	if p.Key == "rho" {
+		data.Asked = floatOf(r.Budget.Rho)
+	}
+	var err error
+	if data.Source, data.Numbers, err = cutSource(r); err != nil {
+		return nil, fmt.Errorf("rendering the what-if page: %w", err)
+	}
+	numbers := map[string]number{}
+	for _, n := range data.Numbers {
+		numbers[n.Of] = n
+	}
+	leaf := 0
+	data.Split = newLevers(p, numbers, p.Split, "", &leaf)
 	style := styleText + whatIfStyle
 	page := whatIf{
 		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
 			sourceHash(style), sourceHash(whatIfScript)),
 		Style: template.CSS(style), Script: template.JS(whatIfScript),
-		Title: p.Plan.Release().About.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: describe.Budget(p.Plan.Guarantee), Name: "ε",
+		Title: r.About.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: describe.Budget(p.Plan.Guarantee),
+		File: r.Source.Name, Command: data.Command, Levers: data.Split,
+		Open: r.Budget.Delta != nil && r.Budget.Noise == "",
 	}
-	asked := p.Plan.Release().Budget
-	amount := asked.Epsilon
-	if p.Key == "rho" {
-		page.Name, amount = "ρ", asked.Rho
+	if page.Levers[0].Path == "" {
+		page.Levers, page.Fixed = data.Split[0].Parts, data.Split[1:]
 	}
-	leaf := 0
-	tree := newLevers(p, p.Split, "", &leaf)
-	for i := range tree {
-		tree[i].Fixed = i > 0 && tree[0].Path == ""
-	}
-	page.Levers = tree
-	if tree[0].Path == "" {
-		page.Levers, page.Fixed = tree[0].Parts, tree[1:]
-	}
-	page.Asked, page.Lines = exactText(amount), 4+lineCount(page.Levers)
-	var data bytes.Buffer
-	err := json.NewEncoder(&data).Encode(struct {
-		Asked    *exactNumber       `json:"asked"`
-		Delta    string             `json:"delta,omitempty"`
-		Minimise spec.Objective     `json:"minimise,omitempty"`
-		Noise    spec.Noise         `json:"noise,omitempty"`
-		Split    []lever            `json:"split"`
-		Forecast *compiled.Forecast `json:"prospects"`
-	}{exactOf(amount), deltaText(asked.Delta), statedObjective(asked.Minimise), asked.Noise, tree, p})
+	page.setNumbers(p, numbers, data.Targets)
+	text, err := asciiJSON(data)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the what-if page: %w", err)
 	}
-	page.Data = template.JS(data.String()) // the encoder escapes <, > and &
+	page.Data = template.JS(text)
 	for i, t := range p.Plan.Tables {
 		page.Rows = append(page.Rows, rowOf(t, p.Tables[i]))
 		page.Banded = page.Banded || t.Usefulness != nil && t.Usefulness.Band != ""
@@ -129,6 +166,124 @@ func WhatIf(p *compiled.Forecast) ([]byte, error) {
 	return makeVisible(b.Bytes()), nil
 }
 
+// setNumbers sets the amounts and the targets that the page changes.
+func (page *whatIf) setNumbers(p *compiled.Forecast, numbers map[string]number, goals []goal) {
+	labelled := func(of, label string) number {
+		n := numbers[of]
+		n.Label = label
+		return n
+	}
+	page.Amounts = []number{labelled(p.Key, words.Either(p.Key == "rho", "ρ", "ε")+" of the whole release")}
+	if delta, ok := numbers["delta"]; ok && len(p.Deltas) == 0 {
+		page.FixedDelta = delta.Text
+	} else if ok {
+		page.Amounts = append(page.Amounts, labelled("delta", "δ of the whole release"))
+	}
+	for _, g := range goals {
+		n := labelled("target."+g.Marginal, "Margin of "+g.Marginal)
+		n.Note = words.When(g.Needed, "It decides what its part of the budget gets: plan again to see what follows.")
+		page.Targets = append(page.Targets, n)
+	}
+}
+
+// cutSource cuts the text of a spec at the numbers that the page changes.
+func cutSource(r *spec.Release) (texts []string, numbers []number, err error) {
+	all, err := r.Numbers()
+	if err != nil {
+		return nil, nil, err
+	}
+	text, from := r.Written(), 0
+	for _, n := range all {
+		texts, from = append(texts, text[from:n.From]), n.To
+		numbers = append(numbers, number{Of: n.Of, Path: pathOf(n.Of), Text: text[n.From:n.To]})
+	}
+	return append(texts, text[from:]), numbers, nil
+}
+
+// pathOf returns the path of a number in the spec.
+func pathOf(of string) string {
+	if leaf, ok := strings.CutPrefix(of, "leaf."); ok {
+		return "budget.split." + leaf
+	}
+	if marginal, ok := strings.CutPrefix(of, "target."); ok {
+		return "marginals." + marginal + ".target.margin"
+	}
+	return "budget." + of
+}
+
+// planCommand returns the command that plans a spec with the values of its parameters.
+func planCommand(r *spec.Release) string {
+	quoted := func(text string) string {
+		if plainWord.MatchString(text) {
+			return text
+		}
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	command := "dprelease plan " + quoted(r.Source.Name)
+	for _, name := range slices.Sorted(maps.Keys(r.Source.Params)) {
+		command += " --set " + quoted(name+"="+r.Source.Params[name])
+	}
+	return command
+}
+
+// plainWord is a word that a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./=:,@%+-]+$`)
+
+// newGoals returns the targets of a release that tables of its plan have.
+func newGoals(p *compiled.Forecast) []goal {
+	all := []goal{}
+	for _, m := range p.Plan.Release().Marginals {
+		if m.Target == nil {
+			continue
+		}
+		g := goal{Marginal: m.Name, Value: floatOf(m.Target.Margin)}
+		if m.Target.At != nil {
+			g.Value, g.At = floatOf(m.Target.Share), floatOf(m.Target.At)
+		}
+		for i, t := range p.Plan.Tables {
+			if t.Marginal == m.Name {
+				g.Tables = append(g.Tables, i)
+			}
+		}
+		for _, l := range p.Plan.Leaves {
+			g.Needed = g.Needed || l.Path == m.Leaf && l.Needed
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// asciiJSON returns a value as JSON in ASCII, so that nothing on the way to the script changes a character of the spec:
+// the encoder escapes <, > and &, and what is beyond ASCII is escaped here.
+func asciiJSON(value any) (string, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, r := range string(text) {
+		switch {
+		case r < 0x80:
+			b.WriteRune(r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return b.String(), nil
+}
+
+// floatOf returns the nearest floating-point number, 0 for none.
+func floatOf(x *big.Rat) float64 {
+	if x == nil {
+		return 0
+	}
+	v, _ := x.Float64()
+	return v
+}
+
 // sourceHash names an inline script or style in a content security policy.
 func sourceHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -136,64 +291,29 @@ func sourceHash(text string) string {
 }
 
 // newLevers returns the parts of a split. leaf is the index of its first leaf, and is advanced past its last.
-func newLevers(p *compiled.Forecast, parts []spec.Part, within string, leaf *int) []lever {
-	shares := 0
-	for _, part := range parts {
-		if part.Share != nil {
-			shares++
-		}
-	}
+func newLevers(p *compiled.Forecast, numbers map[string]number, parts []spec.Part, within string, leaf *int) []lever {
 	var all []lever
 	for _, part := range parts {
-		l := lever{Path: part.Path, Key: part.Path[strings.LastIndex(part.Path, ".")+1:], Share: exactOf(part.Share),
-			Amount: exactOf(part.Amount), Within: within}
-		if within == "" {
-			l.Key = part.Path
-		}
-		if part.Share != nil {
-			l.Share.Text, l.Alone = shareText(part.Share), shares == 1
+		l := lever{Path: part.Path, Key: part.Path[strings.LastIndex(part.Path, ".")+1:], Within: within}
+		n, stated := numbers["leaf."+part.Path]
+		l.Stated, l.Number, l.Number.Label = stated, n, l.Key
+		switch {
+		case part.Share != nil:
+			l.Kind, l.Value, l.Share = shareLever, floatOf(part.Share), shareText(part.Share)
+		case part.Amount != nil:
+			l.Kind, l.Value, l.Number.Label = amountLever, floatOf(part.Amount), l.Key+", an amount"
+		default:
+			l.Kind, l.Value = neededLever, p.Amounts[*leaf]
 		}
 		if part.Parts == nil {
 			l.Leaf = *leaf
-			if part.Share == nil && part.Amount == nil {
-				l.Needed = p.Amounts[*leaf]
-			}
 			*leaf++
 		} else {
-			l.Parts = newLevers(p, part.Parts, part.Path, leaf)
+			l.Parts = newLevers(p, numbers, part.Parts, part.Path, leaf)
 		}
 		all = append(all, l)
 	}
 	return all
-}
-
-// lineCount returns how many lines the parts of a split take.
-func lineCount(parts []lever) int {
-	n := 0
-	for _, part := range parts {
-		if n++; part.Parts != nil {
-			n += 2 + lineCount(part.Parts)
-		}
-	}
-	return n
-}
-
-// exactOf returns an exact number, nil for none.
-func exactOf(x *big.Rat) *exactNumber {
-	if x == nil {
-		return nil
-	}
-	v, _ := x.Float64()
-	return &exactNumber{exactText(x), v}
-}
-
-// exactText writes a number as a decimal if that takes few digits, and otherwise as a fraction.
-func exactText(x *big.Rat) string {
-	const most = 12
-	if places, exact := x.FloatPrec(); exact && places <= most {
-		return x.FloatString(places)
-	}
-	return x.RatString()
 }
 
 // shareText writes a share in percent if that takes few digits, and otherwise as a fraction.
@@ -203,26 +323,6 @@ func shareText(x *big.Rat) string {
 		return percent.FloatString(places) + "%"
 	}
 	return x.RatString()
-}
-
-// deltaText writes a δ as a power of ten if it is one.
-func deltaText(delta *big.Rat) string {
-	if delta == nil {
-		return ""
-	}
-	if tens := delta.Denom().String(); delta.IsInt() || delta.Num().String() != "1" || strings.Trim(tens, "0") != "1" {
-		return exactText(delta)
-	} else {
-		return fmt.Sprintf("1e-%d", len(tens)-1)
-	}
-}
-
-// statedObjective returns the objective of a budget if its spec has to state it.
-func statedObjective(objective spec.Objective) spec.Objective {
-	if objective == spec.Guarded {
-		return ""
-	}
-	return objective
 }
 
 // rowOf returns a table as it is planned.
@@ -259,13 +359,15 @@ func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 	notes := words.NonEmpty(
 		"A margin is half the width of the interval of the widest cell: 19 times in 20 "+published+
 			" lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
-		"What the plan chose is held: which measurements there are, their parts of their leaves, the kind of noise, and the way to quantiles. With another budget the planner may choose otherwise, which is better for all tables together and can be worse for one of them.",
-		"With these choices standard errors are at most 1% too small here. They are too large where the noise on what is measured is of few units, as it is taken to be continuous in tables that are put together: by 8% where its standard error is 1, by 1% where it is 3.",
+		"The page keeps what the plan chose: the measurements, how each part of the budget is divided among them, the kind of noise, and how quantiles are found. With another budget the planner may choose otherwise. That is better for all tables together, and can be worse for one of them.",
+		"With these choices a standard error here is at most 1% too small. Noise of few units is taken to be continuous in tables that are put together from several measurements. There a standard error is too large: by 1% where it is 3, by 8% where it is 1, by more below.",
 		words.When(p.Plan.Guarantee.Delta != "",
-			"Which ρ this δ allows was worked out by the planner for amounts up to ten times as large and as small, and is read off between them. The kind of noise is held: in a release of few tables the planner may change from Gaussian to Laplace noise or back, and with it which measurements there are. Errors are then smaller on the whole, often less than half of what is said here, but single tables can come out several times worse: three times was seen, where one part had nearly all of the budget. Plan such a setting before it is decided on."+
-				words.When(roots, " Laplace noise in other shares is taken to gain nothing by them.")),
+			"The planner computed how much ρ the budget allows for some amounts of ε"+words.When(len(p.Deltas) > 0, " and of δ")+
+				", and the page reads off between them."+
+				words.When(roots, " It assumes that Laplace noise gains nothing by other shares.")),
+		words.When(page.Open, "Where the planner changes the kind of noise, errors are often less than half of what the page says. Single tables came out up to three times worse, where one part had nearly all of the budget."),
 		words.When(keepsLaplace(p),
-			"Tables that are put together from Laplace noise keep the law of their noise as planned: with other shares their margins can be up to 8% larger."),
+			"Tables that are put together from Laplace noise keep the law of their noise as planned. With other shares their margins can be up to 8% larger."),
 		words.When(page.Banded, bands+" "+describe.SpreadText),
 	)
 	var chosen, drawn bool
@@ -277,13 +379,13 @@ func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 	}
 	return slices.Concat(notes, words.NonEmpty(
 		words.When(chosen,
-			"Of tables that show some of their cells this is the error of what they show. Which cells these are also depends on the budget: the plan tells how."),
+			"Where a table shows some of its cells, this is the error of the cells that it shows. Which cells these are also depends on the budget: see the plan."),
 		words.When(drawn,
-			"Which way to quantiles is taken, and with it which part of its leaf they have, changes with the budget: everything else in a leaf that pays for quantiles can come out a quarter worse or more (28% was seen), or better, than it says here."),
+			"How quantiles are found changes with the budget, and with it how much of their part of the budget they take. Everything else that this part pays for can come out a quarter worse or more (28% was seen), or better, than the page says."),
 		words.When(slices.ContainsFunc(p.Plan.Leaves, func(l plan.Leaf) bool { return l.Needed }),
-			"A leaf that gets what its targets need keeps that amount, and the others share the rest."),
+			"A part of the budget that gets what its targets need keeps that amount, and the others share the rest."),
 	), sampleNotes(p.Plan.Sample),
-		words.NonEmpty(words.When(len(p.Plan.Synthetic) > 0, "Of microdata no error can be predicted.")))
+		words.NonEmpty(words.When(len(p.Plan.Synthetic) > 0, "The error of microdata cannot be predicted.")))
 }
 
 // keepsLaplace reports whether a table is reconstructed from noise of several leaves that is not all Gaussian.

@@ -1,11 +1,12 @@
 "use strict";
-// How good the tables would be with another budget: the formula of plan.Prospects, worked out as sliders move.
+// How accurate the tables would be with another budget: the formula of compiled.Forecast, worked out as numbers of the
+// spec change, and the spec with the changed numbers.
 (() => {
   const byId = (id) => document.getElementById(id);
   const data = JSON.parse(byId("data").textContent);
-  const model = data.prospects;
-  const whole = 10000; // units of a share
-  const most = 10; // times as much, or as little
+  const model = data.forecast;
+  const name = model.key === "rho" ? "ρ" : "ε";
+  const most = 10; // times the planned amount, or a part of it
 
   // Numbers as the plan writes them.
   const group = (n) => {
@@ -14,160 +15,288 @@
   };
   const nearest = (v) => (v >= 999.95 ? group(Math.round(v)) : String(Number(v.toPrecision(4))));
   const up = (v) => group(Math.ceil(v * (1 - 1e-9)));
+  const plural = (n, thing) => (n === 1 ? `1 ${thing}` : `${group(n)} ${thing}s`);
 
-  // An amount is one of two digits near to the planned one, or that itself.
-  const stopsAround = (planned, least, largest) => {
-    const stops = [planned];
-    const low = Math.floor(Math.log10(planned.value)) - 2;
-    for (let power = low; power <= low + 3; power++) {
-      for (let digits = 10; digits < 100; digits++) {
-        const value = Number(digits + "e" + power);
-        if (value >= least && value <= largest && Math.abs(value / planned.value - 1) > 1e-9) {
-          stops.push({ text: String(value), value });
-        }
-      }
-    }
-    return stops.sort((a, b) => a.value - b.value);
+  // Exact numbers n/d, as a spec writes them.
+  const ratio = (n, d) => {
+    let [a, b] = [n, d];
+    while (b) [a, b] = [b, a % b];
+    return { n: n / a, d: d / a };
+  };
+  const syntax = /^(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([-+]?\d{1,3}))?(%?)$|^(0|[1-9]\d*)\/([1-9]\d*)$/;
+  const read = (text) => {
+    const m = text.length <= 200 && syntax.exec(text);
+    if (!m) return null;
+    if (m[6]) return ratio(BigInt(m[5]), BigInt(m[6]));
+    const power = Number(m[3] || 0) - (m[2] || "").length - (m[4] ? 2 : 0);
+    const [digits, tens] = [BigInt(m[1] + (m[2] || "")), 10n ** BigInt(Math.abs(power))];
+    return power < 0 ? ratio(digits, tens) : ratio(digits * tens, 1n);
+  };
+  const value = (q) => Number(q.n) / Number(q.d);
+  const equal = (p, q) => p.n === q.n && p.d === q.d;
+  const plus = (p, q) => ratio(p.n * q.d + q.n * p.d, p.d * q.d);
+  const decimal = (q, places) => {
+    const tens = 10n ** BigInt(places);
+    if ((q.n * tens) % q.d !== 0n) return null;
+    const digits = String((q.n * tens) / q.d).padStart(places + 1, "0");
+    return `${digits.slice(0, digits.length - places)}.${digits.slice(digits.length - places)}`.replace(/\.?0*$/, "");
+  };
+  // In the form of a text: percent, fraction or decimal; a fraction if the others are not exact.
+  const write = (q, like) => {
+    const percent = like.endsWith("%") && decimal({ n: 100n * q.n, d: q.d }, 4);
+    if (percent) return percent + "%";
+    return (!/[%/]/.test(like) && decimal(q, 6)) || `${q.n}/${q.d}`;
   };
 
-  class Amount {
-    constructor(input, planned, least, largest) {
-      this.input = input;
-      this.planned = planned;
-      this.least = Math.max(least, (planned.value / most) * (1 - 1e-9));
-      this.largest = Math.min(largest, planned.value * most * (1 + 1e-9));
-      this.stops = stopsAround(planned, this.least, this.largest);
-      input.max = this.stops.length - 1;
-      this.set(null);
+  // A number of the spec, with its field, its slider and what is said of it.
+  const levers = new Map();
+  class Lever {
+    constructor(of) {
+      this.of = of;
+      this.field = byId("number." + of);
+      this.slider = byId("slider." + of);
+      this.said = byId("said." + of);
+      const { text } = data.numbers.find((n) => n.of === of);
+      this.planned = { text, q: read(text) };
+      this.now = this.planned;
+      this.field.disabled = false;
+      this.slider.disabled = this.fixed;
+      levers.set(of, this);
     }
-    pick() { this.now = this.stops[this.input.valueAsNumber]; }
-    set(text) {
-      const value = Number(text);
-      const { planned, stops } = this;
-      this.now = planned;
-      if (text && value >= this.least && value <= this.largest && value !== planned.value) {
-        this.now = { text: String(value), value };
-      }
-      let near = 0;
-      stops.forEach((s, i) => {
-        if (Math.abs(s.value - this.now.value) < Math.abs(stops[near].value - this.now.value)) near = i;
-      });
-      this.input.value = near;
+    get value() { return value(this.now.q); }
+    get changed() { return !equal(this.now.q, this.planned.q); }
+    get text() { return this.changed ? this.now.text : this.planned.text; }
+    show(said) {
+      this.field.value = this.text;
+      this.field.removeAttribute("aria-invalid");
+      this.said.textContent = said;
+      this.slider.setAttribute("aria-valuetext", said || this.text);
+      this.place();
+    }
+    // Takes a text as it is typed, or says what is wrong with it.
+    take(text) {
+      const q = read(text);
+      const problem = q ? this.problem(value(q)) : "Write a number such as 1.5, 3/2 or 1e-9.";
+      if (!problem) this.set({ q, text });
+      return problem;
     }
   }
 
-  const known = model.totals;
-  const budget = new Amount(byId("budget"), data.asked, known[0].asked, known[known.length - 1].asked);
+  // An amount: its slider stops at numbers of two digits and at the planned one.
+  class Amount extends Lever {
+    constructor(of, least, largest) {
+      super(of);
+      const planned = value(this.planned.q);
+      this.least = least;
+      this.largest = largest;
+      const [times, unit] = this.planned.text.endsWith("%") ? [100, "%"] : [1, ""];
+      this.stops = [{ ...this.planned, value: planned }];
+      const low = Math.floor(Math.log10(least * times)) - 1;
+      for (let power = low; power <= Math.log10(largest * times); power++) {
+        for (let digits = 10; digits < 100; digits++) {
+          const text = String(Number(`${digits}e${power}`)) + unit;
+          const q = read(text);
+          const v = value(q);
+          if (v >= least && v <= largest && Math.abs(v / planned - 1) > 1e-9) this.stops.push({ text, q, value: v });
+        }
+      }
+      this.stops.sort((a, b) => a.value - b.value);
+      this.slider.max = this.stops.length - 1;
+    }
+    get fixed() { return false; }
+    problem(v) {
+      if (v >= this.least * (1 - 1e-9) && v <= this.largest * (1 + 1e-9)) return "";
+      const [first, last] = [this.stops[0], this.stops[this.stops.length - 1]];
+      return `From ${first.text} to ${last.text} on this page: plan again for other amounts.`;
+    }
+    set(now) { this.now = now; }
+    slide() { this.set(this.stops[this.slider.valueAsNumber]); }
+    release() {}
+    reset() { this.now = this.planned; }
+    place() {
+      let near = 0;
+      this.stops.forEach((s, i) => {
+        if (Math.abs(s.value - this.value) < Math.abs(this.stops[near].value - this.value)) near = i;
+      });
+      this.slider.value = near;
+    }
+  }
 
-  // The split: in every level the shares add up to all of it. As long as nobody moves one they are the spec's own.
-  const levels = [];
+  // A share. Shares that are set stay; the others divide what these leave in the proportions of the spec.
+  class Share extends Lever {
+    constructor(of, level) {
+      super(of);
+      this.level = level;
+      this.slider.disabled = level.alone;
+      this.field.disabled = level.alone;
+      this.own = null;
+    }
+    problem(v) { return v > 0 && v < 1 ? "" : "A share is above 0 and below 1, as 30%, 0.3 or 3/10."; }
+    set(own) {
+      const { level } = this;
+      const isSet = (s) => s.own;
+      level.order = [...level.order.filter((s) => s !== this), this];
+      this.own = own;
+      for (;;) { // the share that was set first gives way
+        const sum = level.shares.filter(isSet).reduce((all, s) => plus(all, s.own.q), { n: 0n, d: 1n });
+        if (level.shares.every(isSet) ? sum.n === sum.d : sum.n < sum.d) break;
+        level.order.shift().own = null;
+      }
+      level.divide();
+    }
+    slide() {
+      const { level } = this;
+      // While one share is dragged, those that were set before come back as soon as there is room for them.
+      level.before = level.before || { order: level.order, own: level.shares.map((s) => s.own) };
+      level.order = level.before.order;
+      level.shares.forEach((s, i) => { s.own = level.before.own[i]; });
+      const q = ratio(BigInt(Math.round(10 * this.slider.valueAsNumber)), 1000n);
+      this.set({ q, text: write(q, this.planned.text) });
+    }
+    release() { this.level.before = null; }
+    reset() {
+      this.own = null;
+      this.level.order = [];
+      this.level.divide();
+    }
+    place() { this.slider.value = 100 * this.value; }
+  }
+
+  class Level {
+    constructor(parts) {
+      this.alone = parts.filter((n) => n.kind === "share" && n.stated).length === 1;
+      this.order = []; // of the shares that are set
+      this.before = null;
+      this.shares = [];
+      for (const n of parts) {
+        if (n.kind === "share" && n.stated) this.shares.push(n.lever = new Share("leaf." + n.path, this));
+        if (n.kind === "amount") n.lever = new Amount("leaf." + n.path, n.value / most, n.value * most);
+      }
+    }
+    divide() {
+      let [left, own] = [{ n: 1n, d: 1n }, { n: 0n, d: 1n }];
+      for (const s of this.shares) {
+        if (s.own) left = plus(left, { n: -s.own.q.n, d: s.own.q.d });
+        else own = plus(own, s.planned.q);
+      }
+      for (const s of this.shares) {
+        const { n, d } = s.planned.q;
+        const q = s.own ? s.own.q : ratio(left.n * n * own.d, left.d * d * own.n);
+        s.now = s.own || { q, text: write(q, s.planned.text) };
+      }
+    }
+  }
+
   const nodes = [];
   const prepare = (parts) => {
-    const level = { parts: parts.filter((n) => n.share), moved: false };
-    levels.push(level);
+    new Level(parts);
     for (const n of parts) {
-      n.level = level;
-      n.input = n.path === "" || n.fixed ? null : byId("leaf." + n.path);
-      n.output = byId("of." + n.path);
       nodes.push(n);
-      if (n.amount) n.lever = new Amount(n.input, n.amount, 0, Infinity);
       if (n.parts) prepare(n.parts);
     }
   };
+  const planned = model.totals;
+  const asked = data.asked;
+  const budget = new Amount(model.key, Math.max(asked / most, planned[0].asked),
+    Math.min(asked * most, planned[planned.length - 1].asked));
+  const curves = [...(model.deltas || []), { delta: data.delta, totals: planned }].sort((a, b) => a.delta - b.delta);
+  const delta = curves.length > 1 ? new Amount("delta", curves[0].delta, curves[curves.length - 1].delta) : null;
   prepare(data.split);
+  for (const t of data.targets) {
+    t.lever = new Amount("target." + t.marginal, t.value / most, t.value * most);
+  }
 
-  const spread = (total, weights) => {
-    const sum = weights.reduce((a, b) => a + b, 0);
-    const out = weights.map((w) => Math.max(1, Math.floor((total * w) / sum)));
-    const rest = total - out.reduce((a, b) => a + b, 0);
-    out[out.indexOf(Math.max(...out))] += rest;
-    return out;
-  };
-  const fraction = (n, planned) => (planned || !n.level.moved ? n.share.value : n.units / whole);
-  const units = (level) => level.parts.map((n) => (level.moved ? n.units : n.share.value * whole));
-  const setShares = (level, given, weights) => {
-    const free = level.parts.filter((n) => !given.has(n));
-    let left = whole;
-    given.forEach((u) => { left -= u; });
-    const all = free.length === 0 || left < free.length;
-    const some = all ? level.parts : free;
-    const shares = spread(all ? whole : left, some.map((n) => (given.has(n) ? given.get(n) : weights[level.parts.indexOf(n)])));
-    given.forEach((u, n) => { n.units = u; });
-    some.forEach((n, i) => { n.units = shares[i]; });
-    level.moved = true;
-  };
-
-  // What each leaf has of a total; null where that does not do.
-  const divide = (parts, total, planned, out) => {
-    const own = (n) => (n.amount ? (planned ? n.amount.value : n.lever.now.value) : n.needed);
+  // What each leaf has of a total, in out. Returns why that cannot be, "" if it can.
+  const part = (n, asPlanned) => (n.lever && !asPlanned ? n.lever.value : n.value);
+  const divide = (parts, total, asPlanned, out) => {
     let left = total;
-    let shares = false;
-    let needed = false;
+    let [shares, needed] = [false, false];
     for (const n of parts) {
-      if (n.share) shares = true; else left -= own(n);
-      needed = needed || n.needed > 0;
+      if (n.kind === "share") shares = true; else left -= part(n, asPlanned);
+      needed = needed || n.kind === "needed";
     }
-    const none = 1e-9 * total;
-    if (left < -none || (shares ? left <= none : !needed && left > none)) return null;
+    const none = 1e-12 * total;
+    if (left < -none || (shares && left <= none)) return "fixed amounts and targets take more than there is";
+    if (!shares && !needed && left > none) return "the amounts of the split add up to less than the budget";
     for (const n of parts) {
-      n.has = n.share ? left * fraction(n, planned) : own(n);
+      n.has = n.kind === "share" ? left * part(n, asPlanned) : part(n, asPlanned);
       if (!n.parts) out[n.leaf] = n.has;
-      else if (!divide(n.parts, n.has, planned, out)) return null;
+      const why = n.parts && divide(n.parts, n.has, asPlanned, out);
+      if (why) return why;
     }
-    return out;
+    return "";
   };
 
-  // What is divided of an amount, on a straight line between logarithms.
-  const totalAt = (asked) => {
-    if (known.length < 2) return known[0];
+  // What is divided of an amount and a δ, on straight lines between logarithms: of amounts, and of the logarithm of δ.
+  const between = (a, b, share) => {
+    const of = (key) => (a[key] ? a[key] ** (1 - share) * b[key] ** share : 0);
+    return { total: of("total"), least: of("least"), epsilon: of("epsilon") };
+  };
+  const segment = (all, at, key, scale) => {
     let i = 0;
-    while (i < known.length - 2 && asked > known[i + 1].asked) i++;
-    const [a, b] = [known[i], known[i + 1]];
-    const share = Math.log(asked / a.asked) / Math.log(b.asked / a.asked);
-    const between = (key) => (a[key] ? a[key] ** (1 - share) * b[key] ** share : 0);
-    return { total: between("total"), least: between("least"), epsilon: between("epsilon") };
+    while (i < all.length - 2 && at > all[i + 1][key]) i++;
+    const [a, b] = [all[i], all[i + 1]];
+    return [a, b, (scale(at) - scale(a[key])) / (scale(b[key]) - scale(a[key]))];
+  };
+  const totalOn = (curve) =>
+    curve.totals.length < 2 ? curve.totals[0] : between(...segment(curve.totals, budget.value, "asked", Math.log));
+  const totalNow = () => {
+    if (!delta || !delta.changed) return totalOn(curves.find((c) => c.totals === planned));
+    const [a, b, share] = segment(curves, delta.value, "delta", (d) => Math.log(-Math.log(d)));
+    return between(totalOn(a), totalOn(b), share);
   };
 
-  // What leaves have. Laplace noise of other shares adds up otherwise under ε and δ: taken to allow the less.
+  // What leaves have, or why nothing can be planned. Under ε and δ, Laplace noise of other shares adds up otherwise: it
+  // is taken to allow the less.
   const amounts = () => {
-    const at = totalAt(budget.now.value);
+    const at = totalNow();
     let total = at.total;
     if (at.least) {
+      const [before, now] = [[], []];
+      const why = divide(data.split, total, true, before) || divide(data.split, total, false, now);
+      if (why) return { why };
       const roots = (all) => all.reduce((sum, a, i) => sum + model.roots[i] * Math.sqrt(a), 0);
-      const before = divide(data.split, total, true, []);
-      const now = divide(data.split, total, false, []);
-      if (!before || !now) return null;
       const [r, s] = [roots(before), roots(now)];
       if (s > r) total *= (r / s) ** 2;
       if (model.laplace) total = Math.max(total, (at.total * at.epsilon ** 2) / s ** 2);
       total = Math.max(total, at.least);
     }
-    return divide(data.split, total, false, []);
+    const leaves = [];
+    const why = divide(data.split, total, false, leaves);
+    return why ? { why } : { leaves };
   };
 
   // The integers of a table that is one measurement, by its law. Amounts that targets need are just enough for a margin.
   const tie = 1e-6;
-  const laplace = (v) => {
-    const scale = Math.sqrt(v / 2);
-    const q = Math.exp(-1 / scale);
-    return {
-      deviation: Math.sqrt(2 * q) / -Math.expm1(-1 / scale),
-      margin: (tail) => Math.max(0, Math.ceil(scale * Math.log(2 / (tail * (1 + q))) - 1 - tie)),
-    };
-  };
-  const gaussian = (v) => ({
-    deviation: Math.sqrt(v),
-    margin: (tail, multiple) => {
-      // The sum over integers is the integral, but for x/24v of its ends (Euler and Maclaurin).
-      if (v > 1e4) return Math.ceil(multiple * Math.sqrt(v) * (1 - 1 / (24 * v)) - 0.5 - tie);
-      const weight = (k) => Math.exp((-k * k) / (2 * v));
-      let all = 1;
-      for (let k = 1; weight(k) > 1e-18; k++) all += 2 * weight(k);
-      let m = 0;
-      for (let sum = 1; sum < (1 - tail) * all && weight(m) > 1e-18; sum += 2 * weight(m)) m++;
-      return m;
+  const laws = {
+    "discrete-laplace": (v) => {
+      const scale = Math.sqrt(v / 2);
+      const q = Math.exp(-1 / scale);
+      return {
+        deviation: Math.sqrt(2 * q) / -Math.expm1(-1 / scale),
+        margin: (tail) => Math.max(0, Math.ceil(scale * Math.log(2 / (tail * (1 + q))) - 1 - tie)),
+      };
     },
-  });
+    "discrete-gaussian": (v) => {
+      const weight = (k) => Math.exp((-k * k) / (2 * v));
+      let [all, square] = [1, 0];
+      for (let k = 1; v < 2.5 && weight(k) > 1e-18; k++) {
+        all += 2 * weight(k);
+        square += 2 * k * k * weight(k);
+      }
+      if (v >= 2.5) [all, square] = [Math.sqrt(2 * Math.PI * v), v * Math.sqrt(2 * Math.PI * v)];
+      return {
+        deviation: Math.sqrt(square / all),
+        margin: (tail, multiple) => {
+          // The sum over integers is the integral, but for x/24v of its ends (Euler and Maclaurin).
+          if (v > 1e4) return Math.ceil(multiple * Math.sqrt(v) * (1 - 1 / (24 * v)) - 0.5 - tie);
+          let m = 0;
+          for (let sum = 1; sum < (1 - tail) * all && weight(m) > 1e-18; sum += 2 * weight(m)) m++;
+          return m;
+        },
+      };
+    },
+  };
 
   const judge = (t, x, precision) => {
     let v = 0;
@@ -178,7 +307,7 @@
     let median;
     let aimed;
     if (t.alone) {
-      const law = (t.alone === "discrete-laplace" ? laplace : gaussian)(v);
+      const law = laws[t.alone](v);
       se = t.unit * law.deviation;
       margin = t.unit * law.margin(0.05, t.margin);
       median = t.unit * law.margin(0.5, t.median);
@@ -204,27 +333,34 @@
     return { se, margin, band, label: band && `${band}: ${verdict}`, aimed, met: t.target ? aimed <= t.target * (1 + 1e-6) : null, figures };
   };
 
-  // The table, in the order that was asked for last.
+  // The table, in the order that was asked for last. As planned it says what the plan says.
   const table = byId("tables");
   const bodies = [...table.tBodies];
   const order = ["good", "usable", "weak", "mostly noise", ""];
+  const cells = ["se", "margin", "tenth", "band", "target"];
+  const exact = bodies.map((body) => [...body.rows].map((row) => cells.map((c) => row.querySelector("." + c)?.textContent)));
   let results = [];
-  const say = (row, name, text) => {
-    const cell = row.querySelector("." + name);
+  const say = (row, kind, text) => {
+    const cell = row.querySelector("." + kind);
     if (cell && cell.textContent !== text) cell.textContent = text;
   };
-  const show = (x) => {
+  const show = (leaves, asPlanned) => {
+    const x = leaves && leaves.map((a) => (model.pure ? a * a : a));
     const precision = x && (model.shared || []).map((s) => s.reduce((sum, [leaf, f]) => sum + f * x[leaf], 0));
     results = bodies.map((body, i) => {
       const t = model.tables[i];
       const r = x ? judge(t, x, precision) : null;
       const [row, ...more] = body.rows;
+      row.classList.toggle("missed", Boolean(r) && r.met === false);
+      if (asPlanned) {
+        [...body.rows].forEach((line, k) => cells.forEach((c, j) => say(line, c, exact[i][k][j])));
+        return r;
+      }
       say(row, "se", r ? nearest(r.se) : "–");
       say(row, "margin", r ? "±" + up(r.margin) : "–");
       say(row, "tenth", r ? up(10 * r.margin) : "–");
       say(row, "band", r ? r.label : "–");
       if (t.target) say(row, "target", r ? (r.met ? "met: ±" : "missed: ±") + nearest(r.aimed) + " of ±" + nearest(t.target) : "–");
-      row.classList.toggle("missed", Boolean(r) && r.met === false);
       more.forEach((line, k) => {
         const f = r && r.figures[k];
         say(line, "se", f && f.se ? nearest(f.se) : "–");
@@ -234,7 +370,7 @@
     });
   };
   const sortBy = (key, down) => {
-    const value = (i) => {
+    const rank = (i) => {
       const r = results[i];
       if (key === "name" || !r) return i;
       if (key === "band") return order.indexOf(r.band);
@@ -242,7 +378,7 @@
       return r[key === "tenth" ? "margin" : key];
     };
     const places = bodies.map((_, i) => i).sort((a, b) => {
-      const [p, q] = [value(a), value(b)];
+      const [p, q] = [rank(a), rank(b)];
       return p === q ? a - b : (p < q ? -1 : 1) * (down ? -1 : 1);
     });
     table.append(...places.map((i) => bodies[i]));
@@ -257,115 +393,132 @@
     });
   }
 
-  // The setting as YAML and as a link.
-  const percent = (n) => String(n / 100) + "%";
-  const shareText = (n) => (n.level.moved ? percent(n.units) : n.share.text);
-  const plain = /^[A-Za-z_][A-Za-z0-9_-]*$/;
-  const word = /^(true|false|yes|no|on|off|y|n|null)$/i;
-  const quoted = (s) => (plain.test(s) && !word.test(s) ? s : JSON.stringify(s));
-  const yaml = () => {
-    const lines = ["budget:", `  ${model.key}: ${budget.now.text}`];
-    if (data.delta) lines.push(`  delta: ${data.delta}`);
-    if (data.minimise) lines.push(`  minimise: ${data.minimise}`);
-    if (data.noise) lines.push(`  noise: ${data.noise}`);
-    const write = (parts, indent) => {
-      lines.push(indent + "split:");
-      for (const n of parts) {
-        const key = `${indent}  ${quoted(n.key)}:`;
-        const amount = n.lever && `${model.pure ? "epsilon" : "rho"}: ${n.lever.now.text}`;
-        if (n.parts) {
-          lines.push(key, `${indent}    ${amount || "share: " + shareText(n)}`);
-          write(n.parts, indent + "    ");
-        } else {
-          lines.push(`${key} ${amount ? "{" + amount + "}" : n.share ? shareText(n) : "needed"}`);
-        }
-      }
-    };
-    const [first] = data.split;
-    if (first.path !== "") write(data.split, "  ");
-    else if (first.parts) write(first.parts, "  ");
-    return lines.join("\n") + "\n";
-  };
+  // The changed spec, the list of its changes, and the setting as a link.
+  const changed = () => data.numbers.filter((n) => levers.get(n.of)?.changed);
+  const spec = () => data.source.map((text, i) => {
+    const n = data.numbers[i];
+    return text + (n ? levers.get(n.of)?.text ?? n.text : "");
+  }).join("");
+  const percent = (text) => (text.endsWith("%") ? text.slice(0, -1) : text);
   const link = () => {
     const params = new URLSearchParams();
-    if (budget.now !== budget.planned) params.set(model.key, budget.now.text);
+    for (const lever of levers.values()) {
+      if (!(lever instanceof Share) && lever.changed) params.set(lever.of, lever.text);
+    }
     for (const n of nodes) {
-      if (n.share && n.level.moved) params.set("leaf." + n.path, String(n.units / 100));
-      if (n.lever && n.lever.now !== n.lever.planned) params.set("leaf." + n.path, n.lever.now.text);
+      for (const s of n.lever instanceof Share && n.lever === n.lever.level.shares[0] ? n.lever.level.order : []) {
+        params.set(s.of, percent(write(s.own.q, "%")));
+      }
     }
     return "#" + params;
   };
-  const plural = (n, thing) => (n === 1 ? `1 ${thing}` : `${group(n)} ${thing}s`);
-  const status = (enough) => {
-    const name = model.key === "rho" ? "ρ" : "ε";
-    const parts = [`${name} = ${budget.now.text}`];
-    if (!enough) return parts[0] + ": nothing can be planned with this, as leaves would have too little, or amounts do not add up.";
-    const aims = results.filter((r) => r.met !== null);
-    if (aims.length) parts.push(`${aims.filter((r) => r.met).length} of ${plural(aims.length, "target")} met`);
-    for (const band of order) {
-      const n = band && results.filter((r) => r.band === band).length;
-      if (n) parts.push(`${plural(n, "table")} ${band}`);
+  const list = (changes) => {
+    const items = changes.map((n) => {
+      const item = document.createElement("li");
+      const path = document.createElement("code");
+      path.textContent = n.path;
+      item.append(path, `: was ${n.text}, now ${levers.get(n.of).text}`);
+      return item;
+    });
+    if (!items.length) {
+      items.push(document.createElement("li"));
+      items[0].textContent = "Nothing yet.";
     }
-    return parts.join(", ") + ".";
+    byId("changes").replaceChildren(...items);
   };
 
-  const update = (settled) => {
-    const has = amounts();
-    show(has && has.map((a) => (model.pure ? a * a : a)));
-    const name = model.key === "rho" ? "ρ" : "ε";
-    byId("of").textContent = `${name} = ${budget.now.text}`;
-    budget.input.setAttribute("aria-valuetext", `${name} = ${budget.now.text}`);
-    for (const n of nodes) {
-      if (!n.output) continue;
-      const amount = has ? `${model.pure ? "ε" : "ρ"} = ${nearest(n.has)}` : "–";
-      const text = n.share ? `${String(Number((100 * fraction(n, false)).toFixed(2)))} %` : n.lever ? n.lever.now.text : "";
-      n.output.textContent = text && n.share ? `${text}, ${amount}` : amount;
-      if (n.input) n.input.setAttribute("aria-valuetext", n.output.textContent);
-      if (n.input && n.share) n.input.value = 100 * fraction(n, false);
-    }
-    byId("yaml").textContent = yaml();
-    byId("link").href = link();
-    if (settled) byId("status").textContent = status(has);
-  };
-  const apply = () => {
-    const params = new URLSearchParams(location.hash.slice(1));
-    budget.set(params.get(model.key));
-    for (const level of levels) {
-      level.moved = false;
-      level.from = null;
-      const given = new Map();
-      for (const n of level.parts) {
-        const value = Math.round(100 * Number(params.get("leaf." + n.path)));
-        if (n.input && value >= 1 && value < whole) given.set(n, value);
+  // What the page cannot work out: a target that decides what its leaf gets.
+  const unknown = () => data.targets.find((t) => t.needed && t.lever.changed);
+  const status = (changes, why) => {
+    const parts = [`${name} = ${budget.text}${data.delta ? `, δ = ${delta ? delta.text : data.delta}` : ""}`];
+    parts.push(changes.length ? `${plural(changes.length, "number")} of the spec changed` : "As planned");
+    const open = unknown();
+    if (open) {
+      parts.push(`The target of ${open.marginal} decides what its part of the budget gets, and only the planner can work that out: save the changed spec and run ${data.command}`);
+    } else if (why) {
+      parts.push(`Nothing can be planned with this: ${why}`);
+    } else {
+      const ratios = results.map((r, i) => r.margin / first[i].margin).filter((r) => r < Infinity);
+      if (changes.length && ratios.length) {
+        const ends = [Math.min(...ratios), Math.max(...ratios)].map((r) => String(Number(r.toPrecision(2))));
+        parts.push(`Margins are ${ends[0] === ends[1] ? ends[0] : ends.join(" to ")} times those planned`);
       }
-      if (given.size && level.parts.length > 1) setShares(level, given, units(level));
+      const aims = results.filter((r) => r.met !== null);
+      const met = aims.filter((r) => r.met).length;
+      if (aims.length) parts.push(`${met} of ${plural(aims.length, "target")} met` + (met < aims.length ? ": dprelease plan refuses this budget" : ""));
+      const bands = order.filter((band) => band && results.some((r) => r.band === band));
+      if (bands.length) {
+        parts.push(bands.map((band) => `${plural(results.filter((r) => r.band === band).length, "table")} ${band}`).join(", "));
+      }
     }
-    for (const n of nodes) if (n.lever) n.lever.set(params.get("leaf." + n.path));
+    return parts.join(". ") + ".";
+  };
+
+  show(amounts().leaves, true);
+  const first = results; // with the planned budget
+  const update = (settled) => {
+    for (const t of data.targets) {
+      for (const i of t.tables) model.tables[i].target = t.lever.value * (t.at || 1);
+    }
+    const changes = changed();
+    const { leaves, why } = amounts();
+    show(unknown() ? null : leaves, !changes.length);
+    for (const lever of levers.values()) lever.show("");
+    for (const n of nodes) {
+      const said = byId("said.leaf." + n.path);
+      const amount = leaves && !unknown() ? `${model.pure ? "ε" : "ρ"} = ${nearest(n.has)}` : "";
+      const shown = n.kind === "share" && n.lever && `${String(Number((100 * n.lever.value).toFixed(2)))}%`;
+      const text = [shown, n.kind === "amount" ? "" : amount].filter(Boolean).join(", ");
+      if (n.lever) n.lever.show(text); else if (said) said.textContent = amount && ", " + amount;
+    }
+    byId("spec").value = spec();
+    list(changes);
+    byId("link").href = link();
+    if (settled) byId("status").textContent = status(changes, why);
+  };
+
+  const apply = () => {
+    for (const lever of levers.values()) lever.reset();
+    for (const [of, text] of new URLSearchParams(location.hash.slice(1))) {
+      const lever = levers.get(of);
+      if (lever && !lever.field.disabled) lever.take(lever instanceof Share && !text.includes("/") ? text + "%" : text);
+    }
     update(true);
   };
-  const listen = (input, act) => {
-    input.addEventListener("input", () => { act(); update(false); });
-    input.addEventListener("change", () => update(true));
-  };
-  listen(budget.input, () => budget.pick());
-  for (const n of nodes) {
-    if (!n.input) continue;
-    if (n.lever) {
-      listen(n.input, () => n.lever.pick());
-      continue;
-    }
-    listen(n.input, () => {
-      const { level } = n;
-      level.from = level.from || units(level); // what the others have keeps its proportions while one is dragged
-      const value = Math.min(Math.max(1, Math.round(100 * n.input.valueAsNumber)), whole + 1 - level.parts.length);
-      setShares(level, new Map([[n, value]]), level.from);
+  for (const lever of levers.values()) {
+    lever.slider.addEventListener("input", () => { lever.slide(); update(false); });
+    lever.slider.addEventListener("change", () => { lever.release(); update(true); });
+    lever.field.addEventListener("change", () => {
+      const problem = lever.take(lever.field.value.trim());
+      if (!problem) {
+        update(true);
+        return;
+      }
+      lever.field.setAttribute("aria-invalid", "true");
+      lever.said.textContent = problem;
+      byId("status").textContent = problem;
     });
-    n.input.addEventListener("change", () => { n.level.from = null; });
   }
   byId("reset").addEventListener("click", () => {
     if (location.hash.length > 1) location.hash = "";
     else apply();
   });
-  window.addEventListener("hashchange", apply);
+  byId("copy").addEventListener("click", async () => {
+    const text = byId("spec");
+    let copied = true;
+    try {
+      await navigator.clipboard.writeText(spec());
+    } catch {
+      text.focus();
+      text.select();
+      copied = document.execCommand("copy");
+    }
+    byId("copied").textContent = copied ? "Copied." : "The spec is selected: copy it with the keyboard.";
+  });
+  for (const scripted of document.querySelectorAll("[hidden]")) scripted.hidden = false;
+  window.addEventListener("hashchange", () => {
+    // Other addresses within the page, such as that of the tables, leave the setting alone.
+    if (location.hash.length < 2 || location.hash.includes("=")) apply();
+  });
   apply();
 })();
