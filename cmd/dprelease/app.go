@@ -20,7 +20,6 @@ import (
 	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/evaluate"
 	"github.com/dprelease/dprelease/internal/planfile"
-	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/query"
 	"github.com/dprelease/dprelease/internal/release"
@@ -114,12 +113,15 @@ A first release:   dprelease init data.csv > release.yaml
                    dprelease rehearse release.yaml
                    dprelease plan release.yaml
                    dprelease run release.yaml`,
-		Version:                    strings.TrimPrefix(published.Software, "dprelease "),
-		SilenceUsage:               true,
-		SilenceErrors:              true,
-		Args:                       knownCommand,
-		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
-		PersistentPreRun:           func(c *cobra.Command, _ []string) { a.readEnvironment(c) },
+		Version:       strings.TrimPrefix(published.Software, "dprelease "),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          knownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRun: func(c *cobra.Command, _ []string) {
+			a.readEnvironment(c)
+			a.progress.setVerbose(a.verbose)
+		},
 		SuggestionsMinimumDistance: 2,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -209,6 +211,7 @@ func (a *app) printDocument(ending verdict.Verdict) {
 
 // reportPanic reports a panic without its value, which could be confidential, and returns the exit code.
 func (a *app) reportPanic(place string) int {
+	a.progress.end()
 	a.outcome.Message = fmt.Sprintf(
 		"internal error at %s: this is a bug, please report it; run again and the release resumes", place)
 	if a.json {
@@ -247,8 +250,7 @@ func errorText(code int, err error) string {
 func (a *app) stepOptions() dprelease.Options {
 	return dprelease.Options{
 		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, OfficeKey: a.office,
-		Today: a.today, Memory: int64(a.memory), Log: a.newLogger(), Step: a.progress.startStep,
-		Progress: func(p dprelease.Progress) { a.progress.show(progress.Progress(p), time.Now()) },
+		Today: a.today, Memory: int64(a.memory), Log: a.newLogger(),
 	}
 }
 
@@ -258,8 +260,7 @@ func (a *app) releaseOptions() (release.Options, error) {
 	office, err := a.officeKey()
 	return release.Options{
 		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,
-		Memory: int64(a.memory), Log: a.newLogger(), Step: a.progress.startStep,
-		Progress: func(p progress.Progress) { a.progress.show(p, time.Now()) },
+		Memory: int64(a.memory), Log: a.newLogger(),
 	}, err
 }
 
@@ -268,7 +269,6 @@ func (a *app) newLogger() *slog.Logger {
 	level := slog.LevelWarn
 	if a.verbose {
 		level = slog.LevelInfo
-		a.progress.verbose = true
 	}
 	return slog.New(slog.NewTextHandler(a.progress, &slog.HandlerOptions{Level: level}))
 }
@@ -311,11 +311,21 @@ func (a *app) specFile(path string) (planfile.Spec, error) {
 	return s, nil
 }
 
+// pageWriter writes to standard output, with the progress line out of the way: both may be the same terminal.
+type pageWriter struct{ *app }
+
+func (p pageWriter) Write(b []byte) (int, error) {
+	p.progress.end()
+	return p.stdout.Write(b)
+}
+
+// page returns standard output.
+func (a *app) page() io.Writer { return pageWriter{a} }
+
 // say prints a line for a person, unless --json prints a document instead.
 func (a *app) say(format string, args ...any) {
 	if !a.json {
-		a.progress.end()
-		fmt.Fprintf(visibleWriter{a.stdout}, format+"\n", args...)
+		fmt.Fprintf(visibleWriter{a.page()}, format+"\n", args...)
 	}
 }
 

@@ -87,7 +87,7 @@ func (a *app) schemaCommand() *cobra.Command {
 			if len(args) == 1 && args[0] == "report" {
 				text = report.Schema()
 			}
-			_, err := a.stdout.Write(text)
+			_, err := a.page().Write(text)
 			return err
 		},
 	}
@@ -179,8 +179,8 @@ is charged. Reads no data.`,
 			if a.json {
 				return a.noteCosts(p)
 			}
-			return errors.Join(a.outcome.Loss.Write(a.stdout),
-				describe.WriteCosts(p.Plan(), visibleWriter{a.stdout}, math.MaxInt))
+			return errors.Join(a.outcome.Loss.Write(a.page()),
+				describe.WriteCosts(p.Plan(), visibleWriter{a.page()}, math.MaxInt))
 		},
 	}
 }
@@ -374,7 +374,7 @@ func (a *app) notePlan(p *compiled.Compiled, path string) {
 
 // printPlan prints the page that a person signs, with the costs of its lines.
 func (a *app) printPlan(p *compiled.Compiled) error {
-	return errors.Join(describe.Explain(p, visibleWriter{a.stdout}), describe.WriteCosts(p.Plan(), visibleWriter{a.stdout},
+	return errors.Join(describe.Explain(p, visibleWriter{a.page()}), describe.WriteCosts(p.Plan(), visibleWriter{a.page()},
 		describe.PageLines))
 }
 

@@ -38,9 +38,9 @@ these alone. Reads nothing confidential. docs/query.md tells by which rule.`,
 			case as == "csv" && d.Releases == nil:
 				return &usageError{fmt.Errorf("--as csv is for the cells of two published releases: plans have none")}
 			case as == "csv":
-				return d.CSV(a.stdout) // its texts are escaped already
+				return d.CSV(a.page()) // its texts are escaped already
 			}
-			return d.Write(a.stdout, lookOf(a.stdout)) // its texts are escaped already
+			return d.Write(a.page(), lookOf(a.stdout)) // its texts are escaped already
 		},
 	}
 	c.Flags().StringVar(&as, "as", as, "text, or csv of the cells that changed")

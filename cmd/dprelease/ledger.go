@@ -360,7 +360,7 @@ it does tell of attempts that failed, so it is for an auditor and not for the pu
 				if a.json {
 					return &usageError{errors.New("--json prints one document: name the file to export to")}
 				}
-				return l.Export(c.Context(), "", a.stdout)
+				return l.Export(c.Context(), "", a.page())
 			}
 			if err := l.Export(c.Context(), args[0], nil); err != nil {
 				return err

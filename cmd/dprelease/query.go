@@ -81,7 +81,7 @@ func (a *app) printAnswer(as string, answer interface {
 	case a.json:
 		return nil
 	case as == "csv":
-		return answer.CSV(visibleWriter{a.stdout})
+		return answer.CSV(visibleWriter{a.page()})
 	}
-	return answer.Write(visibleWriter{a.stdout})
+	return answer.Write(visibleWriter{a.page()})
 }

@@ -102,7 +102,7 @@ func (a *app) showReport(c *cobra.Command, folder string, s showOptions) error {
 		text = page.Readme(r)
 	case "":
 		if !a.json {
-			_, err := a.stdout.Write(page.Terminal(r, lookOf(a.stdout), folder, s.all)) // its texts are escaped already
+			_, err := a.page().Write(page.Terminal(r, lookOf(a.stdout), folder, s.all)) // its texts are escaped already
 			return err
 		}
 		fallthrough
@@ -113,7 +113,7 @@ func (a *app) showReport(c *cobra.Command, folder string, s showOptions) error {
 		a.outcome.Shown = string(text)
 		return nil
 	}
-	_, err = visibleWriter{a.stdout}.Write(text)
+	_, err = visibleWriter{a.page()}.Write(text)
 	return err
 }
 
@@ -146,11 +146,11 @@ func (a *app) showTable(c *cobra.Command, folder, table string, s showOptions) e
 		if s.bom {
 			mark = "\ufeff"
 		}
-		return sheet.CSV(a.stdout, mark)
+		return sheet.CSV(a.page(), mark)
 	case s.as == "json":
-		return sheet.JSON(a.stdout)
+		return sheet.JSON(a.page())
 	}
-	return sheet.Write(a.stdout, lookOf(a.stdout), s.all)
+	return sheet.Write(a.page(), lookOf(a.stdout), s.all)
 }
 
 // showCell prints where a published number comes from.
@@ -163,5 +163,5 @@ func (a *app) showCell(c *cobra.Command, folder, table string, cell []string) er
 	if a.json {
 		return nil
 	}
-	return t.Write(visibleWriter{a.stdout})
+	return t.Write(visibleWriter{a.page()})
 }
