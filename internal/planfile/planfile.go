@@ -120,7 +120,7 @@ func Read(ctx context.Context, path string) (*compiled.Compiled, error) {
 			Err: errors.New(
 				"this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
 	}
-	progress.Begin(ctx, 0, "planning what %s is a plan of", path)
+	progress.Begin(ctx, 0, "checking the plan %s", path)
 	p, err := planner.Read(b)
 	if errors.Is(err, plan.ErrEdited) {
 		return nil, &NotAsSigned{File: path, Err: err}

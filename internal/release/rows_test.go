@@ -9,7 +9,8 @@ import (
 	"github.com/dprelease/dprelease/internal/releasetest"
 )
 
-// Publishing reports how far it is: with the writing of all tables together, and which of them is written.
+// Publishing reports how far it is: with the writing of all tables together, and which of them is written. It gives the
+// same bytes whether or not somebody watches.
 func TestProgressOfPublishing(t *testing.T) {
 	m := releasetest.FlowMoney[0]
 	o := releasetest.Flows(t, m.Money, m.Policy, m.Above)
@@ -23,6 +24,10 @@ func TestProgressOfPublishing(t *testing.T) {
 	})
 	if _, err := Publish(watched, MeasuredFolder(optionsOf(o, "out").Out, "trips"), opt); err != nil {
 		t.Fatal(err)
+	}
+	again, err := Publish(t.Context(), MeasuredFolder(optionsOf(o, "out").Out, "trips"), opt)
+	if err != nil || !again.AlreadyDone {
+		t.Errorf("unwatched it is not the same: %+v, %v", again, err)
 	}
 	var steps []string
 	for i, p := range seen {
