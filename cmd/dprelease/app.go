@@ -105,14 +105,13 @@ func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "dprelease",
 		Short: "Release statistics about people without giving the people away",
-		Long: `dprelease turns a release spec (YAML) into published tables with error bars,
-differentially private and exactly accounted.
-
-A first release:   dprelease init data.csv > release.yaml
-                   dprelease check release.yaml
-                   dprelease rehearse release.yaml
-                   dprelease plan release.yaml
-                   dprelease run release.yaml`,
+		Long: `dprelease turns a release spec (YAML) into published tables with error bars. The
+tables are differentially private, and what they cost is charged to an account.`,
+		Example: `  dprelease init data.csv > release.yaml
+  dprelease check release.yaml
+  dprelease rehearse release.yaml
+  dprelease plan release.yaml
+  dprelease run release.yaml`,
 		Version:       strings.TrimPrefix(published.Software, "dprelease "),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -330,20 +329,20 @@ func (a *app) say(format string, args ...any) {
 }
 
 func (a *app) outFlag(c *cobra.Command) {
-	c.Flags().StringVarP(&a.out, "out", "o", ".", "folder that the release is written to")
+	c.Flags().StringVarP(&a.out, "out", "o", ".", "folder to write to")
 }
 
 // specFlags adds the flags for reading a spec.
 func (a *app) specFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&a.sets, "set", nil, "value of a parameter, NAME=VALUE; may be repeated")
 	c.Flags().StringArrayVar(&a.public, "public", nil,
-		"folder outside the spec's own in which public files of the spec may lie; may be repeated")
+		"further folder in which public files of the spec may lie, in addition to the spec's own; may be repeated")
 }
 
 // dataFlag adds the folder of sources to a command that opens none: no source may be used as a public file.
 func (a *app) dataFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.data, "data", "",
-		"folder that relative source paths start from, if not the spec's; nothing in it is opened")
+		"base folder of relative source paths (default: the spec's folder); nothing in it is opened")
 }
 
 func (a *app) ledgerFlag(c *cobra.Command, without string) {
@@ -359,13 +358,13 @@ func (a *app) stateFlag(c *cobra.Command) {
 // todayFlag adds the flag that confirms the date.
 func (a *app) todayFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.today, "today", "",
-		"the day, YYYY-MM-DD: asked for where the ledger's last entry is more than 400 days old")
+		"today's date, YYYY-MM-DD; needed if the ledger's last entry is more than 400 days old")
 }
 
 // memoryFlag adds the limit of the memory for counting.
 func (a *app) memoryFlag(c *cobra.Command) {
 	c.Flags().Var(&a.memory, "memory",
-		"memory that counting may take, as 500MB or 8GiB (default: half of the machine's, or what of it is free)")
+		"memory that counting may use, such as 500MB or 8GiB (default: half of the machine's, or less if less is free)")
 }
 
 func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
@@ -374,6 +373,6 @@ func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
 	a.officeFlag(c, "the entries of a signed ledger")
 	a.todayFlag(c)
 	a.memoryFlag(c)
-	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the plan's approvals (default: where the plan is)")
-	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from (default "+dataDefault+")")
+	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the plan's approvals (default: the plan's folder)")
+	c.Flags().StringVar(&a.data, "data", "", "base folder of relative source paths (default: "+dataDefault+")")
 }
