@@ -73,32 +73,30 @@ type Options struct {
 	Reason        string
 	Words         string
 	Rows, Methods []string
-
-	// Progress, if not nil, receives how far reading and writing have come. This depends on the data: it may be shown to
-	// the person who runs the release, and must not be written anywhere.
-	Progress func(Progress)
-	// Step, if not nil, is called when a step begins, with a text that depends on the plan alone.
-	Step func(text string)
 }
 
-// Progress is how far a step is.
+// Progress is how far a call has come in its current step.
 type Progress struct {
-	Table             string // table that is read, or what is written
-	Writing           bool
-	Part, Parts       int // number of the file that is written, of several
-	Reading, Readings int // number of the reading of the table
-	Round, Rounds     int // number of the round of adaptive microdata, and the greatest
-	Rows, Total       int64
+	Number int    // of the step, from 1
+	Step   string // in words, which follow from the plan and from the paths of the call alone
+	Known  bool   // whether the share is known
+	Share  int    // of the step that is done, in thousandths; it never falls within a step
+	// Confidential reports that the step reads confidential data. Its share, how long it takes and when it ends depend on
+	// them: these may be shown to the person who runs the release, and must not be written anywhere.
+	Confidential bool
+}
+
+// WithProgress returns a context with which the steps of a release report how far they have come. Calls of show do not
+// overlap, and it must return quickly. Reports change nothing of what a step computes or writes.
+func WithProgress(ctx context.Context, show func(Progress)) context.Context {
+	return progress.Watch(ctx, func(p progress.Progress) { show(Progress(p)) })
 }
 
 func (o Options) releaseOptions() (release.Options, error) {
 	out := release.Options{Out: o.Out, Data: o.Data, Ledger: o.Ledger, State: o.State, Approvals: o.Approvals,
-		Trust: o.Trust, Today: o.Today, Memory: o.Memory, Log: o.Log, Step: o.Step,
+		Trust: o.Trust, Today: o.Today, Memory: o.Memory, Log: o.Log,
 		Revision: release.Revision{Number: o.Revision, Reason: o.Reason}, Words: o.Words, Rows: o.Rows,
 		Methods: o.Methods}
-	if o.Progress != nil {
-		out.Progress = func(p progress.Progress) { o.Progress(Progress(p)) }
-	}
 	if o.OfficeKey == "" {
 		return out, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/synth/graphical"
@@ -83,7 +84,8 @@ const (
 
 // aimRounds runs the rounds of method aim.
 func (a *asker) aimRounds(ctx context.Context, columns []measured.Measured) (rounds []measured.Round, err error) {
-	m, err := newAIM(ctx, a.synthetic, columns)
+	quiet := progress.Silent(ctx) // the oracle reports rounds, of which fits are parts
+	m, err := newAIM(quiet, a.synthetic, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ func (a *asker) aimRounds(ctx context.Context, columns []measured.Measured) (rou
 		if rounds = append(rounds, r); last {
 			return rounds, nil
 		}
-		m.addAnswer(ctx, r, false)
+		m.addAnswer(quiet, r, false)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/fitting"
 )
@@ -32,11 +33,13 @@ func Consistent(ctx context.Context, s *measured.Sealed, tables []Table, microda
 		if len(c.Tables) == 0 {
 			continue
 		}
+		ctx := progress.Begin(ctx, 0, "making the counts of %s add up", c.Table)
 		if c.Way == plan.Tabulated {
 			counts, err = tabulateMicrodata(s.Plan.Plan(), c, microdata)
 		} else {
 			var f *consistentFit
 			if f, err = newFitting(s, c, tables); err == nil {
+				progress.SetParts(ctx, int64(2*len(f.Steps)))
 				if err = f.projectSteps(ctx); err == nil {
 					counts, err = f.roundSteps(ctx, newStream(s, "counts of "+c.Table))
 				}
@@ -166,6 +169,7 @@ func (f *consistentFit) projectSteps(ctx context.Context) error {
 			f.projected[i], steps = projectOnMargins(ctx, y, nil, margins, enough)
 			f.steps += steps
 		}
+		progress.Add(ctx, 1)
 	}
 	return ctx.Err()
 }
@@ -343,6 +347,7 @@ func (f *consistentFit) roundSteps(ctx context.Context, r *stream) (map[int][]in
 		if err != nil {
 			return nil, err
 		}
+		progress.Add(ctx, 1)
 	}
 	out := map[int][]int64{}
 	for i, t := range f.Tables {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/tabulation"
@@ -52,6 +53,7 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Request
 	if err != nil {
 		return nil, err
 	}
+	ctx = progress.Begin(ctx, 0, "fitting a model of the microdata of %s", synthetic.Table)
 	d := &Drawing{sealed: s, synthetic: synthetic, before: how.EarlierMicrodata, out: Microdata{Table: synthetic.Table,
 		OwnColumns: len(synthetic.OwnColumns()), GivenColumns: synthetic.Given, Method: cmp.Or(how.Method,
 			synthetic.Method), Keys: keys,
@@ -89,7 +91,7 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Request
 // fitFixed fits the model of fixed measurements.
 func (d *Drawing) fitFixed(ctx context.Context, columns []measured.Measured, rounds measured.Rounds) error {
 	if columns != nil { // rounds that the method cannot make are refused in any case
-		if _, err := rowLawOf(ctx, d.sealed.Plan.Plan(), d.synthetic, columns, rounds); err != nil {
+		if _, err := rowLawOf(progress.Silent(ctx), d.sealed.Plan.Plan(), d.synthetic, columns, rounds); err != nil {
 			return err
 		}
 	}
@@ -143,6 +145,7 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 func rowLawOf(ctx context.Context, p *plan.Plan, synthetic plan.Synthetic, columns []measured.Measured,
 	rounds measured.Rounds) (rowLaw, error) {
 	if synthetic.Method == plan.AIM {
+		progress.SetParts(ctx, int64(firstSteps+(len(rounds.All)-1)*roundSteps+lastSteps))
 		a, err := newAIM(ctx, synthetic, columns)
 		if err != nil {
 			return nil, fmt.Errorf("the microdata of %s: %w", synthetic.Table, err)
@@ -153,6 +156,7 @@ func rowLawOf(ctx context.Context, p *plan.Plan, synthetic plan.Synthetic, colum
 		return nil, err
 	}
 	total, _ := totalOf(columns)
+	progress.SetParts(ctx, int64(len(rounds.All)))
 	return fitTree(ctx, max(total, 1), columns, adaptive.Candidates(synthetic), rounds.All), nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/internal/progress"
 )
 
 // This file holds targets: the counts of sets of columns that the rows are to have.
@@ -29,6 +30,7 @@ func (f *fixedEstimates) projectTargets(ctx context.Context) []target {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b target) int { return len(a.columns) - len(b.columns) })
+	progress.SetParts(ctx, int64(len(all)))
 	for from := 0; from < len(all); {
 		to := from
 		for to < len(all) && len(all[to].columns) == len(all[from].columns) {
@@ -38,6 +40,7 @@ func (f *fixedEstimates) projectTargets(ctx context.Context) []target {
 		parallel.Each(2, to-from, func(i int) {
 			if ctx.Err() == nil {
 				f.projectTarget(ctx, &all[from+i], known)
+				progress.Add(ctx, 1)
 			}
 		})
 		from = to

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth/graphical"
 )
@@ -93,6 +94,7 @@ func (f *fixedEstimates) newLaw(ctx context.Context, most plan.ModelSize) (rowLa
 		t.model.Measure(n.cliqueOf(s), s.counts, slices.Repeat([]float64{s.sigma * s.sigma}, len(s.counts)))
 	}
 	t.addColumnSums(ctx)
+	progress.SetParts(ctx, treeSteps)
 	t.model.Fit(ctx, treeSteps)
 	return t, Tree
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
@@ -112,6 +113,7 @@ func fitTree(ctx context.Context, total float64, columns []measured.Measured, pa
 			rowSize: sorted[a].size, colSize: sorted[b].size, rowTotal: fitted[a], colTotal: fitted[b],
 		}
 		m.pairs = append(m.pairs, pairTable{pairs[r.Choice], len(sorted[b].of), spreadPair(c.fit(ctx), sorted[a], sorted[b])})
+		progress.Add(ctx, 1)
 	}
 	return m
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/evaluate"
 	"github.com/dprelease/dprelease/internal/planfile"
-	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/query"
 	"github.com/dprelease/dprelease/internal/release"
@@ -108,20 +107,22 @@ func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "dprelease",
 		Short: "Release statistics about people without giving the people away",
-		Long: `dprelease turns a release spec (YAML) into published tables with error bars,
-differentially private and exactly accounted.
-
-A first release:   dprelease init data.csv > release.yaml
-                   dprelease check release.yaml
-                   dprelease rehearse release.yaml
-                   dprelease plan release.yaml
-                   dprelease run release.yaml`,
-		Version:                    strings.TrimPrefix(published.Software, "dprelease "),
-		SilenceUsage:               true,
-		SilenceErrors:              true,
-		Args:                       knownCommand,
-		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
-		PersistentPreRun:           func(c *cobra.Command, _ []string) { a.readEnvironment(c) },
+		Long: `dprelease turns a release spec (YAML) into published tables with error bars. The
+tables are differentially private, and what they cost is charged to an account.`,
+		Example: `  dprelease init data.csv > release.yaml
+  dprelease check release.yaml
+  dprelease rehearse release.yaml
+  dprelease plan release.yaml
+  dprelease run release.yaml`,
+		Version:       strings.TrimPrefix(published.Software, "dprelease "),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          knownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRun: func(c *cobra.Command, _ []string) {
+			a.readEnvironment(c)
+			a.progress.setVerbose(a.verbose)
+		},
 		SuggestionsMinimumDistance: 2,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -212,6 +213,7 @@ func (a *app) printDocument(ending verdict.Verdict) {
 
 // reportPanic reports a panic without its value, which could be confidential, and returns the exit code.
 func (a *app) reportPanic(place string) int {
+	a.progress.end()
 	a.outcome.Message = fmt.Sprintf(
 		"internal error at %s: this is a bug, please report it; run again and the release resumes", place)
 	if a.json {
@@ -250,8 +252,7 @@ func errorText(code int, err error) string {
 func (a *app) stepOptions() dprelease.Options {
 	return dprelease.Options{
 		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, OfficeKey: a.office,
-		Today: a.today, Memory: int64(a.memory), Log: a.newLogger(), Step: a.progress.startStep,
-		Progress: func(p dprelease.Progress) { a.progress.show(progress.Progress(p), time.Now()) },
+		Today: a.today, Memory: int64(a.memory), Log: a.newLogger(),
 	}
 }
 
@@ -261,8 +262,7 @@ func (a *app) releaseOptions() (release.Options, error) {
 	office, err := a.officeKey()
 	return release.Options{
 		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,
-		Memory: int64(a.memory), Log: a.newLogger(), Step: a.progress.startStep,
-		Progress: func(p progress.Progress) { a.progress.show(p, time.Now()) },
+		Memory: int64(a.memory), Log: a.newLogger(),
 	}, err
 }
 
@@ -271,7 +271,6 @@ func (a *app) newLogger() *slog.Logger {
 	level := slog.LevelWarn
 	if a.verbose {
 		level = slog.LevelInfo
-		a.progress.verbose = true
 	}
 	return slog.New(slog.NewTextHandler(a.progress, &slog.HandlerOptions{Level: level}))
 }
@@ -314,29 +313,39 @@ func (a *app) specFile(path string) (planfile.Spec, error) {
 	return s, nil
 }
 
+// pageWriter writes to standard output, with the progress line out of the way: both may be the same terminal.
+type pageWriter struct{ *app }
+
+func (p pageWriter) Write(b []byte) (int, error) {
+	p.progress.end()
+	return p.stdout.Write(b)
+}
+
+// page returns standard output.
+func (a *app) page() io.Writer { return pageWriter{a} }
+
 // say prints a line for a person, unless --json prints a document instead.
 func (a *app) say(format string, args ...any) {
 	if !a.json {
-		a.progress.end()
-		fmt.Fprintf(visibleWriter{a.stdout}, format+"\n", args...)
+		fmt.Fprintf(visibleWriter{a.page()}, format+"\n", args...)
 	}
 }
 
 func (a *app) outFlag(c *cobra.Command) {
-	c.Flags().StringVarP(&a.out, "out", "o", ".", "folder that the release is written to")
+	c.Flags().StringVarP(&a.out, "out", "o", ".", "folder to write to")
 }
 
 // specFlags adds the flags for reading a spec.
 func (a *app) specFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&a.sets, "set", nil, "value of a parameter, NAME=VALUE; may be repeated")
 	c.Flags().StringArrayVar(&a.public, "public", nil,
-		"folder outside the spec's own in which public files of the spec may lie; may be repeated")
+		"further folder in which public files of the spec may lie, in addition to the spec's own; may be repeated")
 }
 
 // dataFlag adds the folder of sources to a command that opens none: no source may be used as a public file.
 func (a *app) dataFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.data, "data", "",
-		"folder that relative source paths start from, if not the spec's; nothing in it is opened")
+		"base folder of relative source paths (default: the spec's folder); nothing in it is opened")
 }
 
 func (a *app) ledgerFlag(c *cobra.Command, without string) {
@@ -352,13 +361,13 @@ func (a *app) stateFlag(c *cobra.Command) {
 // todayFlag adds the flag that confirms the date.
 func (a *app) todayFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.today, "today", "",
-		"the day, YYYY-MM-DD: asked for where the ledger's last entry is more than 400 days old")
+		"today's date, YYYY-MM-DD; needed if the ledger's last entry is more than 400 days old")
 }
 
 // memoryFlag adds the limit of the memory for counting.
 func (a *app) memoryFlag(c *cobra.Command) {
 	c.Flags().Var(&a.memory, "memory",
-		"memory that counting may take, as 500MB or 8GiB (default: half of the machine's, or what of it is free)")
+		"memory that counting may use, such as 500MB or 8GiB (default: half of the machine's, or less if less is free)")
 }
 
 func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
@@ -367,6 +376,6 @@ func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
 	a.officeFlag(c, "the entries of a signed ledger")
 	a.todayFlag(c)
 	a.memoryFlag(c)
-	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the plan's approvals (default: where the plan is)")
-	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from (default "+dataDefault+")")
+	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the plan's approvals (default: the plan's folder)")
+	c.Flags().StringVar(&a.data, "data", "", "base folder of relative source paths (default: "+dataDefault+")")
 }

@@ -22,18 +22,18 @@ func (a *app) approveCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "approve PLAN --role ROLE --key FILE",
-		Short: "Sign a plan in a role that its account asks for",
+		Short: "Sign a plan in a role that its account requires",
 		Long: `Print a plan, sign it with an Ed25519 key (see dprelease ledger key) and write the
-approval beside it, where measure and run look for it. An approval is of this very
-plan: another plan, or this one edited, needs another.
+approval next to it, where measure and run look for it. An approval is for this exact
+plan: any other plan, and this one if it is edited, needs another approval.
 
-With --ledger the key must be one that the plan's account lists for the role, and you
-are warned if the account has less left than the plan costs; without one nobody can
-check that before the plan is measured.
+With --ledger, the key must be one that the plan's account lists for the role, and
+you are warned if the account has less left than the plan costs. Without a ledger,
+this is not checked before the plan is measured.
 
-With --standing the approval is of every plan of this spec that differs in nothing
-but its parameters, until a day and for a number of releases; the account counts
-them down.`,
+With --standing, the approval is for every plan of this spec that differs only in its
+parameters, until a given day and for a given number of releases. The account counts
+these releases.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if approval.Role == "" || key == "" {
@@ -90,18 +90,18 @@ them down.`,
 	}
 	a.ledgerFlag(c, "without one, the key is not checked against the account")
 	c.Flags().StringVar(&approval.Role, "role", "", "role in which you sign, as the account's policy names it")
-	c.Flags().StringVar(&key, "key", "", "your private key file (Ed25519, PEM)")
+	c.Flags().StringVar(&key, "key", "", "file of your private key (Ed25519, PEM)")
 	c.Flags().StringVar(&approval.Statement, "statement", "",
-		"what you attest, one sentence (default: that the plan may be measured and published)")
-	c.Flags().BoolVar(&standing, "standing", false, "approve the plan with its parameters blank")
+		"what you attest, in one sentence (default: that the plan may be measured and published)")
+	c.Flags().BoolVar(&standing, "standing", false, "approve the plan for all values of its parameters")
 	c.Flags().StringVar(&until.Until, "until", "", "with --standing: last day, YYYY-MM-DD")
-	c.Flags().Int64Var(&until.Releases, "releases", 0, "with --standing: how many releases")
+	c.Flags().Int64Var(&until.Releases, "releases", 0, "with --standing: number of releases")
 	return c
 }
 
 // officeFlag adds the key that signs for the office.
 func (a *app) officeFlag(c *cobra.Command, what string) {
-	c.Flags().StringVar(&a.office, "office-key", "", "the office's private key file, which signs "+what+
+	c.Flags().StringVar(&a.office, "office-key", "", "file of the office's private key, which signs "+what+
 		" (default $DPRELEASE_OFFICE_KEY)")
 }
 

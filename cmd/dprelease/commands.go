@@ -29,12 +29,12 @@ func (a *app) initCommand() *cobra.Command {
 		Use:   "init DATA",
 		Short: "Draft a spec from the column names and types of a data file",
 		Long: `Draft a spec from the column names and types of a Parquet or Arrow file, or from
-the header line of a CSV file, and print it. No value is used: domains are
-public, so a person writes them where the draft says "# decide:".
+the header line of a CSV file, and print it. No value of the data is used: domains
+are public, so you write them yourself where the draft says "# decide:".
 
-With --codes they are drafted from documents: a DDI Codebook (.xml), or CSV with
-columns variable, code and label, or CSV of one variable, with columns code and
-label, in a file that is called as the variable.`,
+With --codes, domains are drafted from public documents: a DDI Codebook (.xml), a
+CSV file with columns variable, code and label, or a CSV file of one variable, named
+after it, with columns code and label.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			text, err := draft.Spec(c.Context(), args[0], codes)
@@ -47,14 +47,14 @@ label, in a file that is called as the variable.`,
 		},
 	}
 	c.Flags().StringArrayVar(&codes, "codes", nil,
-		"a public document with code lists, `FILE`, which domains are drafted from; may be repeated")
+		"public document with code lists, `FILE`, from which domains are drafted; may be repeated")
 	return c
 }
 
 func (a *app) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check SPEC",
-		Short: "Validate a spec; reads no data",
+		Short: "Check a spec; reads no data",
 		Args:  argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := a.planSpec(c.Context(), args[0])
@@ -87,7 +87,7 @@ func (a *app) schemaCommand() *cobra.Command {
 			if len(args) == 1 && args[0] == "report" {
 				text = report.Schema()
 			}
-			_, err := a.stdout.Write(text)
+			_, err := a.page().Write(text)
 			return err
 		},
 	}
@@ -98,7 +98,7 @@ func (a *app) planCommand() *cobra.Command {
 	var solve, trace, page bool
 	c := &cobra.Command{
 		Use:   "plan SPEC [--html [FILE]]",
-		Short: "Print what a release will cost and how good it will be; reads no data",
+		Short: "Print what a release will cost and how accurate it will be; reads no data",
 		Args: func(c *cobra.Command, args []string) error {
 			if page {
 				return argCount(1, 2)(c, args)
@@ -146,11 +146,11 @@ func (a *app) planCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&whatIf, "what-if", "",
-		"print what other budgets would buy, as epsilon=0.5,1,2,4, and write nothing")
+		"print what other budgets would buy, for example epsilon=0.5,1,2,4, and write nothing")
 	c.Flags().BoolVar(&solve, "solve", false, "print the smallest budget that meets every target, and write nothing")
 	c.Flags().BoolVar(&page, "html", false,
 		"write a page with sliders that says what other budgets would buy, to FILE or NAME.whatif.html, and nothing else")
-	c.Flags().BoolVar(&trace, "trace", false, "print what every pass of the planner works out, and write nothing")
+	c.Flags().BoolVar(&trace, "trace", false, "print the result of every pass of the planner, and write nothing")
 	a.outFlag(c)
 	a.specFlags(c)
 	a.dataFlag(c)
@@ -160,12 +160,12 @@ func (a *app) planCommand() *cobra.Command {
 func (a *app) lossCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "loss PLAN",
-		Short: "Explain the privacy loss of a plan: in all, per leaf, per table, per attribute",
+		Short: "Explain the privacy loss of a plan: in total, by leaf, by table and by attribute",
 		Long: `Explain the privacy loss of a plan file: of the whole release, of each leaf of its
-budget and each table alone, and of each attribute to somebody who knows all else
-about a unit; as ρ, as ε at several δ, and as how often the best attack finds a
-unit. Last, what each line of the plan costs: the lines add up to what the account
-is charged. Reads no data.`,
+budget, of each table on its own, and of each attribute to somebody who knows
+everything else about a unit. The loss is given as ρ, as ε at several δ, and as how
+often the best attack finds a unit. The last part lists what each line of the plan
+costs: the lines add up to what the account is charged. Reads no data.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := planfile.Read(c.Context(), args[0])
@@ -179,8 +179,8 @@ is charged. Reads no data.`,
 			if a.json {
 				return a.noteCosts(p)
 			}
-			return errors.Join(a.outcome.Loss.Write(a.stdout),
-				describe.WriteCosts(p.Plan(), visibleWriter{a.stdout}, math.MaxInt))
+			return errors.Join(a.outcome.Loss.Write(a.page()),
+				describe.WriteCosts(p.Plan(), visibleWriter{a.page()}, math.MaxInt))
 		},
 	}
 }
@@ -224,7 +224,7 @@ func (a *app) runCommand() *cobra.Command {
 func (a *app) measureCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "measure PLAN",
-		Short: "Read the confidential tables once, debit the account, draw the noise",
+		Short: "Read the confidential tables once, debit the account and draw the noise",
 		Args:  argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := planfile.Read(c.Context(), args[0])
@@ -264,18 +264,19 @@ func (a *app) publishCommand() *cobra.Command {
 	var only dprelease.Options // the options of this step alone
 	c := &cobra.Command{
 		Use:   "publish MEASURED",
-		Short: "Derive tables and report from sealed measurements; costs nothing, repeatable",
-		Long: `Derive tables and report from sealed measurements. It costs nothing and may be
-repeated: the same bytes come out.
+		Short: "Make tables and report from sealed measurements; costs no budget, may be repeated",
+		Long: `Make tables and report from sealed measurements. It costs no budget and may be
+repeated: the result is the same, byte for byte.
 
-With --revision N the same measurements are published again, by this version of
-the program, in NAME-rN beside the publication that they replace.
+With --revision N, this version of the program publishes the same measurements
+again, in NAME-rN, next to the publication that it replaces.
 
-With --words NAME.words.json titles and labels are those of that file, which
+With --words NAME.words.json, titles and labels are taken from that file, which
 dprelease plan SPEC writes: a changed text is a revision, without another debit.
 
-With --rows N the microdata are drawn with N rows, from the same measurements;
-with --method tables from a model of all that was measured, of the tables too.`,
+With --rows N, the microdata have N rows, drawn from the same measurements. With
+--method tables, their model uses everything that was measured, including the
+tables.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if only.Revision < 1 {
@@ -309,14 +310,14 @@ with --method tables from a model of all that was measured, of the tables too.`,
 	a.outFlag(c)
 	a.ledgerFlag(c, "with one, only what it paid for is published")
 	a.officeFlag(c, "the manifest")
-	c.Flags().IntVar(&only.Revision, "revision", 1, "which publication of these measurements this is")
+	c.Flags().IntVar(&only.Revision, "revision", 1, "number of this publication of the measurements")
 	c.Flags().StringVar(&only.Words, "words", "",
 		"a `FILE` of titles and labels to use instead of those that were sealed with the measurements")
 	c.Flags().StringArrayVar(&only.Rows, "rows", nil,
-		"how many rows of microdata to draw, `N` or TABLE=N, instead of as many as the plan says")
+		"number of rows of microdata to draw, `N` or TABLE=N, instead of the plan's")
 	c.Flags().StringArrayVar(&only.Methods, "method", nil,
-		"by which method to make the model of microdata anew, `METHOD` or TABLE=METHOD, instead of by that of the plan: tables, of all that was measured")
-	c.Flags().StringVar(&only.Reason, "reason", "", "why a revision replaces the one before it, one line")
+		"method for the model of the microdata, `METHOD` or TABLE=METHOD, instead of the plan's: tables, which uses everything that was measured")
+	c.Flags().StringVar(&only.Reason, "reason", "", "why a revision replaces the one before it, in one line")
 	return c
 }
 
@@ -324,7 +325,7 @@ func (a *app) rehearseCommand() *cobra.Command {
 	var rows int64
 	c := &cobra.Command{
 		Use:   "rehearse SPEC",
-		Short: "Go the whole way on made-up rows: no data, no budget",
+		Short: "Try every step on made-up rows: no data, no budget",
 		Args:  argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if rows < 0 {
@@ -354,7 +355,7 @@ func (a *app) rehearseCommand() *cobra.Command {
 	a.specFlags(c)
 	a.dataFlag(c)
 	a.memoryFlag(c)
-	c.Flags().Int64Var(&rows, "rows", 10000, "made-up rows, drawn uniformly from the declared domains")
+	c.Flags().Int64Var(&rows, "rows", 10000, "number of made-up rows, drawn uniformly from the declared domains")
 	return c
 }
 
@@ -380,7 +381,7 @@ func (a *app) notePlan(p *compiled.Compiled, path string) {
 
 // printPlan prints the page that a person signs, with the costs of its lines.
 func (a *app) printPlan(p *compiled.Compiled) error {
-	return errors.Join(describe.Explain(p, visibleWriter{a.stdout}), describe.WriteCosts(p.Plan(), visibleWriter{a.stdout},
+	return errors.Join(describe.Explain(p, visibleWriter{a.page()}), describe.WriteCosts(p.Plan(), visibleWriter{a.page()},
 		describe.PageLines))
 }
 

@@ -12,12 +12,12 @@ func (a *app) diffCommand() *cobra.Command {
 	as := "text"
 	c := &cobra.Command{
 		Use:   "diff BEFORE AFTER",
-		Short: "Say what changed between two plans, or between two published releases",
-		Long: `Say in words what changed between two plan files: guarantee, cost, tables and
-their errors, budget, columns, sources, parameters, and the lines of the spec. Of
-two published releases (folders) also say how good both are, and which cells of the
-tables that both have changed by more than the noise explains; with --as csv print
-these alone. Reads nothing confidential. docs/query.md tells by which rule.`,
+		Short: "Describe what changed between two plans or two published releases",
+		Long: `Describe what changed between two plan files: guarantee, cost, tables and their
+errors, budget, columns, sources, parameters, and the lines of the spec. For two
+published releases (folders), also report how accurate both are, and which cells of
+the tables that both have changed by more than the noise explains; with --as csv,
+print only these cells. Reads nothing confidential. docs/query.md states the rule.`,
 		Args: argCount(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if as != "text" && as != "csv" {
@@ -38,11 +38,11 @@ these alone. Reads nothing confidential. docs/query.md tells by which rule.`,
 			case as == "csv" && d.Releases == nil:
 				return &usageError{fmt.Errorf("--as csv is for the cells of two published releases: plans have none")}
 			case as == "csv":
-				return d.CSV(a.stdout) // its texts are escaped already
+				return d.CSV(a.page()) // its texts are escaped already
 			}
-			return d.Write(a.stdout, lookOf(a.stdout)) // its texts are escaped already
+			return d.Write(a.page(), lookOf(a.stdout)) // its texts are escaped already
 		},
 	}
-	c.Flags().StringVar(&as, "as", as, "text, or csv of the cells that changed")
+	c.Flags().StringVar(&as, "as", as, "form of the output: text, or csv of the cells that changed")
 	return c
 }

@@ -13,17 +13,17 @@ func (a *app) evaluateCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "evaluate SPEC RELEASE -o DIR",
-		Short: "Compare a release with the truth, for those who hold it; noted in the ledger",
-		Long: `Compare the tables and microdata of a published release with the confidential data,
-for those who hold them: errors beside those that were predicted, how often the
-intervals hold, how far marginals of the microdata lie from the truth and how their
-columns go together, how well their rows can be told from true ones, which unique
-rows they meet and which rules of the spec they break.
+		Short: "Compare a release with the confidential data; the ledger notes it",
+		Long: `Compare the tables and microdata of a published release with the confidential data:
+the errors with those that were predicted, how often the intervals contain the
+truth, how far the marginals of the microdata are from the truth, how strongly their
+columns are related, how well their rows can be distinguished from true rows, which
+unique rows they contain and which rules of the spec they break.
 
-What it says is confidential. It goes into files in a folder of its own, which its
-owner alone can enter, and nowhere else. Before anything is compared the ledger
-notes it, at no cost: every later certificate of the account says how many
-comparisons came before.`,
+The result is confidential. It is written to a folder of its own, which only its
+owner can enter, and nowhere else. Before anything is compared, the ledger notes the
+comparison, at no cost: every later certificate of the account says how many
+comparisons came before it.`,
 		Args: argCount(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.out = out; out == "" {
@@ -50,13 +50,13 @@ comparisons came before.`,
 			return nil
 		},
 	}
-	c.Flags().StringVarP(&out, "out", "o", "", "folder of the evaluation: one of its own, outside every release")
+	c.Flags().StringVarP(&out, "out", "o", "", "folder for the evaluation, outside every release")
 	a.specFlags(c)
 	a.ledgerFlag(c, "without one, the practice account that paid")
 	c.Flags().StringVar(&a.state, "state", "",
-		"state directory with the practice ledger (default $DPRELEASE_STATE, else .dprelease beside the release)")
+		"state directory with the practice ledger (default $DPRELEASE_STATE, else .dprelease next to the release)")
 	a.officeFlag(c, "the entries of a signed ledger")
 	a.todayFlag(c)
-	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from (default the spec's folder)")
+	c.Flags().StringVar(&a.data, "data", "", "base folder of relative source paths (default: the spec's folder)")
 	return c
 }

@@ -28,7 +28,7 @@ import (
 // This file holds docs/json.md to the program: every field of the document of --json with the comment of the Go field,
 // and every reason.
 
-var updatePage = flag.Bool("update", false, "write the fields of docs/json.md and the refusals of the scripts anew")
+var updatePage = flag.Bool("update", false, "write the fields of docs/json.md, the refusals of the scripts and the man pages anew")
 
 const (
 	jsonPage    = "../../docs/json.md"

@@ -25,7 +25,7 @@ type ledgerOutcome struct {
 }
 
 func (a *app) ledgerCommand() *cobra.Command {
-	return commandGroup("ledger", "The durable privacy account", a.ledgerKeyCommand(), a.ledgerInitCommand(),
+	return commandGroup("ledger", "Manage the privacy accounts of a ledger", a.ledgerKeyCommand(), a.ledgerInitCommand(),
 		a.ledgerShowCommand(), a.ledgerGrantCommand(), a.ledgerHistoryCommand(), a.ledgerVerifyCommand(),
 		a.ledgerUpgradeCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(), a.ledgerWithdrawCommand())
 }
@@ -41,11 +41,11 @@ func commandGroup(name, short string, commands ...*cobra.Command) *cobra.Command
 func (a *app) ledgerKeyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "key FILE",
-		Short: "Make a key pair: of an approver, or of the office",
-		Long: `Draw an Ed25519 key, write it to FILE for its owner alone, and its public key to
-FILE.pub. An approver gives the public key to whoever writes the account's policy;
-the office signs its ledger with the private one (--office-key), and gives the
-public one, or its fingerprint, to everybody.`,
+		Short: "Make a key pair for an approver or for the office",
+		Long: `Draw an Ed25519 key, write it to FILE, which only its owner can read, and its public
+key to FILE.pub. An approver gives the public key to whoever writes the account's
+policy. The office signs its ledger with its private key (--office-key), and gives
+everybody its public key or the fingerprint of it.`,
 		Args: argCount(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			key, err := sign.Generate(args[0])
@@ -63,23 +63,23 @@ public one, or its fingerprint, to everybody.`,
 func (a *app) ledgerInitCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init POLICY",
-		Short: "Open an account: unit, neighbours, cap and who approves, from a policy file",
+		Short: "Open an account from a policy file: unit, neighbours, cap and who approves",
 		Long: `Open an account from a policy file such as
 
-  account: lfs-2026q1
-  protects: person             # the unit
-  neighbours: add-remove       # or replace
-  cap: {rho: 1/2}              # or {rho: 1/2, delta: 1e-6}, or {epsilon: 6}
+    account: lfs-2026q1
+    protects: person             # the unit
+    neighbours: add-remove       # or replace
+    cap: {rho: 1/2}              # or {rho: 1/2, delta: 1e-6}, or {epsilon: 6}
 
-and, where they are wanted,
+which may also have
 
-  parent: lfs-register         # every debit of this account is one there too
-  allowance: {per: quarter, cap: {rho: 1/8}}
-  approvals: {methodologist: [anna.pub, bo.pub], officer: [carl.pub]}
-  witness: /mnt/safe/ledger.heads
+    parent: lfs-register         # every debit of this account is one there too
+    allowance: {per: quarter, cap: {rho: 1/8}}
+    approvals: {methodologist: [anna.pub, bo.pub], officer: [carl.pub]}
+    witness: /mnt/safe/ledger.heads
 
-The ledger is made if it is not there; with --office-key every entry of a new one is
-signed, and can be written with that key alone. See docs/ledger.md.`,
+The ledger is created if it does not exist. With --office-key, every entry of a new
+ledger is signed, and only that key can write to it. See docs/ledger.md.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := a.configuredLedger()
@@ -104,7 +104,7 @@ func (a *app) ledgerShowCommand() *cobra.Command {
 	trust := ""
 	c := &cobra.Command{
 		Use:   "show [ACCOUNT]",
-		Short: "What an account has spent and has left",
+		Short: "Print what an account has spent and what is left",
 		Args:  argCount(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.ledger == "" {
@@ -131,11 +131,11 @@ func (a *app) ledgerGrantCommand() *cobra.Command {
 	grant := ledger.Grant{}
 	c := &cobra.Command{
 		Use:   "grant ACCOUNT (--epsilon E | --rho R [--delta D]) --reason TEXT",
-		Short: "Raise the cap of an account, or sign that it be raised",
-		Long: `Raise the cap of an account, for good. Where the account's policy names roles,
-every one of them must have signed the same grant before: with --role and --key the
-grant is not made but signed, and the approval written to the --approvals folder,
-where it is looked for when the grant is made.`,
+		Short: "Raise the cap of an account, or sign such a grant",
+		Long: `Raise the cap of an account permanently. If the account's policy names roles, each of
+them must first have signed the same grant: with --role and --key, the grant is
+signed instead of made. The approval is written to the --approvals folder, where it is
+looked for when the grant is made.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			grant.Account = args[0]
@@ -169,10 +169,10 @@ where it is looked for when the grant is made.`,
 	c.Flags().StringVar(&epsilon, "epsilon", "", "ε to add to the cap")
 	c.Flags().StringVar(&rho, "rho", "", "ρ to add to the cap")
 	c.Flags().StringVar(&delta, "delta", "", "with --rho: δ to add to the cap")
-	c.Flags().StringVar(&grant.Reason, "reason", "", "why, in one line: it stays in the account")
+	c.Flags().StringVar(&grant.Reason, "reason", "", "why, in one line; it stays in the account")
 	c.Flags().StringVar(&role, "role", "", "sign the grant in this role instead of making it")
-	c.Flags().StringVar(&key, "key", "", "with --role: your private key file")
-	c.Flags().StringVar(&statement, "statement", "", "with --role: what you attest, one sentence")
+	c.Flags().StringVar(&key, "key", "", "with --role: file of your private key")
+	c.Flags().StringVar(&statement, "statement", "", "with --role: what you attest, in one sentence")
 	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the grant's approvals (default: the current folder)")
 	a.ledgerFlag(c, "there must be one, but to sign")
 	a.officeFlag(c, "the entries of a signed ledger")
@@ -224,10 +224,10 @@ func parseGrant(epsilon, rho, delta string) (c budget.Cost, err error) {
 func (a *app) ledgerHistoryCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "history [ACCOUNT]",
-		Short: "Every entry of the ledger, or of an account, in words",
-		Long: `Print every entry of the ledger, or those that concern one account, in words and
-with the time they were made at. The time of day is the office's own: an export
-(ledger export) has the days alone.`,
+		Short: "Print every entry of the ledger, or of an account, in words",
+		Long: `Print every entry of the ledger, or those that concern one account, in words, with
+the time at which it was made. The time of day is for the office only: an export
+(ledger export) has only the days.`,
 		Args: argCount(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := a.configuredLedger()
@@ -257,11 +257,12 @@ func (a *app) ledgerVerifyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify [--against DIR]… [--trust FILE]",
 		Short: "Check every entry of the ledger, and that it holds the debits of releases",
-		Long: `Check that the entries of the ledger are one chain, each signed where the ledger is,
-and each admissible after those before it; that no witness knows a newer entry; and
-with --against, that the ledger holds the debit of every release in a folder: an
-older copy of the ledger lacks those made since. With --trust, that the ledger is
-signed by that key: anybody can write one that is not.`,
+		Long: `Check that the entries of the ledger form one chain, that each is signed if the
+ledger is signed, that each was admissible after those before it, and that no witness
+knows a newer entry. With --against, also check that the ledger holds the debit of
+every release in a folder: an older copy of the ledger lacks the debits made since.
+With --trust, also check that the ledger is signed with that key: anybody can write
+an unsigned one.`,
 		Args: argCount(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			l, err := a.configuredLedger()
@@ -279,7 +280,7 @@ signed by that key: anybody can write one that is not.`,
 			return nil
 		},
 	}
-	c.Flags().StringArrayVar(&against, "against", nil, "folder of a release, or of several; may be repeated")
+	c.Flags().StringArrayVar(&against, "against", nil, "folder of one or several releases; may be repeated")
 	trustFlag(c, &trust)
 	a.ledgerFlag(c, "there must be one")
 	return c
@@ -288,11 +289,12 @@ signed by that key: anybody can write one that is not.`,
 func (a *app) ledgerUpgradeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "upgrade",
-		Short: "Add to a PostgreSQL ledger the guards that an earlier version did not make",
+		Short: "Add to a PostgreSQL ledger the guards that an earlier version did not create",
 		Long: `Add to a ledger in PostgreSQL the triggers that guard its entries and that an earlier
-dprelease did not make, all in one transaction, after checking every entry. Entries
-stay as they are, and so does a ledger that lacks nothing, and a file. Run it as the
-owner of the tables. Earlier versions of dprelease refuse the ledger from then on.`,
+version of dprelease did not create, in one transaction, after every entry has been
+checked. No entry changes. A ledger that lacks no trigger stays as it is, and so does
+a ledger in a file. Run it as the owner of the tables. From then on, earlier versions
+of dprelease refuse the ledger.`,
 		Args: argCount(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			l, err := a.configuredLedger()
@@ -318,7 +320,7 @@ owner of the tables. Earlier versions of dprelease refuse the ledger from then o
 
 // trustFlag adds the key that must have signed the ledger.
 func trustFlag(c *cobra.Command, trust *string) {
-	c.Flags().StringVar(trust, "trust", "", "the office's public key: the ledger must be signed by it")
+	c.Flags().StringVar(trust, "trust", "", "file of the office's public key: the ledger must be signed with it")
 }
 
 // printLedgerVerified prints what was checked, and what could not be.
@@ -348,8 +350,9 @@ func (a *app) ledgerExportCommand() *cobra.Command {
 		Short: "Write the public part of the ledger for an auditor",
 		Long: `Write the public part of every entry as JSON lines, to a new file or to standard
 output: accounts, amounts, plans, approvals and days, with the hashes and signatures
-to check them by. It holds no time of day, and nothing that is computed from the data;
-it does tell of attempts that failed, so it is for an auditor and not for the public.`,
+that they are checked by. The export has no time of day and nothing that is computed
+from the data. It shows attempts that failed, so it is for an auditor and not for the
+public.`,
 		Args: argCount(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := a.configuredLedger()
@@ -360,7 +363,7 @@ it does tell of attempts that failed, so it is for an auditor and not for the pu
 				if a.json {
 					return &usageError{errors.New("--json prints one document: name the file to export to")}
 				}
-				return l.Export(c.Context(), "", a.stdout)
+				return l.Export(c.Context(), "", a.page())
 			}
 			if err := l.Export(c.Context(), args[0], nil); err != nil {
 				return err
@@ -379,17 +382,17 @@ func (a *app) ledgerAbandonCommand() *cobra.Command {
 		Use:   "abandon ACCOUNT RELEASE --reason TEXT",
 		Short: "Give up a release that was never finished",
 		Long: `Give up a release that was reserved or debited and never finished. A reservation is
-given back, and the release's name is free again. A debit stays spent, and the
-release is closed for good: nothing of it may be published.`,
+returned to the account, and the name of the release is free again. A debit stays
+spent, and the release is closed for good: nothing of it may be published.`,
 	}, account.Ledger.Abandon, "abandoned")
 }
 
 func (a *app) ledgerWithdrawCommand() *cobra.Command {
 	return a.ledgerEndCommand(&cobra.Command{
 		Use:   "withdraw ACCOUNT RELEASE --reason TEXT",
-		Short: "Mark a finished release as not to be used any more",
-		Long: `Mark a finished release as not to be used any more. What it cost stays spent: what
-was published cannot be taken back.`,
+		Short: "Mark a finished release as no longer to be used",
+		Long: `Mark a finished release as no longer to be used. What it cost stays spent: what was
+published cannot be taken back.`,
 	}, account.Ledger.Withdraw, "withdrawn")
 }
 
@@ -418,7 +421,7 @@ func (a *app) ledgerEndCommand(c *cobra.Command, end func(account.Ledger, contex
 		a.say("Release %s is %s.", args[1], done)
 		return nil
 	}
-	c.Flags().StringVar(&reason, "reason", "", "why, in one line: it stays in the account")
+	c.Flags().StringVar(&reason, "reason", "", "why, in one line; it stays in the account")
 	a.ledgerFlag(c, "there must be one")
 	a.officeFlag(c, "the entries of a signed ledger")
 	a.todayFlag(c)

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/release"
 )
 
@@ -51,7 +52,7 @@ func runCommandLine(args []string, stdout, stderr io.Writer) (code int) {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	stopped := a.progress.startTicking()
-	c, err := root.ExecuteContextC(ctx)
+	c, err := root.ExecuteContextC(progress.Watch(ctx, a.progress.show))
 	stopped()
 	a.outcome.Command = strings.TrimPrefix(c.CommandPath(), "dprelease ")
 	return a.printOutcome(ctx, err)

@@ -11,33 +11,34 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 )
 
-// progressLine shows how far a command is. On a terminal it is one line at the bottom: the step and its duration, or a
-// bar and the remaining time. It is shown nowhere else, because the number of rows is confidential, and so is how long
-// counting takes. Without a terminal it is an occasional line with nothing in it but how long the command has run,
-// which whoever keeps the dated output of a job knows anyway. With verbose it is also a plain line for each step,
-// whose text and order follow from the plan alone, and an occasional line on the writing of what is public already;
-// the lines before and after counting show how long that took. Other output to the same place is written through it.
+// progressLine shows how far a command is. On a terminal it is one line at the bottom that is rewritten: the step, its
+// share and the remaining time or, where the share is not known, how long the step has lasted. Other output to the same
+// place is written through it.
+//
+// Elsewhere it is a plain line every minute, as whoever keeps the output of a job dates its lines. Once a step has read
+// confidential data, which takes as long as there are data, such a line says nothing but how long the command has run:
+// that is known anyway. With verbose, a plain line for each step too, whose text and order follow from the plan alone,
+// and the share of steps that read nothing confidential; these lines show how long counting took.
 type progressLine struct {
 	to      io.Writer
 	columns int  // of the terminal; 0: there is none
-	verbose bool // print plain lines
+	verbose bool // print a plain line for each step
+	clock   func() time.Time
 
-	mu        sync.Mutex
-	start     time.Time         // of the command
-	ticks     int               // lines that said how long it has run
-	text      string            // of the step, on a terminal
-	since     time.Time         // when that began
-	drawn     time.Time         // when the line was drawn last
-	last      progress.Progress // of the reading that goes on
-	began     time.Time
-	beganRows int64     // rows that were read by then
-	lastPlain time.Time // when a plain line was written last
-	shown     bool
+	mu      sync.Mutex
+	start   time.Time         // of the command
+	minutes int               // that plain lines have reported
+	now     progress.Progress // zero before the first step
+	since   time.Time         // when the step began
+	ended   int               // number of a step of which no more is shown
+	secret  bool              // a step has read confidential data
+	drawn   time.Time         // when the line was drawn last
+	shown   bool
 }
 
 // newProgressLine returns a progress line that writes to a terminal, or plain lines elsewhere.
 func newProgressLine(to io.Writer) *progressLine {
-	l := &progressLine{to: to, start: time.Now()}
+	l := &progressLine{to: to, clock: time.Now, start: time.Now()}
 	if columns, terminal := columnsOf(to); terminal {
 		if l.columns = columns; columns == 0 {
 			l.columns = defaultColumns
@@ -46,16 +47,24 @@ func newProgressLine(to io.Writer) *progressLine {
 	return l
 }
 
+// setVerbose sets whether steps are printed as plain lines.
+func (l *progressLine) setVerbose(verbose bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.verbose = verbose
+}
+
 // clearLine moves to the start of the line and clears it to its end.
 const clearLine = "\r\x1b[K"
 
 const (
-	// progressAfter is how long reading lasts before it is shown.
+	// progressAfter is how long a command runs before a terminal shows anything.
 	progressAfter = time.Second / 2
-	// plainEvery is the least time between two plain lines on the writing of files.
-	plainEvery = 10 * time.Second
-	// beatEvery is how often a command without a terminal prints that it is still at work.
-	beatEvery = 30 * time.Second
+	// drawEvery is the least time between two drawings of the line.
+	drawEvery = time.Second / 4
+	// estimateAfter is how long a step lasts, and estimateShare which share of it is done, before a remaining time is
+	// shown: what is known earlier is too little.
+	estimateAfter, estimateShare = 3 * time.Second, progress.Whole / 50
 )
 
 // startTicking updates the line every second until stop is called.
@@ -66,8 +75,8 @@ func (l *progressLine) startTicking() (stop func()) {
 		defer close(ended)
 		for {
 			select {
-			case now := <-ticker.C:
-				l.tick(now)
+			case <-ticker.C:
+				l.tick()
 			case <-done:
 				return
 			}
@@ -80,124 +89,93 @@ func (l *progressLine) startTicking() (stop func()) {
 	}
 }
 
-// tick shows how long the step has lasted or, without a terminal, how long the command has run.
-func (l *progressLine) tick(now time.Time) {
+// tick draws the line again or, without a terminal, prints a plain line every minute.
+func (l *progressLine) tick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := l.clock()
 	if l.columns > 0 {
-		if l.text != "" && now.Sub(l.drawn) >= time.Second {
-			l.drawLine(fmt.Sprintf("%s … %s", l.text, now.Sub(l.since).Round(time.Second)), now)
-		}
+		l.draw(now)
 		return
 	}
-	if passed := now.Sub(l.start); passed >= time.Duration(l.ticks+1)*beatEvery {
-		l.ticks = int(passed / beatEvery)
-		fmt.Fprintf(l.to, "dprelease: still at work after %s\n", time.Duration(l.ticks)*beatEvery)
+	if passed := int(now.Sub(l.start) / time.Minute); passed > l.minutes {
+		l.minutes = passed
+		text := ""
+		if l.now.Number > l.ended && !l.now.Confidential && (l.verbose || !l.secret) {
+			text = ": " + screen.Visible(l.now.Step, "") + l.shareText(now)
+		}
+		fmt.Fprintf(l.to, "dprelease: still at work after %d min%s\n", passed, text)
 	}
 }
 
-// startStep shows that a step begins.
-func (l *progressLine) startStep(text string) {
+// show takes a report.
+func (l *progressLine) show(p progress.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.columns == 0 {
-		if !l.verbose {
-			return
+	now, before := l.clock(), l.now
+	l.now = p
+	if p.Number != before.Number {
+		l.since = now
+		// When each of several readings begins is not printed: the lines would date them.
+		if l.columns == 0 && l.verbose && !(p.Confidential && before.Confidential) {
+			fmt.Fprintln(l.to, screen.Visible(p.Step, ""))
 		}
-		l.lastPlain = time.Now()
-		fmt.Fprintln(l.to, screen.Visible(text, ""))
+	}
+	l.secret = l.secret || p.Confidential
+	if l.columns > 0 && now.Sub(l.drawn) >= drawEvery {
+		l.draw(now)
+	}
+}
+
+// draw replaces the text of the line.
+func (l *progressLine) draw(now time.Time) {
+	if l.now.Number == l.ended || now.Sub(l.start) < progressAfter {
 		return
 	}
-	l.text, l.since = text, time.Now()
-	l.drawLine(text+" …", l.since)
-}
-
-// drawLine replaces the text of the line.
-func (l *progressLine) drawLine(text string, now time.Time) {
-	l.drawn = now
-	fmt.Fprint(l.to, clearLine, screen.Fold(screen.Visible(text, ""), l.columns-1))
-	l.shown = true
-}
-
-// show shows how far the reading of a table, or the writing of files, is at a moment.
-func (l *progressLine) show(p progress.Progress, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.columns == 0 {
-		l.showPlain(p, now)
-		return
-	}
-	if l.last.Table != p.Table || l.last.Writing != p.Writing || l.last.Reading != p.Reading || l.last.Rows > p.Rows ||
-		(l.last.Round > 0) != (p.Round > 0) || l.began.IsZero() {
-		l.began, l.beganRows = now, p.Rows
-	}
-	l.last = p
-	if passed := now.Sub(l.began); passed >= progressAfter || p.Round > 0 {
-		text := progressText(p, float64(p.Rows-l.beganRows)/max(passed, time.Millisecond).Seconds(), l.columns)
-		if l.text = ""; p.Round > 0 { // a round may last for minutes
-			l.text, l.since = text, now
-		}
-		l.drawLine(text, now)
-	}
-}
-
-// showPlain prints at times how far the writing of files is, which concerns public data only. It prints nothing about
-// reading: the existence of a line would reveal how long reading takes.
-func (l *progressLine) showPlain(p progress.Progress, now time.Time) {
-	if !l.verbose || !p.Writing || p.Total <= 0 || now.Sub(l.lastPlain) < plainEvery {
-		return
-	}
-	l.lastPlain = now
-	fmt.Fprintf(l.to, "%s: %d %%\n", stepText(p), percentOf(p))
-}
-
-// percentOf returns the share of its rows that a step has processed, in whole percent.
-func percentOf(p progress.Progress) int64 {
-	return 100 * min(p.Rows, p.Total) / p.Total // a file that grew has more rows, and is refused at its end
-}
-
-// stepText names what is read or written.
-func stepText(p progress.Progress) string {
-	text := "counting " + p.Table
-	switch {
-	case p.Round > 0:
-		return fmt.Sprintf("microdata of %s, round %d of at most %d", p.Table, p.Round, p.Rounds)
-	case p.Writing && p.Parts > 0:
-		text = fmt.Sprintf("writing %d of %d %s", p.Part, p.Parts, p.Table)
-	case p.Writing:
-		text = "writing " + p.Table
-	}
-	if p.Readings > 1 {
-		text += fmt.Sprintf(", reading %d of %d", p.Reading, p.Readings)
-	}
-	return text
+	l.drawn, l.shown = now, true
+	fmt.Fprint(l.to, clearLine, screen.Fold(l.lineText(now), l.columns-1))
 }
 
 // mostBar and leastBar bound the columns of a bar: on a narrow terminal it is left out in favour of words.
 const mostBar, leastBar = 24, 8
 
-// progressText returns how far the reading of a table, or the writing of a release, is, given the speed in rows per
-// second.
-func progressText(p progress.Progress, speed float64, columns int) string {
-	const million = 1e6
-	text := stepText(p)
-	if p.Total <= 0 {
-		return text + fmt.Sprintf(": %.1f million rows, %.1f million a second", float64(p.Rows)/million, speed/million)
+// lineText returns the line for a terminal.
+func (l *progressLine) lineText(now time.Time) string {
+	text, end := screen.Visible(l.now.Step, ""), l.shareText(now)
+	if !l.now.Known {
+		return fmt.Sprintf("%s … %s", text, durationText(now.Sub(l.since)))
 	}
-	end := fmt.Sprintf(" %d %%, %.1f million rows a second", percentOf(p), speed/million)
-	if p.Round > 0 {
-		end = fmt.Sprintf(" %d %% of their budget", percentOf(p))
-	}
-	if speed > 0 {
-		left := time.Duration(float64(p.Total-min(p.Rows, p.Total)) / speed * float64(time.Second))
-		end += fmt.Sprintf(", %s left", left.Round(time.Second))
-	}
-	room := min(mostBar, columns-2-screen.Width(text)-screen.Width(end))
+	room := min(mostBar, l.columns-1-screen.Width(text)-screen.Width(end))
 	if room < leastBar {
-		return text + ":" + end
+		return text + end
 	}
-	bar := screen.Bar(float64(min(p.Rows, p.Total))/float64(p.Total), room)
-	return text + " " + bar + strings.Repeat("░", room-screen.Width(bar)) + end
+	bar := screen.Bar(float64(l.now.Share)/progress.Whole, room)
+	return text + " " + bar + strings.Repeat("░", room-screen.Width(bar)) + strings.TrimPrefix(end, ",")
+}
+
+// shareText returns the share of the step that is done, and the remaining time once there is a basis for it.
+func (l *progressLine) shareText(now time.Time) string {
+	if !l.now.Known {
+		return ""
+	}
+	text := fmt.Sprintf(", %d %%", 100*l.now.Share/progress.Whole)
+	passed := now.Sub(l.since)
+	if passed < estimateAfter || l.now.Share < estimateShare || l.now.Share == progress.Whole {
+		return text
+	}
+	left := passed * time.Duration(progress.Whole-l.now.Share) / time.Duration(l.now.Share)
+	return text + ", about " + durationText(left) + " left"
+}
+
+// durationText returns a duration for a person, in one unit.
+func durationText(d time.Duration) string {
+	switch {
+	case d < 90*time.Second:
+		return fmt.Sprintf("%d s", int64(d.Round(time.Second).Seconds()))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%d min", int64(d.Round(time.Minute).Minutes()))
+	}
+	return fmt.Sprintf("%d h", int64(d.Round(time.Hour).Hours()))
 }
 
 // Write clears the line and writes below the earlier output.
@@ -210,11 +188,11 @@ func (l *progressLine) Write(b []byte) (int, error) {
 	return l.to.Write(b)
 }
 
-// end clears the line.
+// end clears the line until the next step begins.
 func (l *progressLine) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.text = ""
+	l.ended = l.now.Number
 	l.clear() // a closed terminal has no line to clear
 }
 

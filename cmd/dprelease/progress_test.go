@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -11,208 +13,227 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 )
 
-// What is shown is a line that is replaced, after half a second, and that is gone when
-// anything else is written.
+// clockedLine is a progress line with a clock that a test turns, and what it wrote.
+type clockedLine struct {
+	*progressLine
+	now  time.Time
+	seen bytes.Buffer
+}
+
+// newClockedLine returns a line on a terminal of so many columns, or elsewhere if there are none.
+func newClockedLine(columns int) *clockedLine {
+	l := &clockedLine{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	l.progressLine = &progressLine{to: &l.seen, columns: columns, start: l.now,
+		clock: func() time.Time { return l.now }}
+	return l
+}
+
+// after turns the clock, ticks, and returns what was written meanwhile.
+func (l *clockedLine) after(d time.Duration) string {
+	l.now = l.now.Add(d)
+	l.tick()
+	return l.written()
+}
+
+// written returns what was written since it was called last.
+func (l *clockedLine) written() string {
+	defer l.seen.Reset()
+	return l.seen.String()
+}
+
+// On a terminal the line is rewritten: the step and its duration where the share is not known; else a bar, and the
+// remaining time once there is a basis for it, which is neither the first seconds nor the first parts.
 func TestProgressLine(t *testing.T) {
-	var seen bytes.Buffer
-	l := &progressLine{to: &seen, columns: 100}
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	after := func(d time.Duration, rows, all int64) string {
-		seen.Reset()
-		l.show(progress.Progress{Table: "persons", Rows: rows, Total: all}, start.Add(d))
-		return seen.String()
-	}
-	if s := after(0, 1e6, 101e6); s != "" {
+	l := newClockedLine(80)
+	l.show(progress.Progress{Number: 1, Step: "planning"})
+	if s := l.written(); s != "" {
 		t.Errorf("at once: %q", s)
 	}
-	if s := after(400*time.Millisecond, 5e6, 101e6); s != "" {
-		t.Errorf("after 0.4 s: %q", s)
-	}
-	if s, want := after(2*time.Second, 21e6, 101e6),
-		clearLine+"counting persons █████░░░░░░░░░░░░░░░░░░░ 20 %, 10.0 million rows a second, 8s left"; s != want {
+	if s, want := l.after(2*time.Second), clearLine+"planning … 2 s"; s != want {
 		t.Errorf("got %q, want %q", s, want)
 	}
-	if s, want := after(4*time.Second, 41e6, -1),
-		clearLine+"counting persons: 41.0 million rows, 10.0 million a second"; s != want {
-		t.Errorf("got %q, want %q", s, want)
-	}
-	seen.Reset()
-	fmt.Fprint(l, "a warning\n")
-	fmt.Fprint(l, "another\n")
-	l.end()
-	if s, want := seen.String(), clearLine+"a warning\nanother\n"; s != want {
-		t.Errorf("got %q, want %q", s, want)
-	}
-	if s := after(5*time.Second, 1, -1); s != "" {
-		t.Errorf("at once after beginning again: %q", s)
-	}
-	if s, want := after(7*time.Second, 2_000_001, -1),
-		clearLine+"counting persons: 2.0 million rows, 1.0 million a second"; s != want {
-		t.Errorf("got %q, want %q", s, want)
-	}
-	seen.Reset()
-	if l.end(); seen.String() != clearLine {
-		t.Errorf("the end leaves %q", seen.String())
-	}
-}
-
-// The line says when a release is written, which has a speed of its own.
-func TestProgressOfWriting(t *testing.T) {
-	var seen bytes.Buffer
-	l := &progressLine{to: &seen, columns: 100}
-	l.show(progress.Progress{Table: "trips", Rows: 1e6, Total: 9e6}, time.Unix(0, 0))
-	for second, rows := range []int64{1e6, 3e6} {
-		seen.Reset()
-		l.show(progress.Progress{Table: "tables", Part: 3, Parts: 16, Writing: true, Rows: rows, Total: 11e6},
-			time.Unix(int64(10+second), 0))
-	}
-	if s, want := seen.String(),
-		clearLine+"writing 3 of 16 tables ██████▌░░░░░░░░░░░░░░░░░ 27 %, 2.0 million rows a second, 4s left"; s != want {
-		t.Errorf("got %q, want %q", s, want)
-	}
-}
-
-// Of two readings each has a speed and an end of its own, and neither shows more rows than there are.
-func TestProgressOfTwoReadings(t *testing.T) {
-	var seen bytes.Buffer
-	l := &progressLine{to: &seen, columns: 100}
+	l.now = l.now.Add(10 * time.Second)
+	counting := progress.Progress{Number: 2, Step: "counting persons", Known: true, Confidential: true}
 	for _, c := range []struct {
-		second    int64
-		reading   int
-		rows, all int64
-		want      string
+		after time.Duration
+		share int
+		want  string
 	}{
-		{0, 1, 1e6, -1, ""},
-		{10, 1, 101e6, -1, "counting persons, reading 1 of 2: 101.0 million rows, 10.0 million a second"},
-		{11, 2, 1e6, 110e6, ""},
-		{16, 2, 11e6, 110e6,
-			"counting persons, reading 2 of 2 ██▍░░░░░░░░░░░░░░░░░░░░░ 10 %, 2.0 million rows a second, 50s left"},
-		{66, 2, 111e6, 110e6,
-			"counting persons, reading 2 of 2 ████████████████████████ 100 %, 2.0 million rows a second, 0s left"},
+		{0, 0, "░░░░░░░░░░░░░░░░░░░░░░░░ 0 %"},
+		{2 * time.Second, 400, "█████████▋░░░░░░░░░░░░░░ 40 %"}, // too early
+		{2 * time.Second, 500, "████████████░░░░░░░░░░░░ 50 %, about 4 s left"},
+		{2 * time.Second, 500, "████████████░░░░░░░░░░░░ 50 %, about 6 s left"}, // slower
+		{4 * time.Second, 1000, "████████████████████████ 100 %"},
 	} {
-		seen.Reset()
-		l.show(progress.Progress{Table: "persons", Reading: c.reading, Readings: 2, Rows: c.rows, Total: c.all},
-			time.Unix(c.second, 0))
-		if got := strings.TrimPrefix(seen.String(), clearLine); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
+		counting.Share = c.share
+		l.now = l.now.Add(c.after)
+		l.show(counting)
+		if s, want := l.written(), clearLine+"counting persons "+c.want; s != want {
+			t.Errorf("got %q, want %q", s, want)
 		}
+	}
+	writing := progress.Progress{Number: 3, Step: "writing 16 tables", Known: true, Share: 10}
+	l.show(writing)
+	if s, want := l.after(time.Minute), clearLine+"writing 16 tables ▎░░░░░░░░░░░░░░░░░░░░░░░ 1 %"; s != want {
+		t.Errorf("of too small a share: got %q, want %q", s, want)
+	}
+}
+
+// The line is drawn four times a second at most.
+func TestProgressIsDrawnSeldom(t *testing.T) {
+	l := newClockedLine(80)
+	l.now = l.now.Add(time.Second)
+	for share := range progress.Whole {
+		l.show(progress.Progress{Number: 1, Step: "counting persons", Known: true, Share: share})
+		l.now = l.now.Add(time.Millisecond)
+	}
+	if n := strings.Count(l.written(), clearLine); n != 4 {
+		t.Errorf("drawn %d times in a second", n)
+	}
+}
+
+// Whatever else is written to the terminal stands on a line of its own, and nothing of the progress line is left
+// behind: of a warning, of a page on standard output, and of the error that an interrupted or broken run ends with.
+func TestProgressGivesWay(t *testing.T) {
+	const line = clearLine + "planning … 2 s"
+	for name, c := range map[string]struct {
+		write func(a *app)
+		want  string
+	}{
+		"a warning":   {func(a *app) { fmt.Fprint(a.progress, "a warning\n") }, "a warning\n"},
+		"a line":      {func(a *app) { a.say("a line") }, "a line\n"},
+		"a page":      {func(a *app) { io.WriteString(a.page(), "a page\n") }, "a page\n"},
+		"an error":    {func(a *app) { a.printOutcome(context.Background(), fmt.Errorf("broken")) }, "dprelease: broken\n"},
+		"a panic":     {func(a *app) { a.reportPanic("a place") }, "dprelease: internal error at a place: this is a bug"},
+		"interrupted": {interrupt, "dprelease: interrupted; run again and it resumes\n"},
+	} {
+		l := newClockedLine(80)
+		a := &app{stdout: &l.seen, stderr: &l.seen, progress: l.progressLine}
+		l.show(progress.Progress{Number: 1, Step: "planning"})
+		if s := l.after(2 * time.Second); s != line {
+			t.Fatalf("%s: got %q before it, want %q", name, s, line)
+		}
+		c.write(a)
+		if s, want := l.written(), clearLine+c.want; !strings.HasPrefix(s, want) || strings.Count(s, clearLine) != 1 {
+			t.Errorf("%s: got %q, want %q", name, s, want)
+		}
+	}
+}
+
+// interrupt ends a command as a signal does.
+func interrupt(a *app) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	a.printOutcome(ctx, ctx.Err())
+}
+
+// After the end of a step nothing is drawn until the next begins, however late its last parts are reported.
+func TestProgressStaysAway(t *testing.T) {
+	l := newClockedLine(80)
+	step := progress.Progress{Number: 1, Step: "writing 1 table", Known: true}
+	l.show(step)
+	l.after(2 * time.Second)
+	l.end()
+	if s := l.written(); s != clearLine {
+		t.Errorf("the end writes %q", s)
+	}
+	step.Share = 500
+	l.show(step)
+	if s := l.after(2 * time.Second); s != "" {
+		t.Errorf("after the end: %q", s)
+	}
+	l.show(progress.Progress{Number: 2, Step: "writing the report"})
+	if s := l.after(2 * time.Second); !strings.HasSuffix(s, "writing the report … 2 s") {
+		t.Errorf("of the next step: %q", s)
 	}
 }
 
 // A narrow terminal has a shorter bar, then none, and never two lines.
 func TestProgressFitsTheTerminal(t *testing.T) {
-	p := progress.Progress{Table: "persons", Rows: 50e6, Total: 100e6}
 	for columns, want := range map[int]string{
-		80:  "counting persons ██████████░░░░░░░░░░ 50 %, 10.0 million rows a second, 5s left",
-		70:  "counting persons █████░░░░░ 50 %, 10.0 million rows a second, 5s left",
-		60:  "counting persons: 50 %, 10.0 million rows a second, 5s left",
-		400: "counting persons ████████████░░░░░░░░░░░░ 50 %, 10.0 million rows a second, 5s left",
+		80:  "counting persons ████████████░░░░░░░░░░░░ 50 %, about 10 s left",
+		60:  "counting persons ██████████░░░░░░░░░░ 50 %, about 10 s left",
+		45:  "counting persons, 50 %, about 10 s left",
+		400: "counting persons ████████████░░░░░░░░░░░░ 50 %, about 10 s left",
+		20:  "counting …10 s left",
 	} {
-		if got := progressText(p, 10e6, columns); got != want {
+		l := newClockedLine(columns)
+		l.show(progress.Progress{Number: 1, Step: "counting persons", Known: true, Share: 500})
+		got := strings.TrimPrefix(l.after(10*time.Second), clearLine)
+		if got != want || screen.Width(got) >= columns {
 			t.Errorf("%d columns: %q (%d wide), want %q", columns, got, screen.Width(got), want)
 		}
 	}
-	var seen bytes.Buffer
-	l := &progressLine{to: &seen, columns: 20}
-	l.show(p, time.Unix(0, 0))
-	l.show(p, time.Unix(9, 0))
-	if got := strings.TrimPrefix(seen.String(), clearLine); screen.Width(got) >= 20 {
-		t.Errorf("a line of %d columns on a terminal of 20: %q", screen.Width(got), got)
-	}
 }
 
-// A file is no terminal: nothing gets there, as whoever keeps it dates its lines. Who asks gets steps, which the plan
-// alone decides, and nothing of how far the reading is, however long it lasts; and now and then how far the writing is,
-// which is of what is public.
-func TestProgressElsewhereIsOfThePlan(t *testing.T) {
-	var seen [2]bytes.Buffer
-	for i, rows := range []int64{7319, 50_000_000} {
-		l := newProgressLine(&seen[i])
-		for _, verbose := range []bool{false, true} {
-			if l.verbose = verbose; seen[i].Len() > 0 {
-				t.Errorf("unasked: %q", &seen[i])
-			}
-			l.startStep("counting persons")
-			for second := range rows / 7319 {
-				l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 2, Rows: second * 7319, Total: rows},
-					time.Now().Add(time.Duration(second)*time.Second))
-			}
-			l.startStep("writing 16 tables")
-			l.show(progress.Progress{Table: "tables", Part: 1, Parts: 16, Writing: true, Rows: 1, Total: 80}, time.Now())
-			l.end()
+// Where there is no terminal, a line comes every minute, with the step, its share and the remaining time.
+func TestAMinuteALine(t *testing.T) {
+	l := newClockedLine(0)
+	l.show(progress.Progress{Number: 1, Step: "planning"})
+	writing := progress.Progress{Number: 2, Step: "writing 16 tables", Known: true}
+	var got []string
+	for second := range 3 * 60 {
+		if second == 90 {
+			l.show(writing)
+		}
+		if second > 90 {
+			writing.Share = 4 * (second - 90)
+			l.show(writing)
+		}
+		if s := l.after(time.Second); s != "" {
+			got = append(got, s)
 		}
 	}
-	if want := "counting persons\nwriting 16 tables\n"; seen[0].String() != want || seen[1].String() != want {
-		t.Errorf("of few rows %q, of many %q, want %q", &seen[0], &seen[1], want)
+	want := "dprelease: still at work after 1 min: planning\n" +
+		"dprelease: still at work after 2 min: writing 16 tables, 11 %, about 4 min left\n" +
+		"dprelease: still at work after 3 min: writing 16 tables, 35 %, about 3 min left\n"
+	if strings.Join(got, "") != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
-	l := newProgressLine(&seen[0])
-	l.verbose = true
-	l.startStep("writing 16 tables")
-	seen[0].Reset()
-	for i := range 8 { // a table every four seconds
-		l.show(progress.Progress{Table: "tables", Part: 1 + 2*i, Parts: 16, Writing: true, Rows: int64(i) * 10, Total: 80},
-			l.lastPlain.Add(time.Duration(4*(1+i%3))*time.Second))
-	}
-	if want := "writing 5 of 16 tables: 25 %\nwriting 11 of 16 tables: 62 %\n"; seen[0].String() != want {
-		t.Errorf("got %q, want %q", &seen[0], want)
+	if l.end(); l.written() != "" {
+		t.Error("a line is cleared where there is none")
 	}
 	if _, terminal := columnsOf(&bytes.Buffer{}); terminal {
 		t.Error("a buffer is taken for a terminal")
 	}
 }
 
-// Where nobody sees a line, one is written every half minute, and it holds nothing but how long the command has run: it
-// is the same whatever is read, counted and written meanwhile.
-func TestStillAtWork(t *testing.T) {
-	var want = "dprelease: still at work after 30s\ndprelease: still at work after 1m0s\ndprelease: still at work after 1m30s\n"
-	for _, rows := range []int64{0, 50_000_000} {
-		var seen bytes.Buffer
-		l := newProgressLine(&seen)
-		for second := range 100 {
-			l.startStep("counting persons")
-			l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: rows / 100 * int64(second), Total: rows},
-				l.start.Add(time.Duration(second)*time.Second))
-			l.show(progress.Progress{Table: "persons", Round: 1 + second, Rounds: 100, Total: 1000},
-				l.start.Add(time.Duration(second)*time.Second))
-			l.tick(l.start.Add(time.Duration(second) * time.Second))
-		}
-		if l.end(); seen.String() != want {
-			t.Errorf("of %d rows: %q, want %q", rows, &seen, want)
-		}
-	}
-}
-
-// On a terminal a step shows how long it has lasted, and a round of adaptive microdata which it is, how much of the
-// budget is used, how long the rest will take and how long it has lasted itself.
-func TestProgressOfRounds(t *testing.T) {
-	var seen bytes.Buffer
-	l := &progressLine{to: &seen, columns: 120}
-	l.startStep("budget debited")
-	start := l.since
-	seen.Reset()
-	l.tick(start.Add(12 * time.Second))
-	if got, want := seen.String(), clearLine+"budget debited … 12s"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	for _, c := range []struct {
-		second, used int64
-		round        int
-		want         string
-	}{
-		{20, 0, 1, "microdata of persons, round 1 of at most 56 ░░░░░░░░░░░░░░░░░░░░░░░░ 0 % of their budget"},
-		{30, 100, 2, "microdata of persons, round 2 of at most 56 ██▍░░░░░░░░░░░░░░░░░░░░░ 10 % of their budget, 1m30s left"},
+// Where there is no terminal, whoever keeps the output of a job dates its lines. From the first step on that reads
+// confidential data they are the same whatever is read, counted and written, and however long each takes. With verbose
+// the names of steps come too, which follow from the plan: of several readings the first alone, and no share of them.
+func TestLinesElsewhereAreOfThePlan(t *testing.T) {
+	for verbose, want := range map[bool]string{
+		false: "dprelease: still at work after 1 min: planning\n" +
+			"dprelease: still at work after 2 min\ndprelease: still at work after 3 min\ndprelease: still at work after 4 min\n",
+		true: "planning\ndprelease: still at work after 1 min: planning\ncounting persons\n" +
+			"dprelease: still at work after 2 min\ndprelease: still at work after 3 min\nwriting 16 tables\n" +
+			"dprelease: still at work after 4 min: writing 16 tables, 50 %, about 60 s left\n",
 	} {
-		seen.Reset()
-		l.show(progress.Progress{Table: "persons", Round: c.round, Rounds: 56, Rows: c.used, Total: 1000},
-			start.Add(time.Duration(c.second)*time.Second))
-		if got := strings.TrimPrefix(seen.String(), clearLine); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
+		for _, files := range []int{1, 7} {
+			l := newClockedLine(0)
+			l.setVerbose(verbose)
+			l.show(progress.Progress{Number: 1, Step: "planning"})
+			l.now = l.now.Add(time.Minute)
+			l.tick()
+			reading := progress.Progress{Number: 2, Step: "counting persons", Confidential: true}
+			l.show(reading)
+			for range 2 {
+				for share := range files {
+					reading.Number, reading.Known, reading.Share = reading.Number+1, true, share
+					reading.Step = fmt.Sprintf("counting persons, reading %d of 2", share)
+					l.show(reading)
+				}
+				l.now = l.now.Add(time.Minute)
+				l.tick()
+			}
+			l.show(progress.Progress{Number: 20, Step: "writing 16 tables", Known: true})
+			l.now = l.now.Add(time.Minute)
+			l.show(progress.Progress{Number: 20, Step: "writing 16 tables", Known: true, Share: 500})
+			l.tick()
+			if got := l.written(); got != want {
+				t.Errorf("verbose %t, %d readings: got %q, want %q", verbose, files, got, want)
+			}
 		}
-	}
-	seen.Reset()
-	l.tick(start.Add(37 * time.Second))
-	if got := seen.String(); !strings.HasSuffix(got, "1m30s left … 7s") {
-		t.Errorf("got %q", got)
 	}
 }
 

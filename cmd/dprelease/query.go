@@ -15,20 +15,20 @@ func (a *app) queryCommand() *cobra.Command {
 	as := "text"
 	c := &cobra.Command{
 		Use:   "query FOLDER… --by ATTRIBUTES --where ATTRIBUTE=CODES",
-		Short: "Answer what no table shows, from one release or several together, with the exact error",
+		Short: "Answer a question that no table shows, from one or several releases, with its exact error",
 		Long: `Count the rows that meet all conditions, for every combination of the attributes,
-from the measurements of a published folder alone: sums of published cells with the
-standard error and interval that they have together. An attribute is a column, or
-column.level; a condition may give several codes with commas, and 18..24 for all
-from 18 to 24 in the order of the spec. It costs no budget and reads nothing
-confidential. The folder must be as its manifest says.
-docs/query.md tells how the errors come about.
+from the measurements of a published folder: the answers are sums of published
+cells, each with its standard error and interval. An attribute is a column, or
+column.level. A condition may list several codes, separated by commas; 18..24 stands
+for all codes from 18 to 24 in the order of the spec. A query costs no budget and
+reads nothing confidential. The folder must match its manifest. docs/query.md
+explains how the errors are computed.
 
-With --statistic sum=COLUMN or mean=COLUMN, the sum or mean of a column's values; with
-several folders, over the rows of all these releases together, or with --each of every
-one. docs/howto/several-releases.md says what adds up and what does not.
-
-  dprelease query labour-2026q1 --by region --where age.band=25–34,35–44 --where sex=f
+With --statistic sum=COLUMN or mean=COLUMN, the answer is the sum or mean of a
+column's values. With several folders it is over the rows of all these releases
+together or, with --each, of each of them. docs/howto/several-releases.md says what
+adds up and what does not.`,
+		Example: `  dprelease query labour-2026q1 --by region --where age.band=25–34,35–44 --where sex=f
   dprelease query pay-w1 pay-w2 pay-w3 --by region --statistic mean=pay`,
 		Args: argCount(1, math.MaxInt),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -50,15 +50,15 @@ one. docs/howto/several-releases.md says what adds up and what does not.
 			return a.printAnswer(as, answer)
 		},
 	}
-	c.Flags().StringSliceVar(&q.By, "by", nil, "attributes that the answer has a row for each category of, with commas")
+	c.Flags().StringSliceVar(&q.By, "by", nil, "attributes, separated by commas: the answer has a row for each combination of their categories")
 	c.Flags().StringArrayVar(&q.Where, "where", nil,
-		"ATTRIBUTE=CODES, or FROM..TO, that the counted rows have; may be repeated, and all must hold")
+		"condition on the counted rows, ATTRIBUTE=CODES or ATTRIBUTE=FROM..TO; may be repeated, and all must hold")
 	c.Flags().StringVar(&q.Table, "table", "",
-		"the confidential table whose rows are counted, where several have the columns")
+		"confidential table whose rows are counted, if several have these columns")
 	c.Flags().StringVar(&q.Statistic, "statistic", "", "count (the default), sum=COLUMN or mean=COLUMN")
 	c.Flags().BoolVar(&each, "each", false,
-		"give every release rows of its own, with a column that names it, in place of all together")
-	c.Flags().StringVar(&as, "as", as, "text or csv")
+		"answer for each release, with a column that names it, instead of for all together")
+	c.Flags().StringVar(&as, "as", as, "form of the answer: text or csv")
 	return c
 }
 
@@ -81,7 +81,7 @@ func (a *app) printAnswer(as string, answer interface {
 	case a.json:
 		return nil
 	case as == "csv":
-		return answer.CSV(visibleWriter{a.stdout})
+		return answer.CSV(visibleWriter{a.page()})
 	}
-	return answer.Write(visibleWriter{a.stdout})
+	return answer.Write(visibleWriter{a.page()})
 }

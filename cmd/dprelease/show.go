@@ -24,27 +24,26 @@ func (a *app) showCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show FOLDER [TABLE [--cell KEY=CODE,…]]",
 		Short: "Print the report of a release, one of its tables, or where one number comes from",
-		Long: `Print the report of a published folder for the terminal: what was promised, where
-the budget went, how good each table is, and what the figures are not for. With
---as also as Markdown (md), as report.json (json), as an entry for a public
-registry of deployments (registry; docs/registry.md documents its fields), or as
-the three lines for other programs (text).
+		Long: `Print the report of a published folder in the terminal: what was promised, where the
+budget went, how accurate each table is, and what the figures are not for. With --as,
+print it as Markdown (md), as report.json (json), as an entry for a public registry
+of deployments (registry; docs/registry.md documents its fields), or as the lines
+that open the tables in other programs (text).
 
-With a table, print its cells: keys, figures, intervals and notes, 40 rows or
---all; with --as csv all columns of the whole table for a spreadsheet (RFC 4180,
-a point in decimals, --bom for a byte order mark; a text that a spreadsheet would
-take for a formula has an apostrophe before it), with --as json as one document.
-What the file says of its provenance stays in the Parquet file.
+With a table, print its cells: keys, figures, intervals and notes; 40 rows, or all
+with --all. With --as csv, print all columns of the whole table for a spreadsheet:
+RFC 4180, a point in decimals, --bom for a byte order mark, and an apostrophe before
+a text that a spreadsheet would take for a formula. With --as json, print the table
+as one document. Only the Parquet file says where the table comes from.
 
-With a cell, follow one published number to the noisy integers that it is made
+With a cell, trace one published number back to the noisy integers that it is made
 of: the measurements, the noise of each, the weights, and their sum. docs/query.md
 has examples.
 
-The folder must hold what its manifest lists and nothing else, the manifest must fit
-its signature where there is one, and every figure must lie in its own interval.
-dprelease verify checks the rest.
-
-  dprelease show labour-2026q1
+The folder must hold what its manifest lists and nothing else, the manifest must
+match its signature if there is one, and every figure must lie in its own interval.
+dprelease verify checks the rest.`,
+		Example: `  dprelease show labour-2026q1
   dprelease show labour-2026q1 status --as csv > status.csv
   dprelease show labour-2026q1 pairs/region_x_sex --cell region=DE1,sex=f`,
 		Args: argCount(1, 2),
@@ -56,12 +55,12 @@ dprelease verify checks the rest.
 		},
 	}
 	c.Flags().StringVar(&s.as, "as", "",
-		"of a report md, json, registry or text; of a table csv or json (default: for the terminal)")
-	c.Flags().BoolVar(&s.all, "all", false, "every table of the report, or every row of the table")
+		"form of a report (md, json, registry or text) or of a table (csv or json); default: for the terminal")
+	c.Flags().BoolVar(&s.all, "all", false, "print every table of the report, or every row of the table")
 	c.Flags().BoolVar(&s.bom, "bom", false,
-		"begin a CSV file with a UTF-8 byte order mark, by which some spreadsheets know UTF-8")
+		"begin a CSV file with a UTF-8 byte order mark, by which some spreadsheets recognise UTF-8")
 	c.Flags().StringArrayVar(&s.cell, "cell", nil,
-		"the cell, KEY=CODE for each key of the table, with commas; may be repeated")
+		"the cell, as KEY=CODE for each key of the table, separated by commas; may be repeated")
 	return c
 }
 
@@ -102,7 +101,7 @@ func (a *app) showReport(c *cobra.Command, folder string, s showOptions) error {
 		text = page.Readme(r)
 	case "":
 		if !a.json {
-			_, err := a.stdout.Write(page.Terminal(r, lookOf(a.stdout), folder, s.all)) // its texts are escaped already
+			_, err := a.page().Write(page.Terminal(r, lookOf(a.stdout), folder, s.all)) // its texts are escaped already
 			return err
 		}
 		fallthrough
@@ -113,7 +112,7 @@ func (a *app) showReport(c *cobra.Command, folder string, s showOptions) error {
 		a.outcome.Shown = string(text)
 		return nil
 	}
-	_, err = visibleWriter{a.stdout}.Write(text)
+	_, err = visibleWriter{a.page()}.Write(text)
 	return err
 }
 
@@ -146,11 +145,11 @@ func (a *app) showTable(c *cobra.Command, folder, table string, s showOptions) e
 		if s.bom {
 			mark = "\ufeff"
 		}
-		return sheet.CSV(a.stdout, mark)
+		return sheet.CSV(a.page(), mark)
 	case s.as == "json":
-		return sheet.JSON(a.stdout)
+		return sheet.JSON(a.page())
 	}
-	return sheet.Write(a.stdout, lookOf(a.stdout), s.all)
+	return sheet.Write(a.page(), lookOf(a.stdout), s.all)
 }
 
 // showCell prints where a published number comes from.
@@ -163,5 +162,5 @@ func (a *app) showCell(c *cobra.Command, folder, table string, cell []string) er
 	if a.json {
 		return nil
 	}
-	return t.Write(visibleWriter{a.stdout})
+	return t.Write(visibleWriter{a.page()})
 }

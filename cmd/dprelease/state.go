@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) stateCommand() *cobra.Command {
-	return commandGroup("state", "The confidential state directory", a.stateCleanCommand())
+	return commandGroup("state", "Manage the confidential state directory", a.stateCleanCommand())
 }
 
 func (a *app) stateCleanCommand() *cobra.Command {
@@ -17,13 +17,13 @@ func (a *app) stateCleanCommand() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "clean [--days N] [--dry-run]",
-		Short: "Remove what failed and ended attempts have left, once it is old",
+		Short: "Remove what failed and finished attempts have left, once it is old",
 		Long: fmt.Sprintf(`List the states that attempts have left in the confidential state directory, and remove
 those that nobody has written to for %d days (--days): the diagnostics of refused
-data, with the values that were wrong, and noise keys that nothing resumes from, which
-are overwritten first. What is kept, however old, and why, stands in the list: the
-state of a release that is paid for and not finished, one that a run has open, and a
-key that no account of the ledger knows, as another ledger may.`, state.Days),
+data, with the values that were wrong, and noise keys from which nothing resumes, which
+are overwritten first. The list also shows what is kept, however old, and why: the
+state of a release that is paid for and not finished, a state that a run has open, and
+a key that no account of the ledger knows, because another ledger may know it.`, state.Days),
 		Args: argCount(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if days < 0 {
@@ -47,7 +47,7 @@ key that no account of the ledger knows, as another ledger may.`, state.Days),
 	a.outFlag(c)
 	a.ledgerFlag(c, "without one, the practice account")
 	a.stateFlag(c)
-	c.Flags().IntVar(&days, "days", state.Days, "how long a state is kept after it was last written to")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "remove nothing: say what would be removed")
+	c.Flags().IntVar(&days, "days", state.Days, "number of days for which a state is kept after it was last written to")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "remove nothing; list what would be removed")
 	return c
 }

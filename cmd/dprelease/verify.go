@@ -16,16 +16,16 @@ func (a *app) verifyCommand() *cobra.Command {
 	var o verify.Options
 	c := &cobra.Command{
 		Use:   "verify FOLDER…",
-		Short: "Check a published folder without the data and without trust in its writer",
-		Long: `Check a published folder: that it is whole, that everything in it follows from
+		Short: "Check a published folder without the data and without trusting its writer",
+		Long: `Check a published folder: that it is complete, that everything in it follows from
 its plan and its measurements, that the privacy loss is the one promised, and that
-a ledger was debited for it. What is signed is told apart from what was worked out
-here, and from what cannot be checked from here. Reads no data and writes nothing.
+a ledger was debited for it. The output lists separately what was recomputed here,
+what is signed, and what cannot be checked from here. Reads no data and writes
+nothing.
 
-With several folders, or with one that releases lie in, one verdict for each; with
---ledger-export, too, every debit of the export that none of these folders is of.
-
-  dprelease verify labour-2026q1 --trust office.pub
+Several folders, or a folder that holds releases, get one verdict each. With
+--ledger-export, every debit of the export without a folder is listed too.`,
+		Example: `  dprelease verify labour-2026q1 --trust office.pub
   dprelease verify releases --trust office.pub --ledger-export audit.jsonl`,
 		Args: argCount(1, math.MaxInt),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -42,9 +42,9 @@ With several folders, or with one that releases lie in, one verdict for each; wi
 		},
 	}
 	c.Flags().StringVar(&o.Trust, "trust", "",
-		"the office's public key: the manifest and the debit must be signed with it")
+		"file of the office's public key: the manifest and the debit must be signed with it")
 	c.Flags().StringVar(&o.Export, "ledger-export", "",
-		"an export of the office's ledger (dprelease ledger export), which must hold this release")
+		"export of the office's ledger (dprelease ledger export), which must hold this release")
 	return c
 }
 

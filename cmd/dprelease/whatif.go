@@ -31,7 +31,7 @@ func (a *app) whatIf(ctx context.Context, s planfile.Spec, asked string) error {
 		}
 		return nil
 	}
-	return planner.WriteWhatIf(a.stdout, all)
+	return planner.WriteWhatIf(a.page(), all)
 }
 
 // whatIfPage writes the page of sliders, to the named file if there is one.
@@ -63,7 +63,7 @@ func (a *app) solveBudget(ctx context.Context, s planfile.Spec) error {
 		a.outcome.Solution = least
 		return nil
 	}
-	return planner.WriteSolution(a.stdout, least)
+	return planner.WriteSolution(a.page(), least)
 }
 
 // tracePlan prints what every pass of the planner computes for a spec.
@@ -71,5 +71,5 @@ func (a *app) tracePlan(ctx context.Context, s planfile.Spec) error {
 	if a.json {
 		return &usageError{errors.New("--trace prints text: leave out --json, and read plan.json for the figures")}
 	}
-	return planfile.TracePlan(ctx, s, a.stdout)
+	return planfile.TracePlan(ctx, s, a.page())
 }

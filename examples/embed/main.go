@@ -12,12 +12,23 @@ import (
 )
 
 func main() {
-	folder, err := publish(context.Background(), os.Args[1], os.Args[2])
+	folder, err := publish(dprelease.WithProgress(context.Background(), showSteps()), os.Args[1], os.Args[2])
 	if err != nil {
 		reason, retry := dprelease.Why(err)
 		log.Fatalf("%v\nreason: %s, retry: %s", err, reason, retry)
 	}
 	fmt.Println(folder)
+}
+
+// showSteps returns a function that prints each step of a release when it begins.
+func showSteps() func(dprelease.Progress) {
+	last := 0
+	return func(p dprelease.Progress) {
+		if p.Number != last {
+			last = p.Number
+			fmt.Fprintln(os.Stderr, p.Step)
+		}
+	}
 }
 
 // publish makes the release of a spec below a folder, and returns where it is.

@@ -28,6 +28,7 @@ import (
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/counted"
@@ -159,7 +160,12 @@ func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compile
 	}
 	pass := max(p.Size.Cells, min(leastPass, have/64))
 	for _, table := range p.Release().Tables {
-		for _, batch := range c.batchesOf(table.Name, pass) {
+		batches := c.batchesOf(table.Name, pass)
+		for i, batch := range batches {
+			ctx := ctx
+			if len(batches) > 1 {
+				ctx = progress.Within(ctx, "part %d of %d", i+1, len(batches))
+			}
 			if err := c.answerBatch(ctx, files, s, batch); err != nil && !leftOut(batch, err) {
 				return nil, err
 			}
@@ -419,7 +425,9 @@ func (c *comparison) answerBatch(ctx context.Context, files scan.Files, s *noise
 		return err
 	}
 	truth := answer.All(counted)
+	ctx = progress.BeginConfidential(ctx, int64(len(batch)), "comparing %s", batch[0].measurement.Query.Table)
 	return parallel.Do(ctx, runtime.GOMAXPROCS(0), len(batch), func(i int) error {
+		defer progress.Add(ctx, 1)
 		return batch[i].compare(truth[i].Expanded())
 	})
 }

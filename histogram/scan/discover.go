@@ -24,6 +24,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -206,6 +207,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 			err = closing
 		}
 	}()
+	ctx = progress.BeginConfidential(ctx, rows.Bytes(), "reading the categories of %s", table.Name)
 	var mu sync.Mutex
 	err = parallel.Do(ctx, workers, workers, func(int) error {
 		buffers := &source.Buffers{}
@@ -238,6 +240,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 			if err != nil {
 				return err
 			}
+			progress.Add(ctx, piece.Bytes())
 		}
 	})
 	if err == nil {

@@ -41,7 +41,7 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 	if err := memory.Check(takes, have); err != nil {
 		return answer.Answers{}, err
 	}
-	progress, left := progress.NewReporter(f.Options.Progress), have-takes
+	left := have - takes
 	held := map[string]int64{} // by table
 	found := func(table *spec.Table) (out *spec.Table, err error) {
 		out, held[table.Name], err = discover(ctx, table, q.Plan.Measurements, f.Dir, f.Options.workerCount(), left)
@@ -50,7 +50,6 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 	counts, err := countFound(q, f.Options.workerCount(), found, func(t *tally) error {
 		limit := left
 		for _, one := range t.linkedTallies() {
-			one.progress = progress
 			limit -= held[one.table.Name]
 		}
 		if err := hideShortage(t.countFiles(ctx, f.Dir, s, limit), left); err != nil {
@@ -81,10 +80,9 @@ func (f MadeUp) Count(ctx context.Context, q histogram.Questions, s *noise.RowSt
 	if err := memory.Check(takes, have); err != nil {
 		return answer.Answers{}, err
 	}
-	progress, left := progress.NewReporter(f.Options.Progress), have-takes
+	left := have - takes
 	found := func(table *spec.Table) (*spec.Table, error) { return discoverMadeUp(table, q.Plan.Measurements), nil }
 	counts, err := countFound(q, f.Options.workerCount(), found, func(t *tally) error {
-		t.progress = progress
 		if t.link != nil {
 			if err := t.link.makeUp(f.Rows, s.MadeUp(t.link.parent.table.Name+".linked"), left); err != nil {
 				return err
@@ -172,7 +170,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 	if err != nil {
 		return err
 	}
-	t.progress.Reading(t.table.Name, 1, 1, rows)
+	ctx = progress.Begin(ctx, rows, "counting made-up rows of %s", t.table.Name)
 	worker := counted.newWorker()
 	var of []uint32
 	measured := t.madeUpSample(stream)
@@ -209,7 +207,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 		if err := worker.addRows(columns, drawn, func(int) []uint64 { return keep }); err != nil {
 			return err
 		}
-		t.progress.Add(drawn)
+		progress.Add(ctx, int64(drawn))
 	}
 	t.answerRowDiagnostics(0)
 	return counted.finishQueries(ctx)

@@ -2,18 +2,12 @@ package scan
 
 // This file holds Options, which depend on the machine.
 
-import (
-	"runtime"
-
-	"github.com/dprelease/dprelease/internal/progress"
-)
+import "runtime"
 
 // Options depend on the machine; none of them changes a count.
 type Options struct {
 	MemoryLimit int64 // bytes; 0: half of the machine's memory, or less if less is free
 	Workers     int   // goroutines, at most GOMAXPROCS; 0: GOMAXPROCS
-	// Progress, if not nil, is called a few times a second with how far the reading is.
-	Progress func(progress.Progress)
 }
 
 func (o Options) workerCount() int {

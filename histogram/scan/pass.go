@@ -17,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -96,7 +97,7 @@ func (p *pass) run(ctx context.Context, dir string) (err error) {
 	for before := p.before; before != nil; before = before.before {
 		reading++
 	}
-	p.tally.progress.Reading(p.tally.table.Name, reading, readings, p.rows.Rows())
+	ctx = beginReading(ctx, p.tally.table.Name, reading, readings, p.rows.Bytes())
 	err = parallel.Do(ctx, p.tally.workers, p.tally.workers, func(i int) error { return p.workPieces(ctx, i) })
 	if err == nil {
 		err = ctx.Err()
@@ -105,6 +106,14 @@ func (p *pass) run(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	return p.outcome()
+}
+
+// beginReading reports that a table's files begin to be read, which have so many bytes.
+func beginReading(ctx context.Context, table string, reading, readings int, bytes int64) context.Context {
+	if readings == 1 {
+		return progress.BeginConfidential(ctx, bytes, "counting %s", table)
+	}
+	return progress.BeginConfidential(ctx, bytes, "counting %s, reading %d of %d", table, reading, readings)
 }
 
 // outcome returns the error of the whole pass, once its pieces are read.
@@ -161,7 +170,7 @@ func (p *pass) nextPiece(ctx context.Context) *source.Piece {
 // readPiece reads one piece.
 func (p *pass) readPiece(ctx context.Context, worker int, piece *source.Piece, buffers *source.Buffers, c *chunk,
 	r *reading) error {
-	bad := false
+	bad, reported := false, int64(0)
 	err := piece.Read(ctx, buffers, source.MaxRows, func(b *source.Batch) error {
 		c.loadBatch(b, p.tally.readers, p.columns)
 		p.tally.loadLinked(c, p.readers)
@@ -170,12 +179,17 @@ func (p *pass) readPiece(ctx context.Context, worker int, piece *source.Piece, b
 		if p.decides {
 			p.tally.expect.noteChunk(c, p.tally.encoders, p.tally.where, out)
 		}
-		p.tally.progress.Add(b.Rows)
+		if rows := piece.Rows(); rows > 0 {
+			share := piece.Bytes() / rows * int64(b.Rows)
+			progress.Add(ctx, share)
+			reported += share
+		}
 		if bad = bad || wrong; bad || p.handle == nil || p.bad.Load() {
 			return nil
 		}
 		return p.handle(worker, piece.Number(), b.First, c, out)
 	})
+	progress.Add(ctx, piece.Bytes()-reported)
 	if err != nil || !bad {
 		return err
 	}

@@ -1,6 +1,8 @@
 package scan
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -344,8 +346,9 @@ func TestCancelledOnTheWay(t *testing.T) {
 		dir := folder(t, "a.csv", many(150_000))
 		t.Setenv("TMPDIR", t.TempDir())
 		ctx, cancel := context.WithCancel(context.Background())
+		ctx = progress.Watch(ctx, func(progress.Progress) { cancel() })
 		_, err := histogram.Count(ctx, compiled.Of(p), Files{Dir: dir,
-			Options: Options{MemoryLimit: memory.Bytes(p) + 1, Progress: func(progress.Progress) { cancel() }}}, streams(p, 1))
+			Options: Options{MemoryLimit: memory.Bytes(p) + 1}}, streams(p, 1))
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("unit %s: got %v", unit, err)
 		}
@@ -355,51 +358,73 @@ func TestCancelledOnTheWay(t *testing.T) {
 	}
 }
 
-// Progress names the table and the reading, and shows no row twice: what there is to read is known in the second
-// reading, and before it where the files say so.
+// Each reading of a file is a step of its own, which names the table and ends with the whole file, whatever the format:
+// what is shown is the share of its bytes, and neither a number of rows nor any other count.
 func TestProgress(t *testing.T) {
-	const rows = 300_000
-	for unit, readings := range map[string]int{"row": 1, "{id: id, max_rows: 1}": 2} {
-		p := planOf(t, "UNIT", unit)
-		var seen []progress.Progress
-		progress := progress.NewReporter(func(at progress.Progress) { seen = append(seen, at) })
-		progress.Every = 0
-		tally, err := newTally(p.Release(), p.Release().Tables[0], p.Measurements, nil, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tally.progress = progress
-		if err := tally.countFiles(t.Context(), folder(t, "a.csv", many(rows)), streams(p, 1).Rows(), 1<<30); err != nil {
-			t.Fatal(err)
-		}
-		most := make([]int64, 3)
-		for _, at := range seen {
-			all := int64(-1)
-			if at.Reading == 2 {
-				all = rows
+	const rows = 100_000
+	packed := &bytes.Buffer{}
+	z := gzip.NewWriter(packed)
+	if _, err := z.Write([]byte(many(rows))); err != nil {
+		t.Fatal(err)
+	}
+	z.Close()
+	for name, text := range map[string]string{".csv": many(rows), ".csv.gz": packed.String()} {
+		for unit, steps := range map[string][]string{
+			"row":                   {"counting persons"},
+			"{id: id, max_rows: 1}": {"counting persons, reading 1 of 2", "counting persons, reading 2 of 2"},
+		} {
+			p := planOf(t, "UNIT", unit)
+			p.Release().Tables[0].Source.Paths = []string{"*" + name}
+			dir := folder(t, "1"+name, text)
+			for _, other := range []string{"2", "3"} {
+				if err := os.WriteFile(filepath.Join(dir, other+name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if at.Table != "persons" || at.Readings != readings || at.Reading < 1 || at.Reading > readings || at.Total != all ||
-				at.Rows <= most[at.Reading] {
-				t.Fatalf("unit %s: %+v after %d rows", unit, at, most[at.Reading])
+			var seen []progress.Progress
+			ctx := progress.Watch(t.Context(), func(at progress.Progress) { seen = append(seen, at) })
+			tally, err := newTally(p.Release(), p.Release().Tables[0], p.Measurements, nil, 2)
+			if err != nil {
+				t.Fatal(err)
 			}
-			most[at.Reading] = at.Rows
-		}
-		if most[1] != rows || readings == 2 && most[2] != rows {
-			t.Errorf("unit %s: %v rows are seen to be read, of %d", unit, most[1:], rows)
+			if err := tally.countFiles(ctx, dir, streams(p, 1).Rows(), 1<<30); err != nil {
+				t.Fatal(err)
+			}
+			var last progress.Progress
+			between := 0
+			for _, at := range seen {
+				if at.Number > len(steps) || at.Step != steps[at.Number-1] || !at.Known || !at.Confidential {
+					t.Fatalf("%s, unit %s: %+v", name, unit, at)
+				}
+				switch {
+				case at.Number != last.Number:
+					if at.Share != 0 || last.Number > 0 && last.Share != progress.Whole {
+						t.Errorf("%s, unit %s: %+v after %+v", name, unit, at, last)
+					}
+				case at.Share <= last.Share:
+					t.Errorf("%s, unit %s: %+v after %+v", name, unit, at, last)
+				case at.Share < progress.Whole:
+					between++
+				}
+				last = at
+			}
+			if last.Number != len(steps) || last.Share != progress.Whole || between < len(steps) {
+				t.Errorf("%s, unit %s: %+v, %d reports on the way", name, unit, last, between)
+			}
 		}
 	}
 }
 
-// Made-up rows are counted with the options of others.
+// Made-up rows are counted with progress that is not confidential.
 func TestProgressOfMadeUpRows(t *testing.T) {
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
 	var seen []progress.Progress
-	told := Options{Progress: func(at progress.Progress) { seen = append(seen, at) }}
-	if err := errorOf(t, p, MadeUp{Rows: 100_000, Options: told}); err != nil {
+	ctx := progress.Watch(t.Context(), func(at progress.Progress) { seen = append(seen, at) })
+	if _, err := histogram.Count(ctx, compiled.Of(p), MadeUp{Rows: 100_000}, streams(p, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if len(seen) == 0 || seen[0] != (progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: source.MaxRows,
-		Total: 100_000}) {
+	if len(seen) < 3 || seen[0] != (progress.Progress{Number: 1, Step: "counting made-up rows of persons", Known: true}) ||
+		seen[len(seen)-1].Share != progress.Whole {
 		t.Errorf("%+v", seen)
 	}
 	var small *memory.Error

@@ -12,7 +12,6 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
-	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -29,8 +28,7 @@ type tally struct {
 	samplers []*bounding.Sampler // by worker, nil if all units are measured
 	link     *link               // nil if the table has no parent and no children
 
-	workers  int
-	progress *progress.Reporter
+	workers int
 }
 
 // newTally prepares the counting of the measurements of a table.

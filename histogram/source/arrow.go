@@ -183,6 +183,11 @@ func (f *arrowFile) nextPart(context.Context) (p part, err error) {
 
 func (f *arrowFile) rowCount() int64 { return -1 }
 
+func (f *arrowFile) position() int64 {
+	at, _ := f.stream.Seek(0, io.SeekCurrent) // never fails
+	return at
+}
+
 func (f *arrowFile) fields() (fields []Field) {
 	for _, field := range f.reader.Schema().Fields() {
 		fields = append(fields, Field{Name: field.Name, Type: arrowType(field.Type)})

@@ -52,7 +52,8 @@ type csvFile struct {
 	slots           []int // by field, the slot of its spans, −1 for a field that is not wanted
 	columnLocations       // after findColumns, indexes has the slot of each wanted column
 
-	plain   io.Reader // decompressed
+	packed  *io.SectionReader // the file, as far as it was read
+	plain   io.Reader         // decompressed
 	closers []func() error
 	ahead   []byte // read, but not yet part of a block
 	ended   bool   // nothing follows ahead
@@ -81,7 +82,8 @@ func (f *csvFile) findColumns(columns []Column) error {
 	if err != nil {
 		return err
 	}
-	if f.plain, err = f.decompress(io.NewSectionReader(f, 0, f.size())); err != nil {
+	f.packed = io.NewSectionReader(f, 0, f.size())
+	if f.plain, err = f.decompress(f.packed); err != nil {
 		return f.readError(err)
 	}
 	if err := f.readHeader(); err != nil {
@@ -215,6 +217,11 @@ func (f *csvFile) skipByteOrderMark(text []byte) ([]byte, error) {
 }
 
 func (f *csvFile) rowCount() int64 { return -1 }
+
+func (f *csvFile) position() int64 {
+	at, _ := f.packed.Seek(0, io.SeekCurrent) // never fails
+	return at
+}
 
 func (f *csvFile) fields() (fields []Field) {
 	for _, name := range f.header {

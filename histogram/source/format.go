@@ -10,6 +10,8 @@ type file interface {
 	nextPart(ctx context.Context) (part, error)
 	// rowCount returns how many rows the file holds, −1 if only reading them tells.
 	rowCount() int64
+	// position returns how many bytes of the file the parts so far take, about. It never falls.
+	position() int64
 	// fields returns the columns that the header names.
 	fields() []Field
 	close() error

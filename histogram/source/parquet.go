@@ -23,7 +23,8 @@ type parquetFile struct {
 	columnLocations
 	wanted []parquetColumn
 
-	at int // next row group
+	at     int   // next row group
+	passed int64 // rows of those before it
 }
 
 // parquetColumn is a wanted column of the file and how its values are read.
@@ -176,8 +177,14 @@ func (f *parquetFile) nextPart(context.Context) (part, error) {
 	if f.at == len(f.groups) {
 		return nil, io.EOF
 	}
+	f.passed += f.groups[f.at].NumRows()
 	f.at++
 	return &rowGroup{file: f, number: f.at - 1}, nil
+}
+
+// position returns the share of the file that its rows so far are: only some of its columns are read.
+func (f *parquetFile) position() int64 {
+	return int64(float64(f.size()) * (float64(f.passed) / float64(max(f.rowCount(), 1))))
 }
 
 func (f *parquetFile) rowCount() int64 { return f.footer.NumRows }

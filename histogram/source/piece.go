@@ -18,6 +18,7 @@ type Piece struct {
 	file   string
 	info   os.FileInfo
 	number int
+	bytes  int64
 	part   part
 }
 
@@ -33,6 +34,10 @@ func (p *Piece) Number() int { return p.number }
 
 // Rows returns how many rows the piece holds, −1 if only reading it tells.
 func (p *Piece) Rows() int64 { return p.part.rowCount() }
+
+// Bytes returns about how many bytes of the file were read for the piece or, with Parquet, how many its rows take on
+// average. The pieces of a file together have at most its size.
+func (p *Piece) Bytes() int64 { return p.bytes }
 
 // Read passes the rows of the piece to visit in batches of 1 to `most` rows, in reading order. It stops at the first
 // error of visit and returns it. Its own errors are *[Error] or the context's. If Read returns an error, the batches

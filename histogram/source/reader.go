@@ -25,9 +25,10 @@ type Reader struct {
 	total   bool // a text that is too long is read as null
 	rows    int64
 
-	at      int  // path being read
-	current file // nil before the file at index at is opened
-	pieces  int  // returned so far
+	at      int   // path being read
+	current file  // nil before the file at index at is opened
+	passed  int64 // bytes of the current file in the pieces returned so far
+	pieces  int   // returned so far
 }
 
 // Open finds the files of t, starting from the folder dir. Before any row is read, it checks that each file has every
@@ -87,6 +88,14 @@ func openerOf(t spec.TableSource) (opener, error) {
 // Rows returns how many rows the files hold, −1 if only reading them tells, as with CSV and Arrow.
 func (r *Reader) Rows() int64 { return r.rows }
 
+// Bytes returns the size of the files.
+func (r *Reader) Bytes() (n int64) {
+	for _, info := range r.infos {
+		n += info.Size()
+	}
+	return n
+}
+
 // Next returns the next piece in reading order, or io.EOF at the end. Errors are *[Error] or the context's. A file
 // that was changed since Open is refused.
 func (r *Reader) Next(ctx context.Context) (*Piece, error) {
@@ -100,7 +109,7 @@ func (r *Reader) Next(ctx context.Context) (*Piece, error) {
 			if err != nil {
 				return nil, err
 			}
-			r.current = f
+			r.current, r.passed = f, 0
 		}
 		part, err := r.current.nextPart(ctx)
 		if errors.Is(err, io.EOF) {
@@ -114,7 +123,10 @@ func (r *Reader) Next(ctx context.Context) (*Piece, error) {
 			return nil, err
 		}
 		r.pieces++
-		return &Piece{reader: r, file: r.paths[r.at], info: r.infos[r.at], number: r.pieces - 1, part: part}, nil
+		before := r.passed
+		r.passed = r.current.position()
+		return &Piece{reader: r, file: r.paths[r.at], info: r.infos[r.at], number: r.pieces - 1, bytes: r.passed - before,
+			part: part}, nil
 	}
 	return nil, io.EOF
 }

@@ -28,7 +28,7 @@ func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	out.reportStep("putting together %s", budget.Plural(int64(len(s.Plan.Tables)), "table"))
+	progress.Begin(ctx, 0, "estimating %s", budget.Plural(int64(len(s.Plan.Tables)), "table"))
 	metadata := Metadata(s.Plan, record.Status)
 	tables, err := synth.Estimate(s)
 	if err != nil {
@@ -39,7 +39,6 @@ func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger
 		return err
 	}
 	if len(s.Plan.Consistent) > 0 {
-		out.reportStep("making the counts of tables add up")
 		err := memory.Check(synth.ConsistentBytes(s.Plan.Plan()), memory.Available(0))
 		if err == nil {
 			err = synth.Consistent(ctx, s, tables, microdata)
@@ -58,7 +57,7 @@ func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger
 	if err != nil {
 		return err
 	}
-	out.reportStep("writing the report")
+	progress.Begin(ctx, 0, "writing the report")
 	for _, p := range pages {
 		if err := out.Write(p.name, p.text); err != nil {
 			return err
@@ -77,22 +76,13 @@ func writeTables(ctx context.Context, out *Folder, s *measured.Sealed, tables []
 	for _, t := range tables {
 		rows += int64(t.Cells)
 	}
-	out.reportStep("writing %s", budget.Plural(int64(len(tables)), "table"))
-	part := 0
-	var tell func(progress.Progress)
-	if out.Progress != nil {
-		tell = func(p progress.Progress) {
-			p.Part, p.Parts = part, len(tables)
-			out.Progress(p)
-		}
-	}
-	wrote := progress.Writing("tables", rows, tell)
+	ctx = progress.Begin(ctx, rows, "writing %s", budget.Plural(int64(len(tables)), "table"))
 	for i, t := range tables {
-		part = i + 1
+		progress.Rename(ctx, "writing %d of %s", i+1, budget.Plural(int64(len(tables)), "table"))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b, err := Table(ctx, t, s.Plan.Tables[i], s.Plan.Guarantee.Protects, metadata, wrote)
+		b, err := Table(ctx, t, s.Plan.Tables[i], s.Plan.Guarantee.Protects, metadata)
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Path, err)
 		}
@@ -117,7 +107,6 @@ func writeMicrodata(ctx context.Context, out *Folder, s *measured.Sealed, asks p
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out.reportStep("fitting a model of the microdata of %s", method.Table)
 		asked := synth.Request{Rows: asks.Rows[method.Table], Method: asks.Methods[method.Table], EarlierMicrodata: all}
 		need, err := synth.Bytes(ctx, s, i, asked)
 		if err == nil {
@@ -148,17 +137,16 @@ func writeFiles(ctx context.Context, out *Folder, d *synth.Drawing, table string
 		if err := ctx.Err(); err != nil {
 			return first, err
 		}
+		what := "the microdata of " + table
 		if len(names) > 1 {
-			out.reportStep("drawing file %d of %d of the microdata of %s", i+1, len(names), table)
-		} else {
-			out.reportStep("drawing the microdata of %s", table)
+			what = fmt.Sprintf("file %d of %d of %s", i+1, len(names), what)
 		}
+		progress.Begin(ctx, 0, "drawing %s", what)
 		m, err := d.Draw(ctx, i+1)
 		if err != nil {
 			return first, err
 		}
-		b, err := encodeMicrodata(ctx, m, linked, metadata, progress.Writing("microdata of "+m.Table, int64(m.Rows),
-			out.Progress))
+		b, err := encodeMicrodata(progress.Begin(ctx, int64(m.Rows), "writing %s", what), m, linked, metadata)
 		if err == nil {
 			err = out.Write(name, b)
 		}

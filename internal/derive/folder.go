@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"golang.org/x/sync/errgroup"
 )
@@ -19,9 +18,6 @@ type Folder struct {
 
 	writing errgroup.Group   // the writes in progress
 	lines   []published.Line // of every file, in the order of the calls to Write
-
-	Progress func(progress.Progress)          // called with the progress of writing a release; may be nil
-	Step     func(format string, args ...any) // called when a step begins; may be nil
 }
 
 // NewFolder returns a Folder for an existing directory, with nothing listed yet.
@@ -54,10 +50,3 @@ func (f *Folder) Write(name string, b []byte) error {
 
 // Wait waits for the files that are being written.
 func (f *Folder) Wait() error { return f.writing.Wait() }
-
-// reportStep reports that a step begins.
-func (f *Folder) reportStep(format string, args ...any) {
-	if f.Step != nil {
-		f.Step(format, args...)
-	}
-}

@@ -16,8 +16,8 @@ const microdataStatement = "model only: every row is drawn from a model that was
 
 // encodeMicrodata returns a table's microdata as Parquet, with their meaning and that of their release as metadata.
 // Equal input gives equal bytes. linked is the name of the column that links rows of several tables, "" without one.
-func encodeMicrodata(ctx context.Context, m synth.Microdata, linked string, release [][2]string,
-	wrote func(rows int)) ([]byte, error) {
+func encodeMicrodata(ctx context.Context, m synth.Microdata, linked string, release [][2]string) ([]byte,
+	error) {
 	var columns []column
 	if linked != "" {
 		columns = append(columns, linkColumn(m, linked))
@@ -35,7 +35,7 @@ func encodeMicrodata(ctx context.Context, m synth.Microdata, linked string, rele
 		{"dprelease.columns", string(described)},
 		{"dprelease.interval", "none"},
 		{"dprelease.rows", microdataStatement},
-	}, release...), wrote)
+	}, release...))
 }
 
 // linkColumn numbers the rows of a parent, from 1 on, and gives for the rows of its children the number of their

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
@@ -25,9 +26,7 @@ const (
 var compression zstd.Codec
 
 // encodeRows writes rows of columns as Parquet, the columns of a row group concurrently. Equal input gives equal bytes.
-// It calls wrote with the number of rows when rows have been written.
-func encodeRows(ctx context.Context, columns []column, n int, metadata [][2]string, wrote func(rows int)) ([]byte,
-	error) {
+func encodeRows(ctx context.Context, columns []column, n int, metadata [][2]string) ([]byte, error) {
 	var b bytes.Buffer
 	options := []parquet.WriterOption{
 		schemaOf(columns),
@@ -48,7 +47,7 @@ func encodeRows(ctx context.Context, columns []column, n int, metadata [][2]stri
 		if _, err := group.Commit(); err != nil {
 			return nil, err
 		}
-		wrote(to - from)
+		progress.Add(ctx, int64(to-from))
 	}
 	if err := w.Close(); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -41,10 +42,10 @@ func manyRows(n int) []column {
 // group.
 func TestColumnsSideBySideAreRowsOneByOne(t *testing.T) {
 	for _, n := range []int{0, 1, rowsAtOnce, rowsPerGroup + 5} {
-		var told []int
+		var shares []int
+		ctx := progress.Watch(t.Context(), func(p progress.Progress) { shares = append(shares, p.Share) })
 		columns := manyRows(n)
-		got, err := encodeRows(t.Context(), columns, n, [][2]string{{"name", "value"}},
-			func(rows int) { told = append(told, rows) })
+		got, err := encodeRows(progress.Begin(ctx, int64(n), "writing"), columns, n, [][2]string{{"name", "value"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,9 +74,9 @@ func TestColumnsSideBySideAreRowsOneByOne(t *testing.T) {
 		if !bytes.Equal(got, want.Bytes()) {
 			t.Errorf("%d rows: %d bytes, row by row other %d", n, len(got), want.Len())
 		}
-		groups := map[int][]int{0: nil, 1: {1}, rowsAtOnce: {rowsAtOnce}, rowsPerGroup + 5: {rowsPerGroup, 5}}[n]
-		if !slices.Equal(told, groups) {
-			t.Errorf("%d rows: told of %v", n, told)
+		reported := map[int][]int{0: {0}, 1: {0, 1000}, rowsAtOnce: {0, 1000}, rowsPerGroup + 5: {0, 999, 1000}}[n]
+		if !slices.Equal(shares, reported) {
+			t.Errorf("%d rows: shares of %v are reported", n, shares)
 		}
 	}
 }
@@ -83,9 +84,16 @@ func TestColumnsSideBySideAreRowsOneByOne(t *testing.T) {
 // Writing stops after the row group in which the context ends.
 func TestWritingIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	n, groups := 2*rowsPerGroup+5, 0
-	_, err := encodeRows(ctx, manyRows(n), n, nil, func(int) { groups++; cancel() })
-	if !errors.Is(err, context.Canceled) || groups != 1 {
-		t.Errorf("%v after %d row groups", err, groups)
+	defer cancel()
+	n := 2*rowsPerGroup + 5
+	var last int
+	ctx = progress.Watch(ctx, func(p progress.Progress) {
+		if last = p.Share; last > 0 {
+			cancel()
+		}
+	})
+	_, err := encodeRows(progress.Begin(ctx, int64(n), "writing"), manyRows(n), n, nil)
+	if !errors.Is(err, context.Canceled) || last != 499 { // of two large row groups and a small one
+		t.Errorf("%v after %d ‰", err, last)
 	}
 }

@@ -33,15 +33,15 @@ type column struct {
 
 // Table returns a published table as Parquet, with its meaning and that of its release as metadata. Equal input gives
 // equal bytes.
-func Table(ctx context.Context, t synth.Table, planned plan.Table, protects string, release [][2]string,
-	wrote func(rows int)) ([]byte, error) {
+func Table(ctx context.Context, t synth.Table, planned plan.Table, protects string, release [][2]string) ([]byte,
+	error) {
 	columns := columnsOf(t, planned, protects)
 	selecting[planned.Selects()].label(columns, t, planned)
 	metadata, err := tableMetadata(t, planned, columns)
 	if err != nil {
 		return nil, err
 	}
-	return encodeRows(ctx, columns, t.Cells, append(metadata, release...), wrote)
+	return encodeRows(ctx, columns, t.Cells, append(metadata, release...))
 }
 
 var (

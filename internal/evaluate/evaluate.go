@@ -24,6 +24,7 @@ import (
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -126,6 +127,7 @@ func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place str
 // of the evaluation.
 func (o evaluator) compareTruth(ctx context.Context, note ledger.Comparison, p *compiled.Compiled,
 	claims evaluate.Claims) (*evaluate.Differences, error) {
+	ctx = progress.BeginConfidential(ctx, 0, "comparing the release with the confidential data")
 	key, err := noise.NewKey()
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -46,6 +47,7 @@ func LoadSpec(ctx context.Context, s Spec) (*spec.Release, error) {
 // parameters, by the key of both. It reports in refilled whether the plan is that one with the new values.
 func LoadReusing(ctx context.Context, s Spec, earlier func(key string) *compiled.Compiled) (p *compiled.Compiled,
 	refilled bool, err error) {
+	ctx = progress.Begin(ctx, 0, "planning")
 	p, refilled, err = planner.Load(ctx, s.Path, s.specOptions(), earlier)
 	return p, refilled, s.asUnusable(ctx, err)
 }
@@ -143,6 +145,7 @@ func Read(ctx context.Context, path string) (*compiled.Compiled, error) {
 			Err: errors.New(
 				"this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
 	}
+	progress.Begin(ctx, 0, "checking the plan %s", path)
 	p, err := planner.Read(b)
 	if errors.Is(err, plan.ErrEdited) {
 		return nil, &NotAsSigned{File: path, Err: err}

@@ -198,7 +198,7 @@ func (r *attempt) countDebitDraw(ctx context.Context, st *state.State, out *stag
 		return err
 	}
 	log.Info("counting", "release", r.plan.Name, "tables", len(r.plan.Tables))
-	r.options.startStep("counting %s", strings.Join(countedTables(r.plan), ", "))
+	ctx = progress.BeginConfidential(ctx, 0, "counting %s", strings.Join(countedTables(r.plan), ", "))
 	exact, note, err := r.countExact(ctx, streams)
 	if err != nil {
 		return err
@@ -220,14 +220,12 @@ func (r *attempt) countDebitDraw(ctx context.Context, st *state.State, out *stag
 		}
 	}
 	log.Info("budget debited", "account", r.charge.Account, "cost", r.charge.Cost.String())
-	r.options.startStep("budget debited; drawing the noise of %s", budget.Plural(int64(len(r.plan.Measurements)),
-		"measurement"))
 	journal, err := r.runJournal(st)
 	if err != nil {
 		return err
 	}
 	defer journal.close()
-	sealed, err := drawAll(ctx, r.plan, exact, receipt, streams, journal, r.options.Progress)
+	sealed, err := drawAll(ctx, r.plan, exact, receipt, streams, journal)
 	if err != nil {
 		return err
 	}
@@ -366,10 +364,9 @@ func (r *attempt) giveUp(st *state.State, cause error) error {
 }
 
 // drawAll opens the exact counts with the receipt of their debit and draws every measurement in the plan's order, and
-// then the rounds of its adaptive methods, each through the journal. The rounds are reported to report unless it is
-// nil.
+// then the rounds of its adaptive methods, each through the journal.
 func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, receipt ledger.Receipt,
-	streams *noise.Streams, j *journal, report func(progress.Progress)) (*measured.Sealed, error) {
+	streams *noise.Streams, j *journal) (*measured.Sealed, error) {
 	opened, err := exact.Open(receipt, streams)
 	if err != nil {
 		return nil, err
@@ -379,11 +376,14 @@ func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, 
 		return nil, err
 	}
 	byID := map[string]measured.Measured{}
+	drawing := progress.Begin(ctx, int64(len(p.Measurements)), "drawing the noise of %s",
+		budget.Plural(int64(len(p.Measurements)), "measurement"))
 	for _, m := range p.Measurements {
-		answer, err := opened.Measure(ctx, m)
+		answer, err := opened.Measure(drawing, m)
 		if err != nil {
 			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
+		progress.Add(drawing, 1)
 		s.Measured = append(s.Measured, answer)
 		byID[m.ID] = answer
 	}
@@ -405,7 +405,8 @@ func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, 
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
-		rounds, err := synth.Adapt(ctx, p.Plan(), method, columns, reportRounds(j.oracle(p, i, oracle), method, report))
+		ctx := beginRounds(ctx, method)
+		rounds, err := synth.Adapt(ctx, p.Plan(), method, columns, reportRounds(j.oracle(p, i, oracle), method))
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}

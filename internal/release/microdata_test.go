@@ -134,8 +134,9 @@ func sameOnProcessors(t *testing.T, o releasetest.Office, processors ...int) {
 	}
 }
 
-// TestRoundsAreTold: whoever watches a run learns which round of how many it is, and how much of their budget is used.
-func TestRoundsAreTold(t *testing.T) {
+// TestRoundsAreReported: whoever watches a run learns which round of how many it is, and how much of their budget is
+// used. Fits within a round do not count.
+func TestRoundsAreReported(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "release.yaml")
 	if err := os.WriteFile(path, []byte(releasetest.AIMSpec), 0o600); err != nil {
 		t.Fatal(err)
@@ -145,23 +146,24 @@ func TestRoundsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rounds []progress.Progress
-	o := Options{Out: t.TempDir(), Progress: func(p progress.Progress) {
-		if p.Round > 0 {
+	watched := progress.Watch(t.Context(), func(p progress.Progress) {
+		if strings.Contains(p.Step, ", round ") && (len(rounds) == 0 || p.Step != rounds[len(rounds)-1].Step) {
 			rounds = append(rounds, p)
 		}
-	}}
-	if _, err := Rehearse(t.Context(), p, 200, o); err != nil {
+	})
+	if _, err := Rehearse(watched, p, 200, Options{Out: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
 	if len(rounds) < 3 {
-		t.Fatalf("told of %d rounds", len(rounds))
+		t.Fatalf("%d rounds were reported", len(rounds))
 	}
 	for i, r := range rounds {
-		if r.Round != i+1 || r.Rounds != p.Synthetic[0].Rounds || r.Round > r.Rounds || r.Total != usedParts {
-			t.Errorf("round %d is told as %+v", i+1, r)
+		want := fmt.Sprintf("microdata of t, round %d of at most %d", i+1, p.Synthetic[0].Rounds)
+		if r.Step != want || i+1 > p.Synthetic[0].Rounds || r.Number != rounds[0].Number || !r.Known || r.Confidential {
+			t.Errorf("round %d is reported as %+v", i+1, r)
 		}
-		if i > 0 && r.Rows <= rounds[i-1].Rows || r.Rows >= r.Total {
-			t.Errorf("%d of %d parts of the budget are used before round %d", r.Rows, r.Total, i+1)
+		if i == 0 && r.Share != 0 || i > 0 && r.Share <= rounds[i-1].Share || r.Share >= progress.Whole {
+			t.Errorf("%d ‰ of the budget are used before round %d", r.Share, i+1)
 		}
 	}
 }

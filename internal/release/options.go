@@ -2,7 +2,6 @@ package release
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/memory"
-	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
@@ -41,26 +39,11 @@ type Options struct {
 	Methods []string
 	Memory  int64 // bytes that counting may use; 0: half of the machine's memory
 	Log     *slog.Logger
-
-	// Progress, if not nil, receives how far reading and writing have come. This is confidential: it may be shown to the
-	// person who runs the release, and must not be written anywhere.
-	Progress func(progress.Progress)
-
-	// Step, if not nil, is called when a step begins. The text depends on the plan alone, so it may be written anywhere;
-	// how long steps last may be confidential.
-	Step func(text string)
-}
-
-// startStep reports that a step begins.
-func (o Options) startStep(format string, args ...any) {
-	if o.Step != nil {
-		o.Step(fmt.Sprintf(format, args...))
-	}
 }
 
 // scanOptions returns the options of counting.
 func (o Options) scanOptions() scan.Options {
-	return scan.Options{MemoryLimit: o.Memory, Progress: o.Progress}
+	return scan.Options{MemoryLimit: o.Memory}
 }
 
 // checkMemory refuses a plan that cannot be measured in the available memory, before anything is read or reserved.

@@ -66,7 +66,6 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		return result, err
 	}
 	defer out.discard()
-	out.Progress, out.Step = o.Progress, o.startStep
 	if err := derive.Release(ctx, out.Folder, s, record, m, derive.Modules()); err != nil {
 		return result, err
 	}

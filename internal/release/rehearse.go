@@ -75,7 +75,7 @@ func measureMadeUp(ctx context.Context, p *compiled.Compiled, rows int64, stream
 	if err != nil {
 		return nil, err
 	}
-	return drawAll(ctx, p, exact, receipt, streams, &journal{}, opt.Progress)
+	return drawAll(ctx, p, exact, receipt, streams, &journal{})
 }
 
 // checkRehearsalPlace returns an error if place holds anything but an earlier rehearsal.

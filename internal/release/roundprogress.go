@@ -14,29 +14,29 @@ import (
 // This file reports the progress of adaptive rounds: the number of the round and the share of the budget that is used.
 // Both follow from mechanisms and paid answers alone.
 
-// usedParts is the resolution at which the used share of the budget is reported.
-const usedParts = 1000
+// beginRounds reports that the rounds of a method begin, whose parts are thousandths of their budget.
+func beginRounds(ctx context.Context, method plan.Synthetic) context.Context {
+	return progress.Begin(ctx, progress.Whole, "microdata of %s", method.Table)
+}
 
 // reportingOracle is an oracle that reports each round before its choice is made.
 type reportingOracle struct {
 	synth.Oracle
-	report func(progress.Progress)
-	method plan.Synthetic
-	used   *big.Rat // ρ of the rounds so far
+	method   plan.Synthetic
+	used     *big.Rat // ρ of the rounds so far
+	reported int64    // parts of the step
 }
 
-// reportRounds returns an oracle that reports the rounds of a method; report may be nil.
-func reportRounds(o synth.Oracle, method plan.Synthetic, report func(progress.Progress)) synth.Oracle {
-	if report == nil {
-		return o
-	}
-	return &reportingOracle{o, report, method, new(big.Rat)}
+// reportRounds returns an oracle that reports the rounds of a method, in the context of [beginRounds].
+func reportRounds(o synth.Oracle, method plan.Synthetic) synth.Oracle {
+	return &reportingOracle{o, method, new(big.Rat), 0}
 }
 
 // Select reports the round that begins.
 func (o *reportingOracle) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int,
 	models [][]int64, penalties []int64) (int, error) {
-	o.reportRound(round)
+	o.reportUsed(ctx)
+	progress.Rename(ctx, "microdata of %s, round %d of at most %d", o.method.Table, round+1, o.method.Rounds)
 	choice, err := o.Oracle.Select(ctx, round, how, candidates, models, penalties)
 	o.used.Add(o.used, how.Rho())
 	return choice, err
@@ -50,8 +50,10 @@ func (o *reportingOracle) Measure(ctx context.Context, round, choice int, noise 
 	return answer, err
 }
 
-func (o *reportingOracle) reportRound(round int) {
-	part, _ := new(big.Rat).Quo(o.used, o.method.Block.Rho()).Float64()
-	o.report(progress.Progress{Table: o.method.Table, Round: round + 1, Rounds: o.method.Rounds,
-		Rows: int64(part * usedParts), Total: usedParts})
+// reportUsed reports the share of the budget that is used.
+func (o *reportingOracle) reportUsed(ctx context.Context) {
+	share, _ := new(big.Rat).Quo(o.used, o.method.Block.Rho()).Float64()
+	parts := int64(share * progress.Whole)
+	progress.Add(ctx, parts-o.reported)
+	o.reported = parts
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -124,8 +125,8 @@ func Folders(ctx context.Context, places []string, o Options, done func(*Verific
 	failed := &FoldersFailed{Total: len(folders)}
 	withdrawn := &Withdrawn{}
 	paid := map[string]bool{} // entries of the ledger that have a folder
-	for _, folder := range folders {
-		v, err := known.verify(ctx, folder)
+	for i, folder := range folders {
+		v, err := known.verify(progress.Within(ctx, "folder %d of %d", i+1, len(folders)), folder)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

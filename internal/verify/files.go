@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 )
 
@@ -44,10 +45,12 @@ func (v *verifier) checkFiles(ctx context.Context) (string, error) {
 			first = &published.Fault{File: name, Says: says}
 		}
 	}
+	progress.SetParts(ctx, int64(len(v.manifest.Files)))
 	for _, line := range v.manifest.Files {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
+		progress.Add(ctx, 1)
 		err := published.CheckFile(v.path(line.Path), line)
 		if bad := new(published.Fault); errors.As(err, &bad) {
 			fault(bad.File, bad.Says)

@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/derive"
 	"github.com/dprelease/dprelease/internal/memory"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -95,7 +96,9 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 	// The manifest differs with any other file, so it is named last.
 	names = append(slices.DeleteFunc(names, func(name string) bool { return name == published.ManifestFile }),
 		published.ManifestFile)
+	ctx = progress.Begin(ctx, int64(len(names)), "comparing what was made again")
 	for _, name := range names {
+		progress.Add(ctx, 1)
 		same, err := published.EqualFiles(filepath.Join(dir, filepath.FromSlash(name)), v.path(name))
 		if err != nil {
 			return "", err

@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/screen"
@@ -232,7 +233,7 @@ func (known evidence) verify(ctx context.Context, place string) (*verifier, erro
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		says, err := c.run(ctx)
+		says, err := c.run(progress.Begin(ctx, 0, "checking %s", c.name))
 		if err := v.addCheck(c.name, says, err); err != nil {
 			return nil, err
 		}

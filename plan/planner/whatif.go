@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -26,12 +28,15 @@ type OtherBudget struct {
 
 // WhatIf plans a release with each of several amounts of its budget: key is epsilon, delta or rho. It returns an
 // error for the first amount that cannot be planned. Amounts that are too small for the targets are errors only if
-// none is enough.
-func WhatIf(r *spec.Release, key string, amounts []string) ([]OtherBudget, error) {
+// none is enough. It ends with the context.
+func WhatIf(ctx context.Context, r *spec.Release, key string, amounts []string) ([]OtherBudget, error) {
 	all := make([]OtherBudget, len(amounts))
 	var little error
 	enough := false
 	for i, amount := range amounts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		all[i] = OtherBudget{Key: key, Amount: amount}
 		var d *draftPlan
 		other, err := r.WithBudget(key, amount)
@@ -48,6 +53,7 @@ func WhatIf(r *spec.Release, key string, amounts []string) ([]OtherBudget, error
 		default:
 			return nil, fmt.Errorf("%s %s: %w", key, amount, err)
 		}
+		progress.Add(ctx, 1)
 	}
 	if !enough {
 		return nil, little

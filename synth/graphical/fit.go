@@ -5,6 +5,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/internal/progress"
 )
 
 // This file holds the fit of a model to its measurements, by mirror descent.
@@ -36,7 +37,9 @@ func (m *Model) Fit(ctx context.Context, steps int) (loss float64) {
 	if loss = m.loss(false); m.step == 0 {
 		m.step = m.firstStep()
 	}
-	for step, accepted, failed := 1, 0, 0; step <= steps && failed < maxRejected && ctx.Err() == nil; step++ {
+	step := 1
+	for accepted, failed := 0, 0; step <= steps && failed < maxRejected && ctx.Err() == nil; step++ {
+		progress.Add(ctx, 1)
 		if step%deriveEvery == 0 {
 			m.deriveTables()
 			loss = m.loss(false)
@@ -63,6 +66,7 @@ func (m *Model) Fit(ctx context.Context, steps int) (loss float64) {
 		}
 		m.step *= stepGrowth
 	}
+	progress.Add(ctx, int64(steps-step+1)) // those that were not needed
 	return loss
 }
 
