@@ -130,7 +130,6 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 	if slices.ContainsFunc(s.Alternatives, func(other report.Alternative) bool { return other.BudgetNeeded != "" }) {
 		fmt.Fprintf(b, ", for %s", s.Loss)
 	}
-	better := false
 	for _, other := range s.Alternatives {
 		switch {
 		case other.Why != "":
@@ -139,13 +138,9 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 		default:
 			fmt.Fprintf(b, "; %s it would be %s%s", otherWay(s, other), words.Decimal(other.RMSE),
 				words.When(other.Charge != "", ", for a charge of ρ "+other.Charge))
-			better = better || other.RMSE < s.RMSE && strategy.Kind(other.Kind) != strategy.EqualShares
 		}
 	}
 	b.WriteString(".")
-	if better {
-		b.WriteString(" The smaller figure was not decisive: the choice goes by all tables of the release together, with the weights that the spec gives them and by what it makes least, and, where levels of one column are used side by side, for tables that agree.")
-	}
 	for _, other := range s.Alternatives {
 		if other.Why != "" {
 			fmt.Fprintf(b, " It cannot be measured %s: %s.", strategyPhrases[strategy.Kind(other.Kind)], other.Why)
