@@ -90,7 +90,7 @@ func TestHatchedCellsArePrintedInFewBytes(t *testing.T) {
 	page := pageOf(t, reportOf(t, maker.Input{Plan: compiled.Of(p), Tables: published(p, none),
 		Receipt:  receiptFor(p, report.Official),
 		Software: "dprelease 0.1.0"}))
-	if n := strings.Count(page, `<rect class="gap"`); n != 2*960 {
+	if n := strings.Count(page, `<td class="n hatched">`); n != 2*960 {
 		t.Fatalf("%d cells are hatched, want all 1920", n)
 	}
 	dir := t.TempDir()

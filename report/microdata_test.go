@@ -151,7 +151,7 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "&#39;", "'")), " ")
 		for _, want := range []string{"odel only: no interval",
 			"No row is taken from the data, and no row is that of any person", "age.band with status; sex with status",
-			"was not measured: the model takes them for independent", "Do not trust what they say of it.", "no row is anybody's",
+			"was not measured: the model takes them for independent", "Do not trust what they say of it.", "it is nobody's",
 			"as many rows as the noisy total"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)

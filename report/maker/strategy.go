@@ -115,8 +115,8 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 		b.WriteString("What the tables have in common is measured once (residuals), and some of the tables by themselves as well, so that none is worse than with an equal share, with " +
 			noise + " noise. Every table is put together from all of these answers that bear on it.")
 	case strategy.Residuals:
-		b.WriteString("What the tables have in common is measured once: the total, then how the categories of each attribute lie from their mean, then what pairs of attributes add to that, and so on (residuals), with " +
-			noise + " noise. Every table is put together from these answers.")
+		b.WriteString("What the tables have in common is measured once, as residuals: the total, then how the categories of each attribute differ from their mean, then what pairs of attributes add, and so on, with " +
+			noise + " noise. Every table is made from these answers.")
 	}
 	of := "a cell"
 	if ranged != nil {

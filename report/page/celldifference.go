@@ -16,10 +16,10 @@ func (r View) ApartRule() string {
 	if !r.HasCellDifferences() {
 		return ""
 	}
-	return fmt.Sprintf("Two cells of a table that were picked beforehand differ, %s sure, if %s are at least so far apart, even if their intervals overlap. %s",
+	return fmt.Sprintf("Two cells of a table that you picked beforehand differ, %s sure, if %s are at least this far apart, even if their intervals overlap. %s",
 		words.Level(r.Accuracy.Confidence), words.Either(r.FittedSome(), "their unbiased counts", "they"),
 		notes.PickedAfter(r.Accuracy.Confidence)) +
-		words.When(r.Uneven(), " If cells have different errors, it is that of the two for which it is largest.")
+		words.When(r.Uneven(), " If cells have different errors, this is the largest distance of any two.")
 }
 
 // distanceText returns the smallest real difference of two cells, a dash if it is not known.

@@ -15,11 +15,11 @@ import (
 func (r View) NoApprovals() string {
 	switch r.Status {
 	case report.Rehearsal:
-		return "none: a rehearsal is of made-up data, and asks for none"
+		return "none: a rehearsal uses made-up data and asks for none"
 	case report.Practice:
-		return "none, and none are asked for: nobody has approved what was spent of a practice account"
+		return "none: a practice account asks for none"
 	}
-	return "none stand in the ledger's entry of the debit; whether the account asks for any, its policy tells"
+	return "none in the ledger's entry of the debit; the policy of the account says whether it asks for any"
 }
 
 // approvedText says for when a signature stands: for the debit of that day, or until a day.

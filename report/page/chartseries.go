@@ -27,11 +27,11 @@ type seriesChart struct {
 	ID       string
 	Table    string
 	Marginal string
-	Title   string
-	Caption string
-	Strip   *stripChart
-	Line    *lineChart
-	Grid    *gridChart
+	Title    string
+	Caption  string
+	Strip    *stripChart
+	Line     *lineChart
+	Grid     *gridChart
 	*report.Series
 }
 
@@ -315,5 +315,5 @@ const (
 
 // Wide reports whether a chart takes the width of the page.
 func (s seriesChart) Wide() bool {
-	return len(s.Columns) > besideColumns || len(s.Labels) > besideRows && s.Grid != nil
+	return len(s.Columns) > besideColumns || s.Line == nil && len(s.Labels) > besideRows
 }

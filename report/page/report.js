@@ -10,7 +10,7 @@
 
   const sort = (table, at, descending) => {
     const rows = [...table.tBodies[0].rows];
-    const numeric = rows.every((row) => isEmpty(textOf(row, at)) || !Number.isNaN(numberOf(textOf(row, at))));
+    const numeric = rows.every((row) => isEmpty(textOf(row, at)) || Number.isFinite(numberOf(textOf(row, at))));
     const compare = (a, b) => {
       const [x, y] = [textOf(a, at), textOf(b, at)];
       if (!numeric) return x.localeCompare(y, "en", { numeric: true });

@@ -29,7 +29,7 @@ func (r View) Columns() []report.Note {
 
 // VerdictText says what the verdicts mean.
 func (r View) VerdictText() string {
-	return fmt.Sprintf("%s: the standard error is more than half of an average cell%s. Otherwise %s: at most a tenth of the cells could be zero%s; %s, or %s if cells cannot be added up: more could. An average cell is that of the plan, if the spec expects a number of rows.",
+	return fmt.Sprintf("“%s”: the standard error is more than half of an average cell%s. Otherwise “%s”: at most a tenth of the cells could be zero%s; “%s”, or “%s” if cells cannot be added up: more could. The average cell is the plan's if the spec expects a number of rows.",
 		usefulness.DoNotUse, r.lastClassText(", or one is “%s”"), usefulness.UseCells, r.lastClassText(" or are “%s”"),
 		usefulness.AddUpFirst, usefulness.LargeCellsOnly)
 }
@@ -52,6 +52,7 @@ func (r View) lastClassText(format string) string {
 type zeroCells struct {
 	ID, Path, Row, Of string
 	Name              string   // of the count, if the table has several
+	By                string   // what the labels are of
 	Cells             []string // labels, none if the report does not name them
 }
 
@@ -66,7 +67,8 @@ func (r View) Zeros() []zeroCells {
 				continue
 			}
 			all = append(all, zeroCells{ID: zeroID(at, k), Path: t.Path, Row: tableID(at), Of: zerosOf(t, s),
-				Name: words.When(len(t.Statistics) > 1, s.Name), Cells: s.NoiseLabels})
+				Name: words.When(len(t.Statistics) > 1, s.Name),
+				By:   words.When(len(t.By) > 0 && s.NoiseLabels != nil, "By "+words.List(t.By)+": "), Cells: s.NoiseLabels})
 		}
 	}
 	return all
