@@ -137,7 +137,7 @@ func TestValuesPutIntoACategoryAreABias(t *testing.T) {
 		"sexes: {by: [sex]}, halves: {by: [age.half]}")))
 	want := map[string]string{
 		"Unknown values of sex count as male":       "[sexes] that category too high, the others too low: not known: the spec pays for no count",
-		"Missing values of age count as not stated": "[halves] others too low: by the count of “not stated”, which has only missing values of age",
+		"Missing values of age count as not stated": "[halves] the other categories too low: by the count of “not stated”, which has only missing values of age",
 	}
 	for _, b := range r.Bias {
 		if said, ok := want[b.Cause]; ok {

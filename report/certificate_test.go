@@ -90,7 +90,7 @@ func TestCertificateOfTheAccount(t *testing.T) {
 		{`"comparisons": 0, "also": ["a-register", "b-register"]`,
 			"charged as well to the accounts of the other data that were read: a-register, b-register."},
 		{`"comparisons": 0, "corrects": "labour-2025q4"`, "corrects release labour-2025q4"},
-		{`"comparisons": 0, "witnessed": true`, "a rollback of the ledger to an older state is noticed"},
+		{`"comparisons": 0, "witnessed": true`, "so a rollback of the ledger is noticed"},
 	} {
 		one := in
 		one.Receipt = json.RawMessage(strings.Replace(strings.Replace(string(in.Receipt), ` "witnessed": false,`, "", 1),
@@ -158,7 +158,7 @@ func TestApprovalsAndModulesAreOnThePage(t *testing.T) {
 func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 	r := reportOf(t, specInput(report.Official, specText))
 	for _, text := range []string{pageOf(t, r), string(page.Markdown(r))} {
-		if !strings.Contains(text, "none in the ledger's entry of the debit") || strings.Contains(text, "asked for by the account") {
+		if !strings.Contains(text, "none in the ledger") || strings.Contains(text, "asked for by the account") {
 			t.Errorf("the page does not say that no approvals stand in the entry: %s", text)
 		}
 	}

@@ -115,7 +115,7 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 	published := words.Either(r.FittedSome(),
 		fmt.Sprintf(" That holds for %s_unbiased, and for %[1]s only in the tables named under “%[2]s”.", s,
 			report.NoteOnAddingUp),
-		fmt.Sprintf(" That holds for %[1]s_unbiased, not for %[1]s, which is rounded and never negative.",
+		fmt.Sprintf(" That holds for %[1]s_unbiased, not for %[1]s, which is rounded and never negative: do not add it up.",
 			s)) +
 		words.When(anyCumulative(r.Tables),
 			" Of a table that counts up take the row of the last category instead of adding up.")

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// Above a strip of 18 characters there is room for five short numbers, for three of four characters each with two
-// between them, and for two that are longer.
+// Above a strip of 18 characters there is room for five numbers of two characters, with two between them, for three of
+// four or six, and for two that are longer.
 func TestNumbersUnderChartsHaveRoom(t *testing.T) {
 	for high, want := range map[float64][]float64{
 		40:      {0, 10, 20, 30, 40},
 		2000:    {0, 1000, 2000},
 		20000:   {0, 10000, 20000},
-		2000000: {0, 1000000, 2000000},
+		2000000: {0, 2000000},
 		4e8:     {0, 5e8},
 	} {
 		if _, got := ticksWithin(scale{0, high}, axisRunes); !slices.Equal(got, want) {

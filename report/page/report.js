@@ -8,13 +8,15 @@
   const numberOf = (text) => parseFloat(text.replace(/[\s\u202f]/g, "").replace("\u2212", "-").replace("\u00b1", ""));
   const isEmpty = (text) => text === "" || text === "\u2013";
 
+  const sizeOf = (text) => (isEmpty(text) ? -Number.MAX_VALUE : numberOf(text));
+
   const sort = (table, at, descending) => {
     const rows = [...table.tBodies[0].rows];
     const numeric = rows.every((row) => isEmpty(textOf(row, at)) || Number.isFinite(numberOf(textOf(row, at))));
     const compare = (a, b) => {
       const [x, y] = [textOf(a, at), textOf(b, at)];
       if (!numeric) return x.localeCompare(y, "en", { numeric: true });
-      return (isEmpty(x) ? -Infinity : numberOf(x)) - (isEmpty(y) ? -Infinity : numberOf(y));
+      return sizeOf(x) - sizeOf(y);
     };
     rows.sort((a, b) => (descending ? compare(b, a) : compare(a, b)));
     table.tBodies[0].append(...rows);
