@@ -221,8 +221,8 @@ func TestPagesOfTablesPutTogether(t *testing.T) {
 		}
 	}
 	if page := pageOf(t, r); strings.Count(page, `class="bar"`) != 1 ||
-		!strings.Contains(page, "from 4 measurements, discrete Gaussian") ||
-		!strings.Contains(page, "from 1 measurement, discrete Gaussian") {
+		!strings.Contains(page, "4 measurements, discrete Gaussian") ||
+		!strings.Contains(page, "1 measurement, discrete Gaussian") {
 		t.Error("the page does not say what the tables were made from")
 	}
 	var statistic struct {

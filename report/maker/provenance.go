@@ -60,10 +60,10 @@ func checksOf(r *report.Report, paid receipt) []string {
 	ask := words.Either(r.Contact != "", "ask the contact above", "ask whoever gave you the page")
 	checks := []string{
 		"To check this page you need the whole folder that it came in: " + ask +
-			". `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code; it is part of " +
+			". `dprelease verify FOLDER` derives every file again from plan and measurements, without the confidential data, and adds up the privacy loss by other code. It is part of " +
 			r.Provenance.Software +
-			". That the noise was random, its key erased and the data true nobody can see from outside.",
-		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json of the spec, whose SHA-256 is `" +
+			". Nobody outside can see that the noise was random, its key erased and the data true.",
+		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json from the spec. Its SHA-256 is `" +
 			r.Provenance.PlanHash + "`",
 	}
 	if len(r.Microdata) > 0 {

@@ -84,27 +84,27 @@ func figureSentences(tables []report.Table) []string {
 	if all == 0 {
 		return nil
 	}
-	const because = "as the noisy count of their cell is below what the spec shows"
+	const because = "because the noisy count of their cell is below the spec's threshold"
 	if withheld == all {
-		return []string{fmt.Sprintf("The figures of other kinds beside the counts, such as %s, are all withheld (%s), %s.",
+		return []string{fmt.Sprintf("The figures of other kinds, such as %s, are all withheld (%s), %s.",
 			figureExamples(tables), budget.Group(all), because)}
 	}
 	published := all - withheld - unbounded
 	var s string
 	switch published {
 	case 0:
-		s = fmt.Sprintf("No figure of another kind beside the counts, such as %s, is published: of %s the noise leaves every value open (unbounded).",
+		s = fmt.Sprintf("No figure of another kind, such as %s, is published: for %s the noise leaves every value open (unbounded).",
 			figureExamples(tables), budget.Group(unbounded))
 		unbounded = 0
 	case 1:
-		s = fmt.Sprintf("Beside the counts is published one figure of another kind, %s, with an interval of its own.",
+		s = fmt.Sprintf("One figure of another kind, %s, is published with an interval of its own.",
 			figureExamples(tables))
 	default:
-		s = fmt.Sprintf("Beside the counts are published %s of other kinds, such as %s, each with an interval of its own.",
+		s = fmt.Sprintf("Also published are %s of other kinds, such as %s, each with an interval of its own.",
 			budget.Plural(published, "figure"), figureExamples(tables))
 	}
 	s += words.When(unbounded > 0, fmt.Sprintf(
-		" Of %s more nothing is published, as the noise leaves every value open (unbounded).", budget.Group(unbounded)))
+		" %s more are not published, as the noise leaves every value open (unbounded).", budget.Group(unbounded)))
 	return []string{s +
 		words.When(withheld > 0, fmt.Sprintf(" %s more are withheld, %s.", budget.Group(withheld), because))}
 }

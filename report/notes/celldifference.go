@@ -67,7 +67,7 @@ func differenceNote(r *report.Report) report.Note {
 		which = "These distances are"
 	}
 	counts := words.Either(r.FittedSome(), "unbiased", "published")
-	text := fmt.Sprintf("Two cells of one table that you picked beforehand differ if their %[1]s counts are at least %[2]s: with equal exact counts, noise takes them that far apart with a chance of at most %[3]s. %[4]s computed from the noise of both cells together: usually less than twice the margin, and about √2 times if each cell has noise of its own.",
+	text := fmt.Sprintf("Two cells of one table that you picked beforehand differ if their %[1]s counts are at least %[2]s; if their exact counts are equal, that happens with a chance of at most %[3]s. %[4]s computed from the noise of both cells together, and usually less than twice the margin.",
 		counts, distance, budget.Percent(once), which)
 	text += words.When(r.Reconstructed(),
 		" If cells share noise, as in tables made from several measurements, that is taken into account.")

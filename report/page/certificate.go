@@ -29,8 +29,8 @@ func approvedText(debited string, a report.Approval) string {
 
 // answerers says on what the answer to a hazard rests.
 var answerers = map[report.Answerer]string{
-	report.AnsweredByPlan:  "plan and program",
-	report.LeftToOffice:    "the office",
+	report.AnsweredByPlan:  "plan",
+	report.LeftToOffice:    "office",
 	report.LeftToApprovers: "to be weighed",
 }
 

@@ -274,7 +274,7 @@ func sourceText(s report.Statistic) string {
 	case s.SumOf != "":
 		return "sums of " + s.SumOf
 	}
-	return "from " + budget.Plural(int64(s.Measurements), "measurement") + ", " + noisesText(s.Noise)
+	return budget.Plural(int64(s.Measurements), "measurement") + ", " + noisesText(s.Noise)
 }
 
 // noisesText names kinds of noise.
