@@ -27,6 +27,7 @@ type seriesChart struct {
 	ID       string
 	Table    string
 	Marginal string
+	Count    bool // it is of the count of its table, which may be there only for other figures
 	Title    string
 	Caption  string
 	Strip    *stripChart
@@ -108,7 +109,7 @@ func chartOf(t *report.Table, k int, id string) seriesChart {
 	title := words.Either(k == 0 && count.Of != "", "Count of "+count.Of, words.Capital(s.What)) +
 		words.When(len(s.Of) > 0, " by "+words.List(s.Of)) +
 		words.When(t.Cumulative != nil, ", added up along "+words.List(t.Cumulative))
-	c := seriesChart{ID: id, Table: t.Path, Marginal: t.Marginal, Series: s, Title: title}
+	c := seriesChart{ID: id, Table: t.Path, Marginal: t.Marginal, Count: k == 0, Series: s, Title: title}
 	c.Caption = words.Level(count.Confidence) + " intervals"
 	if k == 0 {
 		c.Caption += ", ±" + words.Margin(count.Margin) + words.When(count.Largest > 0, " at most") +

@@ -110,17 +110,20 @@ func HTML(r *report.Report) ([]byte, error) {
 // firstCharts is the number of charts that are always shown; the others are folded.
 const firstCharts = 6
 
-// FirstCharts returns the charts that are always shown: the first of each marginal, in the order of the spec.
+// FirstCharts returns the charts that are always shown: one of each marginal, in the order of the spec. It is of the
+// first figure that the marginal has in addition to its count, if it has one.
 func (p page) FirstCharts() []seriesChart {
 	var first []seriesChart
-	seen := map[string]bool{}
 	for _, c := range p.Charts {
-		if !seen[c.Marginal] && len(first) < firstCharts {
+		at := slices.IndexFunc(first, func(f seriesChart) bool { return f.Marginal == c.Marginal })
+		switch {
+		case at < 0:
 			first = append(first, c)
+		case first[at].Count && !c.Count:
+			first[at] = c
 		}
-		seen[c.Marginal] = true
 	}
-	return first
+	return first[:min(len(first), firstCharts)]
 }
 
 // MoreCharts returns the others.
