@@ -29,7 +29,7 @@ func (r View) Columns() []report.Note {
 
 // VerdictText says what the verdicts mean.
 func (r View) VerdictText() string {
-	return fmt.Sprintf("“%s”: the standard error is more than half of an average cell%s. Otherwise “%s”: at most a tenth of the cells could be zero%s; “%s”, or “%s” if cells cannot be added up: more could. The average cell is the plan's if the spec expects a number of rows.",
+	return fmt.Sprintf("“%s” if the standard error is more than half of an average cell%s. Otherwise “%s” if at most a tenth of the cells could be zero%s, else “%s” (“%s” if cells cannot be added up). The average cell is the plan's if the spec expects a number of rows.",
 		usefulness.DoNotUse, r.lastClassText(", or one is “%s”"), usefulness.UseCells, r.lastClassText(" or are “%s”"),
 		usefulness.AddUpFirst, usefulness.LargeCellsOnly)
 }
