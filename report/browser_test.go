@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,32 @@ func TestHatchedCellsArePrintedInFewBytes(t *testing.T) {
 	if n := strings.Count(page, `<td class="n hatched">`); n != 2*960 {
 		t.Fatalf("%d cells are hatched, want all 1920", n)
 	}
+	to := printed(t, browser, page)
+	info, err := os.Stat(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if t.Logf("%d bytes", info.Size()); info.Size() > mostPrinted {
+		t.Errorf("the report takes %d bytes on paper, want %d at most", info.Size(), mostPrinted)
+	}
+}
+
+// mostSheets is the most sheets that a release of some twenty tables takes.
+const mostSheets = 12
+
+func TestPrintedReportsAreShort(t *testing.T) {
+	pdf, err := os.ReadFile(printed(t, browserFor(t), pageOf(t, reports()["levels"])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(regexp.MustCompile(`/Type /Page\b`).FindAll(pdf, -1)); n < 2 || n > mostSheets {
+		t.Errorf("%d sheets, want %d at most", n, mostSheets)
+	}
+}
+
+// printed prints a page, and returns the path of the PDF.
+func printed(t *testing.T, browser, page string) string {
+	t.Helper()
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "report.html"), filepath.Join(dir, "report.pdf")
 	if err := os.WriteFile(from, []byte(page), 0o644); err != nil {
@@ -106,13 +133,7 @@ func TestHatchedCellsArePrintedInFewBytes(t *testing.T) {
 		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	info, err := os.Stat(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if t.Logf("%d bytes", info.Size()); info.Size() > mostPrinted {
-		t.Errorf("the report takes %d bytes on paper, want %d at most", info.Size(), mostPrinted)
-	}
+	return to
 }
 
 func TestPagesInABrowser(t *testing.T) {

@@ -84,7 +84,7 @@ func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 		"report.html": {of,
 			"A chance is the least that one number, before counts were made to add up, is within the margin",
 			"differ, 95% sure, if their unbiased counts are at least this far apart",
-			"differ if their unbiased counts are at least", "noise takes them that far apart",
+			"differ if their unbiased counts are at least",
 			"around the unbiased count", "the interval is that of the unbiased count, and the figure can lie outside",
 			"Making counts add up has moved count", "No count is below zero.",
 			"how far they were moved is known exactly", "the mean of that over the noise is the bias",

@@ -175,6 +175,9 @@ func TestPageIsAccessible(t *testing.T) {
 			if tables == 0 || tables != captions {
 				t.Errorf("%d tables, %d captions", tables, captions)
 			}
+			if count["script"] > 1 || (count["script"] == 1) != (len(r.Tables) > 0) {
+				t.Errorf("%d scripts, want that of lists of tables", count["script"])
+			}
 			if count["h1"] != 1 || count["main"] != 1 || count["header"] != 1 || count["footer"] != 1 || count["nav"] != 1 {
 				t.Errorf("elements: %v", count)
 			}

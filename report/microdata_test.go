@@ -176,8 +176,8 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 func TestDistancesAreOfScaledRows(t *testing.T) {
 	r := reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))
 	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
-		for _, want := range []string{"in rows, with the drawn ones scaled to the noisy total",
-			"the rows of a set, so scaled, are nearer to the truth",
+		for _, want := range []string{"in rows, with the drawn rows scaled to the noisy total",
+			"the scaled rows are nearer to the truth",
 			"of the unbiased estimate, the rows scaled to the noisy total"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
