@@ -41,9 +41,9 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 		words.When(p.Guarantee.Definition == "approximate",
 			"Discrete Laplace and discrete Gaussian noise were compared for each group of tables, all measurements composed, and the one with less error was taken."),
 		words.When(least == spec.Guarded && shared,
-			"Each part of the budget minimises the error of all cells together, with no table worse than if measured by itself with an equal share."),
+			"In each part of the budget the error of all cells together is minimised, and no table is worse than if measured by itself with an equal share."),
 		words.When(least == spec.LeastLargest,
-			"Each part of the budget minimises the largest error of any cell, not that of all cells together."),
+			"In each part of the budget the largest error of any cell is minimised, not that of all cells together."),
 		words.When(weights != "", "The errors of tables were weighed as the spec says, by marginal: "+weights+"."),
 		words.When(len(p.Leaves) > 1, "The spec splits the budget into "+budget.Plural(int64(len(p.Leaves)), "part")+
 			", each kept exactly."),
