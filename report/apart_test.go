@@ -40,7 +40,7 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("two cells differ from %d on, want %d", s.CellsDifferFrom, want)
 	}
 	apart := fmt.Sprintf("at least %d apart", want)
-	box := fmt.Sprintf("less than %d apart: that may be noise alone. From there on two that were picked beforehand differ, 95%% sure.",
+	box := fmt.Sprintf("less than %d apart: that may be noise. If they are at least that far apart, and you picked them beforehand, they differ, 95%% sure.",
 		want)
 	if text := strings.Join(r.Misuse, " "); !strings.Contains(text, box) {
 		t.Errorf("the box does not say %q:\n%s", box, text)
@@ -50,8 +50,9 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 	}
 	page := pageOf(t, r)
 	for _, said := range []string{
-		fmt.Sprintf("Two cells less than %[1]d apart: may be noise alone. At least %[1]d apart, even where intervals overlap: more than noise (wrong for at most 5 in 100 pairs that are equal and picked beforehand; whoever looks at many pairs finds such by chance). Sampling error, if any, comes on top.",
-			want), fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
+		fmt.Sprintf("; smallest real difference %d.", want),
+		"differ, 95% sure, if they are at least this far apart, even if their intervals overlap. Among many pairs, up to 5 in 100 equal ones are that far apart by chance.",
+		fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
 		}
@@ -75,10 +76,10 @@ func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 			"terminal": strings.Contains(string(page.Terminal(r, screen.Look{Columns: 200}, "f", false)), "  "+want+"\n"),
 			"markdown": strings.Contains(string(page.Markdown(r)), "| status | count | "+want+" |"),
 			"box": strings.Contains(box,
-				"Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not &&
-				strings.Contains(box, "No table needs to be left out") != not,
+				"Do not use the table status cell by cell: the noise is large compared with an average cell, and 4 of its 6 cells could be zero.") == not &&
+				strings.Contains(box, "Every table can be used") != not,
 			"readme": strings.Contains(strings.Join(strings.Fields(string(page.Readme(r))), " "),
-				"Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not,
+				"Do not use the table status cell by cell: the noise is large compared with an average cell, and 4 of its 6 cells could be zero.") == not,
 		} {
 			if !is {
 				t.Errorf("%s: the %s says otherwise", want, place)
@@ -106,24 +107,24 @@ func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
 // Of the six counts 12 and 3 are at most one above the margin of 11: 3 and −4 could be zero.
 func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	r := reportOf(t, noisyInput([]int64{500, 12, 400, 3, 700, -4}))
-	want := "Do not use by itself a cell that could be zero, as its interval reaches zero: 2 of 6, in status (2 of 6). The report’s list “Cells that could be zero” names them."
+	want := "Do not use a single cell that could be zero because its interval reaches zero: 2 of 6, in status (2 of 6). The list “Cells that could be zero” names them."
 	if box := strings.Join(r.Misuse, "\n"); !strings.Contains(box, want) {
 		t.Errorf("the box says\n%s", box)
 	}
 	html := pageOf(t, r)
 	for _, said := range []string{
-		`2 of 6, in <a href="#table-1">status</a> (2 of 6). The report’s list <a href="#zero">“Cells that could be zero”</a> names them.`,
+		`2 of 6, in <a href="#table-1">status</a> (2 of 6). The list <a href="#zero">“Cells that could be zero”</a> names them.`,
 		`<tr id="table-1">`,
 		`<td class="word">add up first</td><td class="n">16</td><td class="n"><a href="#zero-1-1">2 of 6</a></td>`,
-		`<dt id="zero-1-1"><a href="#table-1">status</a></dt><dd>2 of 6 by sex and status: male, employed; male, inactive</dd>`,
+		`<tr id="zero-1-1"><th scope="row"><a href="#table-1">status</a></th><td class="n">2 of 6</td><td>By sex and status: male, employed; male, inactive</td></tr>`,
 	} {
 		if !strings.Contains(html, said) {
 			t.Errorf("the page does not say %q", said)
 		}
 	}
 	none := reportOf(t, noisyInput([]int64{500, 600, 400, 300, 700, 12}))
-	if box := strings.Join(none.Misuse, "\n"); strings.Contains(box, "by itself") ||
-		!strings.Contains(strings.Join((page.View{Report: none}).Further(), " "), "no cell that is possible could be zero") {
+	if box := strings.Join(none.Misuse, "\n"); strings.Contains(box, "single cell") ||
+		!strings.Contains(strings.Join((page.View{Report: none}).Further(), " "), "no possible cell could be zero") {
 		t.Errorf("%s\n%v", box, (page.View{Report: none}).Further())
 	}
 }
@@ -135,8 +136,8 @@ func TestValuesPutIntoACategoryAreABias(t *testing.T) {
 		"sex: {values: [female, male], unknown: {as: male}, null: drop}, age: {type: integer, range: [0, 5], null: {as: not stated}, levels: {half: {width: 3}}}",
 		"sexes: {by: [sex]}, halves: {by: [age.half]}")))
 	want := map[string]string{
-		"Unknown values of sex count as male":       "[sexes] that category too high, the others too low: not known: the spec pays for no count of it",
-		"Missing values of age count as not stated": "[halves] the other categories too low: by the count of “not stated”, which holds missing values of age and nothing else",
+		"Unknown values of sex count as male":       "[sexes] that category too high, the others too low: not known: the spec pays for no count",
+		"Missing values of age count as not stated": "[halves] the other categories too low: by the count of “not stated”, which has only missing values of age",
 	}
 	for _, b := range r.Bias {
 		if said, ok := want[b.Cause]; ok {

@@ -4,6 +4,7 @@ package report_test
 // screen. It needs Chromium and is skipped without it.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,9 +93,35 @@ func TestHatchedCellsArePrintedInFewBytes(t *testing.T) {
 	page := pageOf(t, reportOf(t, maker.Input{Plan: compiled.Of(p), Tables: published(p, none),
 		Receipt:  receiptFor(p, report.Official),
 		Software: "dprelease 0.1.0"}))
-	if n := strings.Count(page, `<rect class="gap"`); n != 2*960 {
+	if n := strings.Count(page, `<td class="n hatched">`); n != 2*960 {
 		t.Fatalf("%d cells are hatched, want all 1920", n)
 	}
+	to := printed(t, browser, page)
+	info, err := os.Stat(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if t.Logf("%d bytes", info.Size()); info.Size() > mostPrinted {
+		t.Errorf("the report takes %d bytes on paper, want %d at most", info.Size(), mostPrinted)
+	}
+}
+
+// mostSheets is the most sheets that a release of some twenty tables takes.
+const mostSheets = 12
+
+func TestPrintedReportsAreShort(t *testing.T) {
+	pdf, err := os.ReadFile(printed(t, browserFor(t), pageOf(t, reports()["levels"])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(regexp.MustCompile(`/Type /Page\b`).FindAll(pdf, -1)); n < 2 || n > mostSheets {
+		t.Errorf("%d sheets, want %d at most", n, mostSheets)
+	}
+}
+
+// printed prints a page, and returns the path of the PDF.
+func printed(t *testing.T, browser, page string) string {
+	t.Helper()
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "report.html"), filepath.Join(dir, "report.pdf")
 	if err := os.WriteFile(from, []byte(page), 0o644); err != nil {
@@ -104,13 +133,7 @@ func TestHatchedCellsArePrintedInFewBytes(t *testing.T) {
 		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	info, err := os.Stat(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if t.Logf("%d bytes", info.Size()); info.Size() > mostPrinted {
-		t.Errorf("the report takes %d bytes on paper, want %d at most", info.Size(), mostPrinted)
-	}
+	return to
 }
 
 func TestPagesInABrowser(t *testing.T) {
@@ -168,9 +191,26 @@ func lookAt(t *testing.T, browser string, pages map[string]string) ([]seen, stri
 			html.EscapeString(page))
 	}
 	b.WriteString(lookAtAll)
+	answer, console := browsed(t, browser, b.String())
+	var all []seen
+	if err := json.Unmarshal([]byte(answer), &all); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(console) {
+		if strings.Contains(line, "CONSOLE") && !strings.Contains(line, "127.0.0.1:9") {
+			lines = append(lines, line)
+		}
+	}
+	return all, strings.Join(lines, "")
+}
+
+// browsed opens a page, and returns what its script writes between two words SEEN, and the messages of the browser.
+func browsed(t *testing.T, browser, page string) (answer, messages string) {
+	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pages.html")
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -185,17 +225,71 @@ func lookAt(t *testing.T, browser string, pages map[string]string) ([]seen, stri
 	}
 	parts := strings.Split(string(out), "SEEN")
 	if len(parts) != 3 {
-		t.Fatalf("the browser says nothing of the pages:\n%.2000s\n%s", out, console.String())
+		t.Fatalf("the browser says nothing of the page:\n%.2000s\n%s", out, console.String())
 	}
-	var all []seen
-	if err := json.Unmarshal([]byte(html.UnescapeString(parts[1])), &all); err != nil {
+	return html.UnescapeString(parts[1]), console.String()
+}
+
+// workTheLists sorts the list of tables by its third column, up and down, and then searches it, and reports the names
+// of the rows that are to be seen each time.
+const workTheLists = `<script>
+addEventListener("load", () => {
+  const page = document.querySelector("iframe").contentDocument
+  const list = page.querySelector("table.errors"), head = list.tHead.rows[0].cells[2]
+  const names = () => [...list.tBodies[0].rows].filter(row => row.hidden === false).map(row => row.cells[0].textContent)
+  const all = {before: names()}
+  head.querySelector("button").click()
+  all.up = names(), all.order = head.getAttribute("aria-sort")
+  head.querySelector("button").click()
+  all.down = names()
+  const find = page.getElementById("find")
+  find.value = "SEX"
+  find.dispatchEvent(new Event("input"))
+  all.found = names(), all.says = page.querySelector(".finder output").textContent
+  document.body.innerHTML = ""
+  document.body.append("SEEN" + JSON.stringify(all) + "SEEN")
+})
+</script>`
+
+// TestListsAreSortedAndSearched works the script of the page, which its content security policy must let run. The
+// smallest real difference of a table is in its third column.
+func TestListsAreSortedAndSearched(t *testing.T) {
+	browser := browserFor(t)
+	r := reportOf(t, residualsInput())
+	answer, _ := browsed(t, browser, `<!doctype html><meta charset=utf-8><body><iframe srcdoc="`+
+		html.EscapeString(pageOf(t, r))+`"></iframe>`+workTheLists)
+	var got struct {
+		Before, Up, Down, Found []string
+		Order, Says             string
+	}
+	if err := json.Unmarshal([]byte(answer), &got); err != nil {
 		t.Fatal(err)
 	}
-	var lines []string
-	for line := range strings.Lines(console.String()) {
-		if strings.Contains(line, "CONSOLE") && !strings.Contains(line, "127.0.0.1:9") {
-			lines = append(lines, line)
+	var planned, withSex []string
+	differs := map[string]int64{}
+	for _, table := range r.Tables {
+		planned = append(planned, table.Path)
+		differs[table.Path] = table.Statistics[0].CellsDifferFrom
+	}
+	if !slices.Equal(got.Before, planned) || len(planned) < 3 {
+		t.Errorf("the list begins as %v, want the plan's order %v", got.Before, planned)
+	}
+	byDifference := func(a, b string) int { return cmp.Compare(differs[a], differs[b]) }
+	if slices.IsSortedFunc(planned, byDifference) || !slices.IsSortedFunc(got.Up, byDifference) ||
+		got.Order != "ascending" || len(got.Up) != len(planned) {
+		t.Errorf("sorted %s: %v of %v", got.Order, got.Up, differs)
+	}
+	slices.Reverse(got.Down)
+	if !slices.IsSortedFunc(got.Down, byDifference) {
+		t.Errorf("sorted downwards: the reverse of %v of %v", got.Down, differs)
+	}
+	for _, path := range got.Down {
+		if strings.Contains(path, "sex") {
+			withSex = append([]string{path}, withSex...)
 		}
 	}
-	return all, strings.Join(lines, "")
+	if !slices.Equal(got.Found, withSex) || len(withSex) == 0 || len(withSex) == len(planned) ||
+		got.Says != fmt.Sprintf("%d tables", len(withSex)) && got.Says != "1 table" {
+		t.Errorf("found %v, want %v; it says %q", got.Found, withSex, got.Says)
+	}
 }

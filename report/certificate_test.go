@@ -90,7 +90,7 @@ func TestCertificateOfTheAccount(t *testing.T) {
 		{`"comparisons": 0, "also": ["a-register", "b-register"]`,
 			"charged as well to the accounts of the other data that were read: a-register, b-register."},
 		{`"comparisons": 0, "corrects": "labour-2025q4"`, "corrects release labour-2025q4"},
-		{`"comparisons": 0, "witnessed": true`, "a rollback of the ledger to an older state is noticed"},
+		{`"comparisons": 0, "witnessed": true`, "so a rollback of the ledger is noticed"},
 	} {
 		one := in
 		one.Receipt = json.RawMessage(strings.Replace(strings.Replace(string(in.Receipt), ` "witnessed": false,`, "", 1),
@@ -138,7 +138,7 @@ func TestMechanismsAreListedOnce(t *testing.T) {
 func TestApprovalsAndModulesAreOnThePage(t *testing.T) {
 	r := reportOf(t, input(report.Official, nil))
 	for _, text := range []string{pageOf(t, r), string(page.Markdown(r))} {
-		for _, want := range []string{"methodologist", "It may be released every quarter.", "stands until 2026-12-31",
+		for _, want := range []string{"methodologist", "It may be released every quarter.", "standing, until 2026-12-31",
 			"3333 4444", "sbom.cdx.json"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the page does not say %q", want)
@@ -158,13 +158,13 @@ func TestApprovalsAndModulesAreOnThePage(t *testing.T) {
 func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 	r := reportOf(t, specInput(report.Official, specText))
 	for _, text := range []string{pageOf(t, r), string(page.Markdown(r))} {
-		if !strings.Contains(text, "none stand in the ledger") || strings.Contains(text, "asked for by the account") {
+		if !strings.Contains(text, "none in the ledger") || strings.Contains(text, "asked for by the account") {
 			t.Errorf("the page does not say that no approvals stand in the entry: %s", text)
 		}
 	}
 	for status, want := range map[report.Status]string{
-		report.Practice:  "nobody has approved what was spent of a practice account",
-		report.Rehearsal: "a rehearsal is of made-up data, and asks for none"} {
+		report.Practice:  "a practice account asks for none",
+		report.Rehearsal: "a rehearsal uses made-up data and asks for none"} {
 		if text := string(page.Markdown(reportOf(t, specInput(status, specText)))); !strings.Contains(text,
 			"- Approvals: none") || !strings.Contains(text, want) {
 			t.Errorf("%s: the page does not say %q", status, want)
@@ -192,7 +192,7 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	}
 	first := specInput(report.Practice, specText)
 	first.Receipt = json.RawMessage(strings.Replace(string(first.Receipt), `"number": 7`, `"number": 1`, 1))
-	want := "opened with room for three releases like the first that was tried on it; this was debit 1, 2026-03-01. If it is the one that was tried first, two more like it fit; then nothing more may be released from this account."
+	want := "which has room for three releases like the first one tried on it; this was debit 1, 2026-03-01. If this was that first one, there is room for two more."
 	if text := string(page.Markdown(reportOf(t, first))); !strings.Contains(text, want) {
 		t.Errorf("the first debit of a practice account does not say what is left: %q", want)
 	}
@@ -203,9 +203,9 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 func TestTheRowOfTheWholeReleaseIsNamed(t *testing.T) {
 	for neighbours, want := range map[string][]string{
 		"add-remove": {"| one person in the data or not, with all attributes (the whole release) |",
-			"a person whose whole record is another one loses more too: up to twice its ε"},
+			"so can a person whose whole record changes: up to twice the ε"},
 		"replace": {"| one person with all attributes, replaced by any other (the whole release) |",
-			"The last row is of all of the person at once. Rounded up."},
+			"The last row is for the whole person at once. Rounded up."},
 	} {
 		text := string(page.Markdown(reportOf(t,
 			specInput(report.Official, changed("neighbours: add-remove", "neighbours: "+neighbours)))))

@@ -210,7 +210,7 @@ func TestWeightsAreTold(t *testing.T) {
 					t.Errorf("%q, %s: %q", weight, name, text)
 				}
 			}
-			if weight != "" && strings.Contains(page, "of the exact count, before sampling and response error; some tables") &&
+			if weight != "" && strings.Contains(page, "of the exact count, before sampling and response error; many are closer") &&
 				!strings.Contains(page, "counts without weights") {
 				t.Errorf("%s calls weighted counts exact counts", name)
 			}
@@ -227,7 +227,7 @@ func TestHeadlineOfWeightedCounts(t *testing.T) {
 			t.Fatalf("%+v", r.Accuracy)
 		}
 		g := r.Accuracy.Groups[0]
-		says := fmt.Sprintf("are off the exact sum of weights by %d or less", int64(math.Ceil(g.Margin+half)))
+		says := fmt.Sprintf("are within %d of the exact sum of weights", int64(math.Ceil(g.Margin+half)))
 		if !strings.Contains(r.Accuracy.Sentence, says) || g.Rounded != (half > 0) {
 			t.Errorf("%+v: %s", g, r.Accuracy.Sentence)
 		}
@@ -307,7 +307,7 @@ func TestRowsLeftOutMoveFiguresEitherWay(t *testing.T) {
 		"figures": "counts too low, other figures either way"} {
 		found := 0
 		for _, b := range reports()[name].Bias {
-			if strings.Contains(b.Cause, "are left out") || strings.Contains(b.Cause, "is counted, the others") ||
+			if strings.Contains(b.Cause, "are left out") || strings.Contains(b.Cause, "counts once: of several rows") ||
 				strings.Contains(b.Cause, "leave out what one unit has") {
 				if found++; b.Direction != want {
 					t.Errorf("%s: %s: %s", name, b.Cause, b.Direction)

@@ -55,7 +55,7 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 	if cells != 17 || most < 5 {
 		t.Fatalf("%v cells, moved by up to %v: the fixture shows nothing", cells, most)
 	}
-	first := "Of the 17 published numbers, as they were before they were made to add up (count_unbiased), on average at least 19 of 20 are off the exact count by "
+	first := "Of the 17 published numbers, as they were before they were made to add up (count_unbiased), on average at least 19 in 20 are within "
 	then := fmt.Sprintf("To add up, the published count was moved from there, by %s on the mean and by %d at most, and can be so much further off the exact figure.",
 		budget.DecimalNearest(off/cells, 2), int(math.Ceil(most)))
 	r := reportOf(t, in)
@@ -82,22 +82,22 @@ func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 	const of = "Where counts were made to add up, margins, chances, intervals and verdicts are of count_unbiased"
 	said := map[string][]string{
 		"report.html": {of,
-			"A chance is the least that one number, as it was before counts were made to add up, has to lie within the margin",
-			"differ, 95% sure, if their unbiased counts are at least so far apart",
-			"differ beyond noise if their unbiased counts are at least", "noise takes the unbiased ones so far apart",
-			"around the unbiased count", "it is that of the unbiased count, and the dot or the line can lie outside",
+			"A chance is the least that one number, before counts were made to add up, is within the margin",
+			"differ, 95% sure, if their unbiased counts are at least this far apart",
+			"differ if their unbiased counts are at least",
+			"around the unbiased count", "the interval is that of the unbiased count, and the figure can lie outside",
 			"Making counts add up has moved count", "No count is below zero.",
 			"how far they were moved is known exactly", "the mean of that over the noise is the bias",
 			"unless the interval reaches zero: then it says noise_dominates"},
-		"report.md": {of, "differ, 95% sure, if their unbiased counts are at least so far apart",
-			"differ beyond noise if their unbiased counts are at least", "how far they were moved is known exactly"},
+		"report.md": {of, "differ, 95% sure, if their unbiased counts are at least this far apart",
+			"differ if their unbiased counts are at least", "how far they were moved is known exactly"},
 		"terminal": {of, "from which on the unbiased counts of two cells of the table"},
 		"README.txt": {"for reading: the noisy figure, rounded and fitted to add up",
 			"it is that of count_unbiased, and count can lie outside", "or fitted: none of these, and another number",
 			"compare the unbiased counts: adding up has moved the published ones"},
 	}
-	never := []string{"published counts are at least", "noise takes the published ones", "if they are at least so far",
-		"from which on two cells", "makes sums over count too high", "shows such a number as 0", "that one number has to lie"}
+	never := []string{"published counts are at least", "if they are at least this far",
+		"from which on two cells", "sums over count are too high", "shows such a number as 0", "that one number is within"}
 	r := reportOf(t, fittedInput())
 	for name, text := range fittedPages(t, r) {
 		for _, want := range said[name] {

@@ -58,7 +58,7 @@ func TestReportOnPublicFigures(t *testing.T) {
 	}
 	for name, page := range map[string]string{"markdown": string(page.Markdown(r)), "readme": string(page.Readme(r))} {
 		text := strings.Join(strings.Fields(page), " ")
-		for _, says := range []string{"2 more are figures that were public before",
+		for _, says := range []string{"2 more were public before",
 			"The cells of sexes are these figures, or sums of them", "Nothing compared them with the data", figures} {
 			if !strings.Contains(text, says) {
 				t.Errorf("%s does not say %q", name, says)

@@ -151,7 +151,7 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "&#39;", "'")), " ")
 		for _, want := range []string{"odel only: no interval",
 			"No row is taken from the data, and no row is that of any person", "age.band with status; sex with status",
-			"was not measured: the model takes them for independent", "Do not trust what they say of it.", "no row is anybody's",
+			"was not measured: the model takes them for independent", "Do not trust what they say of it.", "it is nobody's",
 			"as many rows as the noisy total"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
@@ -176,8 +176,8 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 func TestDistancesAreOfScaledRows(t *testing.T) {
 	r := reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))
 	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
-		for _, want := range []string{"in rows, with the drawn ones scaled to the noisy total",
-			"the rows of a set, so scaled, are nearer to the truth",
+		for _, want := range []string{"in rows, with the drawn rows scaled to the noisy total",
+			"the scaled rows are nearer to the truth",
 			"of the unbiased estimate, the rows scaled to the noisy total"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)

@@ -20,31 +20,31 @@ type question struct {
 }
 
 var questions = []question{
-	{asks: "What was protected?", part: "", answers: []string{"Protected is each person: all rows with the same ",
-		"Protected is each row of the data, as one person"}},
+	{asks: "What was protected?", part: "", answers: []string{"Each person is protected: all rows with the same ",
+		"Each row of the data is protected, as one person"}},
 	{asks: "How well?", part: "",
 		answers: []string{"guess right at most ", "would guess right as good as always, as far as this promise goes,"}},
 	{asks: "What is that as a formula?", part: "",
 		answers: []string{"Whether any one person is in the data or not changes the chance of any result at most",
 			"Replacing the data of any one person by any other changes the chance of any result at most"}},
-	{asks: "How close are the numbers?", part: "", answers: []string{"are off the exact count by ",
-		"is off the exact count by ", "are off the exact sum of weights by ", "have a noisy count within ±"}},
+	{asks: "How close are the numbers?", part: "", answers: []string{" of the exact count",
+		" of the exact sum of weights", "have a noisy count within ±"}},
 	{asks: "Is this cell different from that one?", part: "What not to do with these figures",
-		answers: []string{"less than twice the margin", "picked beforehand differ, "}},
+		answers: []string{"less than twice the margin", "you picked them beforehand, they differ, "}},
 	{asks: "When may they be called different?", part: "How to read the figures",
-		answers: []string{"where their intervals do not touch: that is wrong with a chance of at most 10%"}},
+		answers: []string{"if their intervals do not touch; that is wrong with a chance of at most 10%"}},
 	{asks: "Which tables must not be used?", part: "What not to do with these figures",
-		answers: []string{"Do not use the table", "Do not use by itself "}},
+		answers: []string{"Do not use the table", "Do not use a single cell "}},
 	{asks: "Which single cells must not be used?", part: "What not to do with these figures",
 		answers: []string{"“Cells that could be zero” names them", "“Cells that could be zero” says how to find them"}},
 	{asks: "What did it cost?", part: "Cost", answers: []string{"- Cost: "}},
 	{asks: "What is left?", part: "Cost",
 		answers: []string{"The office sees what is left of it with `dprelease ledger show ",
-			"which has room for three releases like its first; this was debit ", "two more like it fit", "- Cost: nothing: "}},
+			"which has room for three releases like its first; this was debit ", "there is room for two more", "- Cost: nothing: "}},
 	{asks: "To whom was it charged?", part: "Cost",
 		answers: []string{"- Paid by: account ", "- Paid by: practice account ", "its account is gone"}},
 	{asks: "How can it be checked?", part: "How to check",
-		answers: []string{"- This page alone cannot be checked: the folder that it came in can, and you need all of it: ask "}},
+		answers: []string{"- To check this page you need the whole folder that it came in: ask "}},
 }
 
 // TestNewcomersFindTheirAnswers tests every kind of release.
@@ -56,7 +56,7 @@ func TestNewcomersFindTheirAnswers(t *testing.T) {
 			part := partOf(page, q.part)
 			answered := slices.ContainsFunc(q.answers, func(a string) bool { return strings.Contains(part, a) })
 			if strings.HasSuffix(q.asks, "must not be used?") && !answered { // there is none, which the page says too
-				answered = strings.Contains(partOf(page, "More about the promise and the figures"), "No table needs to be left out")
+				answered = strings.Contains(partOf(page, "More about the promise and the figures"), "Every table can be used")
 			}
 			if !answered {
 				t.Errorf("%s: %q is not answered in part %q", name, q.asks, q.part)
@@ -144,7 +144,7 @@ func TestLargePromisesAreSaidPlainly(t *testing.T) {
 func TestOneNumberIsOne(t *testing.T) {
 	one := reportOf(t, specInput(report.Official, head("{epsilon: 4/15}", "sex: {values: [female, male]}",
 		"total: {by: []}")))
-	if want := "The one published number is off the exact count by 11 or less with a chance of at least 95%, before sampling and response error."; one.Accuracy.Sentence != want {
+	if want := "The one published number is within 11 of the exact count with a chance of at least 95%, before sampling and response error."; one.Accuracy.Sentence != want {
 		t.Errorf("got  %s\nwant %s", one.Accuracy.Sentence, want)
 	}
 }

@@ -20,7 +20,7 @@ func rowText(budget string) string {
 // The guarantee for single rows, and the warning about a weak guarantee, are stated with the guarantee: on the first
 // page and in the terminal.
 func TestThePromiseStandsWithItsCaveats(t *testing.T) {
-	const ofRows, weak = "of a person with several rows the promise holds row by row", "This promise is weak."
+	const ofRows, weak = "For a person with several rows the promise holds row by row", "This promise is weak."
 	for name, c := range map[string]struct {
 		text       string
 		rows, weak bool
@@ -48,7 +48,7 @@ func TestTheSubjectEndsOnce(t *testing.T) {
 
 // If no cell is published, the page does not say how many could be zero.
 func TestNothingIsSaidOfNoCells(t *testing.T) {
-	const left = "No table needs to be left out"
+	const left = "Every table can be used"
 	for name, c := range map[string]struct {
 		text      string
 		published bool

@@ -277,11 +277,11 @@ func TestHeadline(t *testing.T) {
 		want string
 	}{
 		{input(report.Official, nil),
-			"Of the 17 published numbers, on average at least 19 of 20 are off the exact count by 4 or less, before sampling and response error; some tables are more exact than that, and the list of tables gives the margin of each."},
+			"Of the 17 published numbers, on average at least 19 in 20 are within 4 of the exact count, before sampling and response error; many are closer, as the list of tables says."},
 		{noisyInput([]int64{1, 2, 3, 4, 5, 6}),
-			"Of the 6 published numbers, on average at least 19 of 20 are off the exact count by 11 or less, before sampling and response error."},
+			"Of the 6 published numbers, on average at least 19 in 20 are within 11 of the exact count, before sampling and response error."},
 		{specInput(report.Official, oneTable("{epsilon: 20}")),
-			"Of the 6 published numbers, on average at least 19 of 20 equal the exact count, before sampling and response error."},
+			"Of the 6 published numbers, on average at least 19 in 20 equal the exact count, before sampling and response error."},
 	} {
 		if got := reportOf(t, c.in).Accuracy.Sentence; got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
@@ -335,7 +335,7 @@ func TestReadmeLinesFitATerminal(t *testing.T) {
 // If rows without an id are left out, the report says so with the guarantee, with the subject of the figures and with
 // the assumptions; otherwise it does not mention them.
 func TestReportOfRowsWithoutAnID(t *testing.T) {
-	texts := []string{"Rows without an id are in no figure: all of them were left out.", ", rows without an id left out.",
+	texts := []string{"Rows without an id were left out.", ", rows without an id left out.",
 		"Rows without an id were left out of every count."}
 	for _, drops := range []bool{true, false} {
 		text := specText

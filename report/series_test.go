@@ -73,7 +73,7 @@ func TestSeriesOfNumbersAreOrdered(t *testing.T) {
 	if n := strings.Count(page, `<path class="line"`); n != 1 {
 		t.Errorf("%d lines, want one along 61 ages", n)
 	}
-	if !strings.Contains(page, "Beside it, not told: ") {
+	if !strings.Contains(page, "not told, not on the line: ") {
 		t.Error("the category behind the numbers is not told of")
 	}
 }
@@ -173,7 +173,7 @@ func TestLargeTablesHaveNoSeries(t *testing.T) {
 	if want := "[grid some years]"; fmt.Sprint(got) != want {
 		t.Errorf("series of %v, want %s", got, want)
 	}
-	if page := pageOf(t, r); !strings.Contains(page, "4 tables are not drawn cell by cell") {
+	if page := pageOf(t, r); !strings.Contains(page, "4 tables are too large, or too many, to be drawn") {
 		t.Error("the page does not say which tables are not drawn")
 	}
 }
@@ -217,7 +217,7 @@ func TestStripsShowWhereTheFigureIs(t *testing.T) {
 	page := pageOf(t, reportOf(t,
 		specInput(report.Official, head("{epsilon: 1}", "work: {values: [a, b, c, d, e, f]}", "status: {by: [work]}"))))
 	for _, want := range []string{ // 18 204, 19 950 and 1004
-		`cx="91.02%"`, `cx="99.75%"`, `cx="5.02%"`, `x1="50.00%" x2="50.00%"`, `>10 000</text>`, `>18 204</text>`,
+		`cx="91.02%"`, `cx="99.75%"`, `cx="5.02%"`, `x="50.00%" y="12" text-anchor="middle">10 000</text>`, `<td class="n">18 204</td>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the chart lacks %s", want)
@@ -230,11 +230,11 @@ func TestStripsShowWhereTheFigureIs(t *testing.T) {
 func TestHeatMapsShadeByTheFigure(t *testing.T) {
 	page := pageOf(t, reportOf(t, noisyInput([]int64{-500, 250, 500, 750, 1000, 1000})))
 	var shades []string
-	for _, m := range regexp.MustCompile(`<rect class="(shade[1-6]|gap)" x="[0-9.]+%" y="[0-9]+" width="33.33%"`).
+	for _, m := range regexp.MustCompile(`<td class="n (?:on[1-6] )?(shade[1-6]|hatched)">`).
 		FindAllStringSubmatch(page, -1) {
 		shades = append(shades, m[1])
 	}
-	if got := strings.Join(shades, " "); got != "gap shade1 shade2 shade4 shade6 shade6" {
+	if got := strings.Join(shades, " "); got != "hatched shade1 shade2 shade4 shade6 shade6" {
 		t.Errorf("cells are %s", got)
 	}
 }

@@ -3,6 +3,7 @@ package report
 // This file holds the strategies: how the tables of a release were measured.
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -47,4 +48,11 @@ func (s Strategy) Names() string {
 		names[i] = PartText(path)
 	}
 	return words.FirstFew(names)
+}
+
+// Outdone reports whether a rejected strategy had a smaller error.
+func (s Strategy) Outdone() bool {
+	return slices.ContainsFunc(s.Alternatives, func(other Alternative) bool {
+		return other.Why == "" && other.BudgetNeeded == "" && other.RMSE < s.RMSE && other.Kind != "equal-shares"
+	})
 }

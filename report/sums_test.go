@@ -76,7 +76,7 @@ func TestCumulativeTablesAlone(t *testing.T) {
 			t.Error(n.Text)
 		}
 	}
-	if got := note(t, r, "Every number brings its own error"); !strings.Contains(got, "cumulative_count_low") {
+	if got := note(t, r, "Every number has an error of its own"); !strings.Contains(got, "cumulative_count_low") {
 		t.Error(got)
 	}
 }

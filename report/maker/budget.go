@@ -43,13 +43,13 @@ func budgetSentences(paid receipt) []string {
 		return []string{"A rehearsal spends nothing: its ledger was in memory only and is gone."}
 	}
 	return words.NonEmpty(
-		fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: debit %d of the account, on %s.",
+		fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: debit %d, on %s.",
 			paid.Account, paid.Number, paid.Date),
 		words.When(len(paid.Also) > 0, "It was charged as well to the accounts of the other data that were read: "+
 			strings.Join(paid.Also, ", ")+"."),
 		words.When(paid.Corrects != "", "This release corrects release "+paid.Corrects+", whose cost stays spent."),
 		words.When(paid.Status == report.Practice,
-			"The account is a practice account: the program opened it by itself, with room for three releases that cost what its first one did, and no office has set its cap or approved what it pays for."),
+			"It is a practice account, which the program opened by itself with room for three releases like its first. No office has set its cap or approved what it pays for."),
 		witnessSentence(paid.Witnessed),
 	)
 }
@@ -57,8 +57,8 @@ func budgetSentences(paid receipt) []string {
 // witnessSentence says whether an older state of the ledger would be noticed.
 func witnessSentence(witnessed bool) string {
 	return words.Either(witnessed,
-		"The ledger's newest entry is kept elsewhere too, by a witness, so that a rollback of the ledger to an older state is noticed.",
-		"No witness on another disk or host keeps the ledger's newest entry for every account that paid, so a rollback of the ledger to an older state can go unnoticed, and this receipt alone does not prove that the account's cap still holds.")
+		"A witness elsewhere keeps the ledger's newest entry, so a rollback of the ledger is noticed.",
+		"No witness on another disk or host keeps the ledger's newest entry for every account that paid. A rollback of the ledger can go unnoticed, so this receipt alone does not prove that the account's cap still holds.")
 }
 
 func amountOf(c budget.Cost) report.Amount {

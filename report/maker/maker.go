@@ -89,7 +89,7 @@ func New(in Input) (*report.Report, error) {
 func statusText(s report.Status) string {
 	switch s {
 	case report.Practice:
-		return "This is a trial run that nobody has approved. Do not pass it on, publish it, or use its numbers. It was made from the data that the spec names; a practice account paid. See whether the spec gives what you need, then run it on an account of the office."
+		return "This is a trial run that nobody has approved. Do not pass it on, publish it, or use its numbers. It was made from the data that the spec names; a practice account paid. If the spec gives what you need, run it on an account of the office."
 	case report.Rehearsal:
 		return "This was made from invented rows, drawn at random from the declared categories. It says nothing about anybody, and its figures mean nothing."
 	}

@@ -59,11 +59,11 @@ func hashOf(text string) string {
 func checksOf(r *report.Report, paid receipt) []string {
 	ask := words.Either(r.Contact != "", "ask the contact above", "ask whoever gave you the page")
 	checks := []string{
-		"This page alone cannot be checked: the folder that it came in can, and you need all of it: " + ask +
-			". `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code; it is part of " +
+		"To check this page you need the whole folder that it came in: " + ask +
+			". `dprelease verify FOLDER` derives every file again from plan and measurements, without the confidential data, and adds up the privacy loss by other code. It is part of " +
 			r.Provenance.Software +
-			". That the noise was random, its key erased and the data true nobody can see from outside.",
-		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json of the spec, whose SHA-256 is `" +
+			". Nobody outside can see that the noise was random, its key erased and the data true.",
+		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json from the spec. Its SHA-256 is `" +
 			r.Provenance.PlanHash + "`",
 	}
 	if len(r.Microdata) > 0 {
@@ -74,6 +74,6 @@ func checksOf(r *report.Report, paid receipt) []string {
 		return checks
 	}
 	who := words.Either(r.Status == report.Practice, "whoever made it", "the office")
-	return append(checks, fmt.Sprintf("Ask %s to show debit %d of account %s in the ledger. Its hash is `%s`. %s",
-		who, r.Budget.Receipt.Number, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash, witnessSentence(paid.Witnessed)))
+	return append(checks, fmt.Sprintf("Ask %s to show debit %d of account %s in the ledger. Its hash is `%s`.",
+		who, r.Budget.Receipt.Number, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash))
 }

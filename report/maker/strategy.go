@@ -115,8 +115,8 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 		b.WriteString("What the tables have in common is measured once (residuals), and some of the tables by themselves as well, so that none is worse than with an equal share, with " +
 			noise + " noise. Every table is put together from all of these answers that bear on it.")
 	case strategy.Residuals:
-		b.WriteString("What the tables have in common is measured once: the total, then how the categories of each attribute lie from their mean, then what pairs of attributes add to that, and so on (residuals), with " +
-			noise + " noise. Every table is put together from these answers.")
+		b.WriteString("What the tables have in common is measured once, as residuals: the total, then how the categories of each attribute differ from their mean, then what pairs of attributes add, and so on, with " +
+			noise + " noise. Every table is made from these answers.")
 	}
 	of := "a cell"
 	if ranged != nil {
@@ -130,7 +130,6 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 	if slices.ContainsFunc(s.Alternatives, func(other report.Alternative) bool { return other.BudgetNeeded != "" }) {
 		fmt.Fprintf(b, ", for %s", s.Loss)
 	}
-	better := false
 	for _, other := range s.Alternatives {
 		switch {
 		case other.Why != "":
@@ -139,13 +138,9 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 		default:
 			fmt.Fprintf(b, "; %s it would be %s%s", otherWay(s, other), words.Decimal(other.RMSE),
 				words.When(other.Charge != "", ", for a charge of ρ "+other.Charge))
-			better = better || other.RMSE < s.RMSE && strategy.Kind(other.Kind) != strategy.EqualShares
 		}
 	}
 	b.WriteString(".")
-	if better {
-		b.WriteString(" The smaller figure was not decisive: the choice goes by all tables of the release together, with the weights that the spec gives them and by what it makes least, and, where levels of one column are used side by side, for tables that agree.")
-	}
 	for _, other := range s.Alternatives {
 		if other.Why != "" {
 			fmt.Fprintf(b, " It cannot be measured %s: %s.", strategyPhrases[strategy.Kind(other.Kind)], other.Why)

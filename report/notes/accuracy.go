@@ -63,10 +63,10 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 		a.Sentence = "No number is published with noise."
 	}
 	a.Sentence += words.When(held > 0,
-		fmt.Sprintf(" %s more are figures that were public before, or sums of these.", budget.Group(held)))
+		fmt.Sprintf(" %s more were public before, or are sums of such figures.", budget.Group(held)))
 	impossible := report.Total(tables, func(t report.Table) int64 { return t.Impossible })
 	a.Sentence += words.When(impossible > 0,
-		fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(impossible)))
+		fmt.Sprintf(" %s more are impossible by the spec, and exact zeros.", budget.Group(impossible)))
 	a.More = figureSentences(tables)
 	return a
 }
@@ -84,27 +84,27 @@ func figureSentences(tables []report.Table) []string {
 	if all == 0 {
 		return nil
 	}
-	const because = "as the noisy count of their cell is below what the spec shows"
+	const because = "because the noisy count of their cell is below the spec's threshold"
 	if withheld == all {
-		return []string{fmt.Sprintf("The figures of other kinds beside the counts, such as %s, are all withheld (%s), %s.",
+		return []string{fmt.Sprintf("The figures of other kinds, such as %s, are all withheld (%s), %s.",
 			figureExamples(tables), budget.Group(all), because)}
 	}
 	published := all - withheld - unbounded
 	var s string
 	switch published {
 	case 0:
-		s = fmt.Sprintf("No figure of another kind beside the counts, such as %s, is published: of %s the noise leaves every value open (unbounded).",
+		s = fmt.Sprintf("No figure of another kind, such as %s, is published: for %s the noise leaves every value open (unbounded).",
 			figureExamples(tables), budget.Group(unbounded))
 		unbounded = 0
 	case 1:
-		s = fmt.Sprintf("Beside the counts is published one figure of another kind, %s, with an interval of its own.",
+		s = fmt.Sprintf("One figure of another kind, %s, is published with an interval of its own.",
 			figureExamples(tables))
 	default:
-		s = fmt.Sprintf("Beside the counts are published %s of other kinds, such as %s, each with an interval of its own.",
+		s = fmt.Sprintf("Also published are %s of other kinds, such as %s, each with an interval of its own.",
 			budget.Plural(published, "figure"), figureExamples(tables))
 	}
 	s += words.When(unbounded > 0, fmt.Sprintf(
-		" Of %s more nothing is published, as the noise leaves every value open (unbounded).", budget.Group(unbounded)))
+		" %s more are not published, as the noise leaves every value open (unbounded).", budget.Group(unbounded)))
 	return []string{s +
 		words.When(withheld > 0, fmt.Sprintf(" %s more are withheld, %s.", budget.Group(withheld), because))}
 }
@@ -127,7 +127,7 @@ const noCount = "No count is published: no cell of the tables was above its thre
 
 // singular changes a text about numbers into one about a single number.
 func singular(text string) string {
-	return strings.NewReplacer("numbers", "number", "counts", "count", "are off", "is off", "equal the", "equals the").
+	return strings.NewReplacer("numbers", "number", "counts", "count", "are within", "is within", "equal the", "equals the").
 		Replace(text)
 }
 
@@ -135,7 +135,7 @@ func singular(text string) string {
 func oddsText(chance float64) string {
 	if r := words.Exact(strconv.FormatFloat(chance, 'g', -1, 64)); r != nil && r.Denom().IsInt64() &&
 		r.Denom().Int64() <= 1000 && !r.IsInt() {
-		return fmt.Sprintf("%s of %s", r.Num(), r.Denom())
+		return fmt.Sprintf("%s in %s", r.Num(), r.Denom())
 	}
 	return words.Level(chance)
 }
@@ -146,7 +146,7 @@ func oddsText(chance float64) string {
 // statement is about the unbiased number, followed by how far the published ones were moved from it.
 func headlineText(a report.Accuracy, numbers, exactly string, m report.Adjustment) string {
 	within := words.Either(a.Margin == 0, "equal the exact "+exactly,
-		"are off the exact "+exactly+" by "+budget.Group(describe.WholeMargin(a.Margin))+" or less")
+		"are within "+budget.Group(describe.WholeMargin(a.Margin))+" of the exact "+exactly)
 	if a.Numbers == 0 {
 		return noCount
 	}
@@ -158,5 +158,5 @@ func headlineText(a report.Accuracy, numbers, exactly string, m report.Adjustmen
 			singular(numbers), words.When(before != "", ","), before, singular(within), words.Level(a.Confidence))
 	}
 	return s + words.When(!a.OneMargin,
-		"; some tables are more exact than that, and the list of tables gives the margin of each") + "." + movedAfter(m)
+		"; many are closer, as the list of tables says") + "." + movedAfter(m)
 }

@@ -23,15 +23,15 @@ func Assumptions(r *report.Report) []string {
 	g := r.Guarantee
 	unit := fmt.Sprintf("Every row is one %s and no %[1]s has two.", g.Protects)
 	if !g.ByRow() {
-		unit = fmt.Sprintf("%s are one %s: an id that is wrong, or two ids for one %[2]s, protect less.",
+		unit = fmt.Sprintf("%s are one %s: with a wrong id, or two ids for one %[2]s, the protection is weaker.",
 			words.Capital(g.Unit), g.Protects)
 		unit += words.When(g.Rows != nil, " A row of any of these tables is of one "+g.Protects+" alone.") +
 			words.When(g.WithoutID != "", " Rows without an id were left out of every count.")
 	}
 	all := []string{
-		"The program that is named below was run as it is, on the plan that is published here.",
+		"The program named in this report was run unchanged, on the plan published here.",
 		unit,
-		"The promise compares tables that meet the spec's contract. A table that does not stops the run before anything is spent, and that it stopped is not covered.",
+		"The promise compares tables that meet the spec's contract. A table that does not meet it stops the run before anything is spent; that the run stopped is not covered.",
 		"The key of the noise was secret while it was in use, and is erased.",
 		"Other releases from the same data are charged to the same account.",
 	}

@@ -46,13 +46,13 @@ func Bias(r *report.Report, p *plan.Plan) []report.Bias {
 		}
 		all = append(all, b)
 	}
-	return append(all, report.Bias{Cause: "The data themselves: who was asked and did not answer, or answered wrongly",
+	return append(all, report.Bias{Cause: "The data themselves: people who did not answer, or answered wrongly",
 		Tables: []string{}, Direction: eitherWay, Size: "not known to this release"})
 }
 
 // shownBias is the bias of showing negative numbers as 0, which the published figures determine exactly.
 func shownBias(r *report.Report) []report.Bias {
-	b := report.Bias{Cause: "Numbers below zero are shown as 0, in the published column alone; the unbiased one is as it was",
+	b := report.Bias{Cause: "Numbers below zero are shown as 0 in the published column, not in the unbiased one",
 		Direction: tooHigh}
 	b.Tables = report.PathsWhere(r.Tables, func(t report.Table) bool { return t.ShownAsZero() > 0 })
 	worst, by := "", new(big.Rat)
@@ -66,11 +66,11 @@ func shownBias(r *report.Report) []report.Bias {
 	if b.Tables == nil {
 		return nil
 	}
-	b.Size = fmt.Sprintf("known exactly, table by table, from the sums as published and unbiased; %s in all were shown as 0",
+	b.Size = fmt.Sprintf("known exactly, from the sums as published and unbiased: %s in all",
 		budget.Plural(report.Total(r.Tables, report.Table.ShownAsZero), "number"))
 	if worst != "" {
 		most, _ := by.Float64()
-		b.Size += fmt.Sprintf("; most in %s, whose published column adds up to about %s more than the unbiased one", worst,
+		b.Size += fmt.Sprintf("; most in %s, about %s too many", worst,
 			budget.Group(int64(math.Round(most))))
 	}
 	return []report.Bias{b}
@@ -110,7 +110,7 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	var all []report.Bias
 	if !t.Unit.Row {
 		cause := words.Either(t.Unit.MaxRows == 1,
-			fmt.Sprintf("Each %s counts once: of one with several rows of %s one row is counted, the others are left out",
+			fmt.Sprintf("Each %s counts once: of several rows of %s, one is counted",
 				r.Guarantee.Protects, t.Name),
 			fmt.Sprintf("Of each %s at most %s of %s are counted, the others are left out", r.Guarantee.Protects,
 				budget.Plural(t.Unit.MaxRows, "row"), t.Name))
@@ -178,7 +178,7 @@ func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string)
 				Direction: oneCategory, Size: notCounted}
 			if of.policy.Category >= c.Domain.Declared() {
 				b.Direction, b.Size = otherCategories,
-					fmt.Sprintf("by the count of “%s”, which holds %s values of %s and nothing else", into,
+					fmt.Sprintf("by the count of “%s”, which has only %s values of %s", into,
 						intoCategory(c, of.policy.Category), c.Name)
 			}
 			for _, shown := range p.Tables {

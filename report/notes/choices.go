@@ -32,21 +32,21 @@ func figureChoices(r *report.Report, p *plan.Plan) []string {
 // Choices says what the planner chose, as far as the plan shows it.
 func Choices(p *plan.Plan, r *report.Report) []string {
 	choices := words.NonEmpty(words.When(len(r.Tables) > 0, words.Either(r.Together(),
-		"Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.",
+		"Tables that share attributes are planned together. A table made from several answers uses all that bear on it, each weighted by its precision.",
 		"Each table is measured directly, with noise of its own on every cell.")))
 	choices = append(choices, figureChoices(r, p)...)
 	least, weights := p.Release().Budget.Minimise, weightsOf(p)
 	shared := slices.ContainsFunc(p.Leaves, func(l plan.Leaf) bool { return l.Tables > 1 && !l.Needed })
 	choices = append(choices, words.NonEmpty(
 		words.When(p.Guarantee.Definition == "approximate",
-			"An ε with a δ can be spent on discrete Laplace or discrete Gaussian noise: both were weighed for each group of tables, all measurements composed, and what gives the tables less error was taken."),
+			"Discrete Laplace and discrete Gaussian noise were compared for each group of tables, all measurements composed, and the one with less error was taken."),
 		words.When(least == spec.Guarded && shared,
-			"In each part of the budget the error of all cells together was made as small as can be without making any table worse than measuring it by itself with an equal share."),
+			"In each part of the budget the error of all cells together is minimised, and no table is worse than if measured by itself with an equal share."),
 		words.When(least == spec.LeastLargest,
-			"In each part of the budget the largest error of any cell was made as small as can be, not that of all cells together."),
+			"In each part of the budget the largest error of any cell is minimised, not that of all cells together."),
 		words.When(weights != "", "The errors of tables were weighed as the spec says, by marginal: "+weights+"."),
-		words.When(len(p.Leaves) > 1, "The budget is split into "+budget.Plural(int64(len(p.Leaves)), "part")+
-			" by the spec, each kept exactly."),
+		words.When(len(p.Leaves) > 1, "The spec splits the budget into "+budget.Plural(int64(len(p.Leaves)), "part")+
+			", each kept exactly."),
 	)...)
 	for _, l := range p.Leaves {
 		if l.Needed {
@@ -55,7 +55,7 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 		}
 	}
 	if slices.ContainsFunc(p.Leaves, func(l plan.Leaf) bool { return l.Tables > 1 }) {
-		choices = append(choices, "The tables of one part of the budget share it among them.")
+		choices = append(choices, "The tables of one part of the budget share it.")
 	}
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {
@@ -87,7 +87,7 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 			of += " of the other tables"
 		}
 		choices = append(choices,
-			of+" is published, empty ones too: the list of cells comes from the spec, not from the data.")
+			of+" is published, also if empty: the list of cells comes from the spec, not from the data.")
 	}
 	return choices
 }

@@ -23,7 +23,7 @@ func TestMovedAmongOthers(t *testing.T) {
 		"Of the 12 published numbers, 2 of them as they were before they were made to add up (count_unbiased), on average at least ": {added,
 			{Path: "b", Cells: 10, Statistics: []report.Statistic{{Name: "count", Confidence: 0.95, Margin: 3}}}},
 		"Of the 2 published numbers, as they were before they were made to add up (count_unbiased), on average at least ": {added},
-		"The one published number, as it was before it was made to add up (count_unbiased), is off the exact count by 3 or less": {{Path: "c",
+		"The one published number, as it was before it was made to add up (count_unbiased), is within 3 of the exact count": {{Path: "c",
 			Cells: 1, Statistics: []report.Statistic{fitted}}},
 		"Of the 10 published numbers, on average at least ": {{Path: "b",
 			Cells: 10, Statistics: []report.Statistic{{Name: "count", Confidence: 0.95, Margin: 3}}}},

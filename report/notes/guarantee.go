@@ -108,7 +108,7 @@ func GuessSentence(g report.Guarantee) string {
 			right = fmt.Sprintf("at most %s times in %s", budget.Group(n-1), budget.Group(n))
 		}
 	}
-	return fmt.Sprintf("Somebody who knows everything about everybody else, and for whom it is an even bet whether one %s %s, would guess right %s after seeing all of this release; without it, 50%% of the time.",
+	return fmt.Sprintf("Someone who knows everything about everybody else, and thinks it an even bet whether one %s %s, would guess right %s after seeing this whole release; without it, 50%% of the time.",
 		g.Protects, bet, right)
 }
 
@@ -116,7 +116,7 @@ func GuessSentence(g report.Guarantee) string {
 // who is known to be in it.
 func knownSentence(g report.Guarantee) string {
 	return words.When(!g.Replaced(),
-		fmt.Sprintf("The promise is about whether a %s is in the data. Of the values of a %[1]s who is known to be, more can be learned; the certificate says at most how much.",
+		fmt.Sprintf("The promise is about whether a %s is in the data. If that is known, more can be learned about the values of the %[1]s; the certificate bounds how much.",
 			g.Protects))
 }
 
@@ -140,18 +140,18 @@ func PlainSentence(g report.Guarantee) string {
 // ProtectedSentence says what is protected.
 func ProtectedSentence(g report.Guarantee) string {
 	if g.ByRow() {
-		return fmt.Sprintf("Protected is each row of the data, as one %[1]s: of a %[1]s with several rows the promise holds row by row, and less of all of them together.",
+		return fmt.Sprintf("Each row of the data is protected, as one %[1]s. For a %[1]s with several rows the promise holds row by row, and is weaker for all of them together.",
 			g.Protects)
 	}
-	return fmt.Sprintf("Protected is each %s: %s together.", g.Protects, g.Unit)
+	return fmt.Sprintf("Each %s is protected: %s together.", g.Protects, g.Unit)
 }
 
 // countedSentence says which rows of a unit are counted, "" if each row is a unit.
 func countedSentence(g report.Guarantee) string {
 	return words.When(!g.ByRow(), "Of the rows of one "+g.Protects+words.Either(g.MaxRows > 1,
-		" at most "+countedRows(g)+" are counted; the rest were left out, chosen at random.",
-		" one is counted; any others were left out, chosen at random.")+
-		words.When(g.WithoutID != "", " Rows without an id are in no figure: all of them were left out."))
+		" at most "+countedRows(g)+" are counted, chosen at random.",
+		" one is counted, chosen at random.")+
+		words.When(g.WithoutID != "", " Rows without an id were left out."))
 }
 
 // boundsSentences say how the guarantee for figures and weights is achieved: the contribution of one unit is bounded.
@@ -193,12 +193,12 @@ func countedRows(g report.Guarantee) string {
 
 func WeakSentence(g report.Guarantee) string {
 	return words.When(g.Meaning.Weak,
-		fmt.Sprintf("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected then rests on what an attacker does not know.",
+		fmt.Sprintf("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected depends on what an attacker does not know.",
 			weakEpsilon, g.Protects))
 }
 
 func limitSentence(g report.Guarantee) string {
-	s := "The promise is about this release alone: what other releases from the same data reveal adds to it. It does not hide what is true in general."
+	s := "The promise covers this release; every other release from the same data adds to it. It does not hide what is true in general."
 	return s + words.When(g.Replaced(), " The number of units in the data (each "+g.Protects+") is treated as public."+
-		words.When(g.Rows != nil, " That is their number in all tables together: how many have rows in one of them is not."))
+		words.When(g.Rows != nil, " That is their number in all tables together; how many have rows in one of them is not public."))
 }

@@ -16,31 +16,31 @@ import (
 func Hazards(r *report.Report, account report.Account) []report.Hazard {
 	all := []report.Hazard{
 		{Hazard: "An ε without its terms",
-			Answer:     "Definition, parameters, unit, neighbours and method are stated together in every report and in the metadata of every table.",
+			Answer:     "Definition, parameters, unit, neighbours and method are stated together in the report and in every table's metadata.",
 			AnsweredBy: report.AnsweredByPlan},
 		largeEpsilon(r.Guarantee),
 		unitHazard(r.Guarantee),
 		rowsHazard(r.Guarantee),
 		relaxedHazard(r.Guarantee),
 		{Hazard: "ε compared across different promises",
-			Answer: fmt.Sprintf("Hold this ε only against those of releases with the same unit (%s), neighbours (%s) and definition.",
+			Answer: fmt.Sprintf("Compare this ε only with those of releases with the same unit (%s), neighbours (%s) and definition.",
 				r.Guarantee.Unit, r.Guarantee.Neighbours), AnsweredBy: report.AnsweredByPlan},
 		exactHazard(r, account),
 		choicesHazard(r),
 		{Hazard: "Sensitivities worked out wrongly",
-			Answer:     "The planner derives them from the spec's bounds, which are enforced; whoever checks this release derives them again.",
+			Answer:     "The planner derives them from the spec's bounds, which are enforced; whoever verifies this release derives them again.",
 			AnsweredBy: report.AnsweredByPlan},
 		compositionHazard(r.Status, account),
 		floatHazard(r),
 		randomnessHazard(r),
-		{Hazard: "Time, memory, messages and logs that tell",
-			Answer:     "No message, log or file name holds a value, and nothing published depends on how long anything took. Those who can watch the machine while it measures are not covered.",
+		{Hazard: "Time, memory, messages and logs that reveal values",
+			Answer:     "No message, log or file name holds a value, and nothing published depends on timing. Someone who can watch the machine while it measures is not covered.",
 			AnsweredBy: report.AnsweredByPlan},
 		{Hazard: "Trust in those who hold the raw data",
-			Answer:     "Whoever runs the measurement sees the data: the promise is about everybody who sees only what is published.",
+			Answer:     "Whoever runs the measurement sees the data. The promise is about everybody who sees only what is published.",
 			AnsweredBy: report.LeftToOffice},
 		{Hazard: "Raw data, working files and backups kept worse than results",
-			Answer:     "The working folder opens to its owner alone and the key in it is erased; the sources and every backup are the office's to keep.",
+			Answer:     "Only its owner can open the working folder, and its key is erased. The office keeps sources and backups safe.",
 			AnsweredBy: report.LeftToOffice},
 		{Hazard: "More collected than is needed",
 			Answer:     "A release cannot tell what else is held; it counted only the columns that the spec names.",
@@ -55,7 +55,7 @@ func Hazards(r *report.Report, account report.Account) []report.Hazard {
 
 func choicesHazard(r *report.Report) report.Hazard {
 	return report.Hazard{Hazard: "Bounds, categories or choices taken from the data", AnsweredBy: report.AnsweredByPlan,
-		Answer: "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read." +
+		Answer: "All are in the spec and its code books, which the plan contains; it was fixed before the data were read." +
 			words.When(r.Bounds.OfValues(),
 				" Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy.") +
 			words.When(r.Adapts(),
@@ -64,27 +64,27 @@ func choicesHazard(r *report.Report) report.Hazard {
 
 func floatHazard(r *report.Report) report.Hazard {
 	return report.Hazard{Hazard: "Noise in floating point", AnsweredBy: report.AnsweredByPlan,
-		Answer: "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly." +
+		Answer: "Counts, noise and their sums are integers; noise has fractions as parameters and is drawn exactly." +
 			words.When(r.Bounds.OfValues() || r.Bounds.OfWeights(),
 				" Values and weights are brought to multiples of their steps, and so to integers, before anything is added.") +
 			words.When(len(r.Figured()) > 0,
 				" Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more.") +
 			words.When(r.Together(),
-				" Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone.") +
+				" Tables are then made from noisy answers alone, so floating point there costs no privacy.") +
 			words.When(r.Adapts(),
 				" So are the scores by which the microdata's method chooses, and a choice is drawn exactly too.")}
 }
 
 func randomnessHazard(r *report.Report) report.Hazard {
 	return report.Hazard{Hazard: "Weak or repeated randomness",
-		Answer: "Noise comes from a key of the operating system's generator through HKDF-SHA256, apart for every question and every set of counts; a run that was cut off finds the same noise or refuses." +
+		Answer: "Noise is derived from a key of the operating system's generator by HKDF-SHA256, separately for every question and set of counts. A run that was cut off finds the same noise or refuses." +
 			words.When(r.Adapts(), " Choices that were made before it was cut off are replayed, and never made anew.") +
-			" That the key was drawn and erased cannot be seen from outside.", AnsweredBy: report.AnsweredByPlan}
+			" Nobody outside can see that the key was drawn and erased.", AnsweredBy: report.AnsweredByPlan}
 }
 
 func biasHazard(r *report.Report) report.Hazard {
 	h := report.Hazard{Hazard: "Bias from bounds, from what is left out, and from hiding negatives",
-		Answer:     "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.",
+		Answer:     "Every published number has its unbiased estimate. The margin does not cover what the spec's rules leave out, as the report says.",
 		AnsweredBy: report.AnsweredByPlan}
 	if len(r.Figured()) > 0 {
 		h.Answer = "Beside every count that is shown stands its unbiased estimate. Means, ratios, variances and quantiles are not unbiased, and the report says which figures are."
@@ -107,10 +107,10 @@ func biasHazard(r *report.Report) report.Hazard {
 func syntheticHazard(r *report.Report) report.Hazard {
 	const hazard = "Synthetic data taken for the truth"
 	if len(r.Microdata) == 0 {
-		put := words.When(r.Together(), ", or put together from noisy counts") +
+		put := words.When(r.Together(), ", or made from noisy counts") +
 			words.When(len(r.Figured()) > 0, ", or drawn or worked out from noisy answers")
 		return report.Hazard{Hazard: hazard,
-			Answer:     "There are none in this release: every number is a noisy count with an error of its own" + put + ".",
+			Answer:     "This release has none: every number is a noisy count with its own error" + put + ".",
 			AnsweredBy: report.AnsweredByPlan}
 	}
 	var drawn int64
@@ -175,7 +175,7 @@ func rowsHazard(g report.Guarantee) report.Hazard {
 			countedRows(g))
 	}
 	return report.Hazard{Hazard: hazard, Answer: counted +
-		", drawn by lot under a secret key; the bound is enforced and in the sensitivities.",
+		", chosen at random under a secret key. The bound is enforced, and the sensitivities include it.",
 		AnsweredBy: report.AnsweredByPlan}
 }
 
@@ -227,7 +227,7 @@ func compositionHazard(status report.Status, account report.Account) report.Haza
 		return report.Hazard{Hazard: hazard, Answer: "A rehearsal reads no data and loses nothing.",
 			AnsweredBy: report.AnsweredByPlan}
 	case status == report.Practice:
-		return report.Hazard{Hazard: hazard, Answer: "A practice account paid, whose cap nobody has approved.",
+		return report.Hazard{Hazard: hazard, Answer: "A practice account paid; nobody has approved its cap.",
 			AnsweredBy: report.LeftToApprovers}
 	case !account.Witnessed:
 		return report.Hazard{Hazard: hazard,
@@ -244,7 +244,7 @@ func smallGroups(r *report.Report) report.Hazard {
 		Answer: words.Either(r.Uneven(),
 			"The noise of a cell does not depend on how many are counted in it",
 			"The noise of a table is the same in every cell") +
-			", so small groups have the largest relative error; the report shows how that spreads."}
+			", so small groups have the largest relative error, which the report shows."}
 	if len(r.Tables) == 0 {
 		h.Answer = "Noise moves the small counts that a model rests on by as much as the large ones."
 	}

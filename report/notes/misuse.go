@@ -16,21 +16,21 @@ func Misuse(r *report.Report) []string {
 	some := report.PathsWhere(r.Tables, report.Table.SomeCells)
 	return words.NonEmpty(
 		words.When(r.Status == report.Practice,
-			"Do not use them outside the team that made them: this is practice, not a release."),
+			"Do not use them outside the team that made them: this is practice."),
 		words.When(r.Status == report.Rehearsal,
 			"Do not use them for any statement about the world: the data were made up."),
 		tableWarning(r), cellWarning(r), comparisonWarning(r),
-		"Do not try to find out anything about a single "+r.Guarantee.Protects+
-			", or join with other data for that purpose.",
+		"Do not try to learn anything about a single "+r.Guarantee.Protects+
+			", nor link the figures with other data to do so.",
 		smallNumberWarning(r),
 		words.When(report.Weighted(r.Tables),
-			"Do not take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it holds the noise for privacy alone, and the sampling error comes on top."),
+			"Do not take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it covers only the noise added for privacy, and sampling error comes on top."),
 		words.When(len(r.Figured()) > 0,
 			"Do not quote a mean, a ratio or another figure without its interval, or where its flag says that it has none."),
 		words.When(some != nil, fmt.Sprintf(
-			"Do not take what %s not have for empty or small: noise had a part in what is shown there.", tablesDoText(some))),
+			"Do not take what %s not have for empty or small: noise helped decide what is shown there.", tablesDoText(some))),
 		words.When(len(r.Microdata) > 0,
-			"Do not take a row of microdata for somebody, or for a row of the data: no row is anybody's."),
+			"Do not take a row of microdata for a person or for a row of the data: it is nobody's."),
 	)
 }
 
@@ -52,8 +52,8 @@ func NotReading(r *report.Report) []string {
 	kinds := figureKinds(r.Tables)
 	_, withheld, _ := figuresIn(r.Tables)
 	figures := words.NonEmpty(
-		"Do not work out a percentage or a rate over a small base without its margin: the base is noisy too.",
-		"Do not take a difference from exact figures published elsewhere for an error of either, and do not check exact figures by these.",
+		"Do not compute a percentage or a rate over a small base without its margin: the base is noisy too.",
+		"Do not take a difference from exact figures published elsewhere for an error, and do not check exact figures by these.",
 		words.When(pluralsOf(kinds, isBiased) != nil,
 			"Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size."),
 		words.When(withheld > 0,

@@ -25,15 +25,15 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []strin
 	s := r.CountName()
 	listed := report.TablesWhere(r.Tables, func(t report.Table) bool { return !t.Aside })
 	shown := words.Either(isAllFitted(r), fmt.Sprintf("No %s is below zero.", s),
-		fmt.Sprintf("The column %s shows such a number as 0: here %s of %s.", s,
+		fmt.Sprintf("Column %s shows such a number as 0: here %s of %s.", s,
 			budget.Group(report.Total(listed, report.Table.ShownAsZero)), budget.Group(r.Accuracy.Numbers)))
 	notes := []report.Note{
-		{Heading: "Every number brings its own error",
-			Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number could be zero.",
+		{Heading: "Every number has an error of its own",
+			Text: fmt.Sprintf("The exact %[3]s lies between %[1]s_low and %[1]s_high with a chance of %[2]s. If %[1]s_flag says noise_dominates, the interval reaches zero.",
 				s, r.Chance(), exactName(r))},
 		differenceNote(r),
 		{Heading: "Below zero is not a mistake",
-			Text: fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. ",
+			Text: fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased can fall below zero if few or none were counted. That keeps its average right. ",
 				s) + shown + raisedText(r, s)},
 	}
 	if anyCounting(r.Tables) {
@@ -47,7 +47,7 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []strin
 
 // samplingNote says which errors noise does not include.
 var samplingNote = report.Note{Heading: "Noise is not sampling error",
-	Text: "The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."}
+	Text: "Margins cover the noise added for privacy and nothing else. The error of a sample, and of wrong or missing answers, comes on top."}
 
 // microdataNotes say what microdata are for.
 func microdataNotes(r *report.Report) []report.Note {
@@ -79,7 +79,7 @@ func microdataSums(r *report.Report) string {
 
 // sumsNote says what to add up, and with which error.
 func sumsNote(r *report.Report, s string) report.Note {
-	raised := fmt.Sprintf("Showing negative numbers as 0 makes sums over %s too high.", s)
+	raised := fmt.Sprintf("Because negative numbers are shown as 0, sums over %s are too high.", s)
 	switch {
 	case isAllFitted(r):
 		raised = fmt.Sprintf("Making counts add up has moved %[1]s: a sum over it is no estimate with an error of its own.",
@@ -90,32 +90,32 @@ func sumsNote(r *report.Report, s string) report.Note {
 	}
 	n := report.Note{Heading: "Add up the unbiased column",
 		Text: raised + fmt.Sprintf(
-			" For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)}
+			" For sums, averages, differences and models use %[1]s_unbiased, with standard error %[1]s_noise_se.", s)}
 	counting := report.TablesWhere(r.Tables, func(t report.Table) bool { return t.Cumulative == nil })
 	others := len(report.TablesWhere(counting, func(t report.Table) bool { return t.Statistics[0].Reconstructed() }))
 	alone := len(counting) - others
 	root := fmt.Sprintf("the noise of a sum has standard error √n × %s_noise_se.", s)
-	hangs := fmt.Sprintf("the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which adds cells up with the error that they have together. The %s_noise_se of the cells added up are the most that it can be.",
+	hangs := fmt.Sprintf("the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which knows its error. It is at most the sum of the cells' %s_noise_se.",
 		s)
 	switch {
 	case others == 0:
 		n.Text += " Over n cells of one table " + root
 	case alone == 0:
-		n.Text += " In tables that were put together from several measurements " + hangs
+		n.Text += " In tables made from several measurements " + hangs
 	default:
-		n.Text += " Over n cells of a table that was measured by itself " + root +
-			" In tables that were put together from several " + hangs
+		n.Text += " Over n cells of a table measured by itself, " + root +
+			" In tables made from several measurements, " + hangs
 	}
 	return n
 }
 
 // agreementNotes say which tables add up to one another.
 func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []string) []report.Note {
-	const exactly = "what two of them both tell (the total, the counts of an attribute, of a level and of a coarser one that it lies within) is the same in both once cells are added up, but for rounding in floating point"
+	const exactly = "whatever two of them both contain (the total, the counts of an attribute or of a level) is the same once cells are added up, but for rounding in floating point"
 	published := words.Either(r.FittedSome(),
-		fmt.Sprintf(" That holds in %s_unbiased, and in %[1]s of those tables alone that are named under “%[2]s”.", s,
+		fmt.Sprintf(" That holds for %s_unbiased, and for %[1]s only in the tables named under “%[2]s”.", s,
 			report.NoteOnAddingUp),
-		fmt.Sprintf(" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.",
+		fmt.Sprintf(" That holds for %[1]s_unbiased, not for %[1]s, which is rounded and never negative: do not add it up.",
 			s)) +
 		words.When(anyCumulative(r.Tables),
 			" Of a table that counts up take the row of the last category instead of adding up.")
@@ -154,10 +154,10 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 		Text: but + "These tables were made from the same noisy answers: " + strings.Join(sets, "; likewise ") +
 			words.Either(len(sets) > 1, ". Among those of one such set ", ". Among them ") + exactly + "." + published}}
 	if len(alone) > 0 {
-		separately := words.Either(len(alone) == 1, "Measured separately, with noise of its own, was ",
-			"Measured separately, with noise of their own, were ")
+		separately := words.Either(len(alone) == 1, "Measured separately, with noise of its own: ",
+			"Measured separately, with noise of their own: ")
 		notes = append(notes, report.Note{Heading: report.NoteOthersDoNot, Text: separately + words.FirstFew(alone) +
-			". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
+			". A total taken from such a table differs from the same total elsewhere. Take a figure from the table that has it with the smallest error."})
 	}
 	return notes
 }
@@ -171,7 +171,7 @@ func inconsistencyText(r *report.Report, columns []string) string {
 			return slices.ContainsFunc(t.By, func(by string) bool { return plan.AttributeOf(by).Column == column })
 		})
 		fmt.Fprintf(&sentences,
-			"Not all that was measured of %s fits together: two of %s may agree in no more than what they have beside it. ",
+			"Levels of %s were measured that do not fit together: two of %s may agree only in what they have besides %[1]s. ",
 			column, words.FirstFew(paths))
 	}
 	return sentences.String()
@@ -191,9 +191,9 @@ func exactCount(r *report.Report) string {
 	}
 	rows += words.When(r.Bounds.OfWeights(), ", each counting by its weight as that is bounded") +
 		words.When(r.Bounds != nil && len(r.Bounds.Tables) > 0, ", in tables with bounds of their own no more than those")
-	return "The count that the margins are about is taken after the rules of the spec were applied: " + rows +
+	return "The margins are about the count after the rules of the spec: " + rows +
 		", with unknown and missing values refused, dropped or put into a category as the spec says" + beside +
-		". What those rules leave out is not part of the margin."
+		". The margin does not cover what those rules leave out."
 }
 
 // exactName names the exact figure that the interval of a count covers.

@@ -42,10 +42,10 @@ func tableWarning(r *report.Report) string {
 	case len(never) == 1:
 		text = fmt.Sprintf(NotToUse+" %s cell by cell: %s.", never[0], unfitReason(r, never[0]))
 	case len(never) <= namedTables:
-		text = fmt.Sprintf(NotToUse+"s %s cell by cell: the noise is large beside an average cell of each.",
+		text = fmt.Sprintf(NotToUse+"s %s cell by cell: the noise is large compared with an average cell of each.",
 			words.List(never))
 	default:
-		text = fmt.Sprintf("Do not use %d tables cell by cell: the noise is large beside an average cell of each. The %s says which.",
+		text = fmt.Sprintf("Do not use %d tables cell by cell: the noise is large compared with an average cell of each. The %s says which.",
 			len(never), VerdictColumn)
 	}
 	switch first := addUpFirst(r, never); {
@@ -62,7 +62,7 @@ func tableWarning(r *report.Report) string {
 // unfitReason says why the cells of a table must not be used one by one, and how many of them could be zero.
 func unfitReason(r *report.Report, path string) string {
 	t := r.Tables[slices.IndexFunc(r.Tables, func(t report.Table) bool { return t.Path == path })]
-	return fmt.Sprintf("the noise is large beside an average cell, and %s of its %s could be zero",
+	return fmt.Sprintf("the noise is large compared with an average cell, and %s of its %s could be zero",
 		budget.Group(t.NoiseCells()), budget.Plural(t.Possible(), "cell"))
 }
 
@@ -86,9 +86,9 @@ func cellWarning(r *report.Report) string {
 		names = append(names, fmt.Sprintf("%s (%s of %s)", t.Path, budget.Group(t.NoiseCells()), budget.Group(t.Possible())))
 	}
 	where := words.Either(len(in) > namedTables, fmt.Sprintf("in %d tables, worst in ", len(in)), "in ")
-	text := fmt.Sprintf("Do not use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ",
+	text := fmt.Sprintf("Do not use a single cell that could be zero because its interval reaches zero: %s of %s, %s%s. ",
 		budget.Group(cells), budget.Group(of), where, words.List(names))
-	return text + "The report’s list " + ZeroSection +
+	return text + "The list " + ZeroSection +
 		words.Either(r.ZerosNamed(), " names them.", " says how to find them.")
 }
 
@@ -97,5 +97,5 @@ func cellWarning(r *report.Report) string {
 func smallNumberWarning(r *report.Report) string {
 	_, cells, _ := r.CouldBeZero()
 	return words.When(cells == 0 && len(r.Tables) > 0,
-		"Do not decide anything on a number whose interval reaches zero: it could be zero, as 0 could be more.")
+		"Do not decide anything by a number whose interval reaches zero: it could be zero, and a 0 could be more.")
 }

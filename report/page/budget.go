@@ -21,7 +21,7 @@ func (r View) CostFacts() []report.Note {
 			Text: "nothing: a rehearsal reads no data, and its account is gone. A release would cost " + cost + "."}}
 	case report.Practice:
 		paid := words.Either(r.Budget.Receipt.Number == 1,
-			fmt.Sprintf("practice account %s, opened with room for three releases like the first that was tried on it; this was %s. If it is the one that was tried first, two more like it fit; then nothing more may be released from this account.",
+			fmt.Sprintf("practice account %s, which has room for three releases like the first one tried on it; this was %s. If this was that first one, there is room for two more.",
 				account, debit),
 			fmt.Sprintf("practice account %s, which has room for three releases like its first; this was %s.", account, debit))
 		return []report.Note{{Heading: "Cost", Text: cost}, {Heading: "Paid by", Text: paid}}

@@ -15,11 +15,35 @@ import (
 func (r View) NoApprovals() string {
 	switch r.Status {
 	case report.Rehearsal:
-		return "none: a rehearsal is of made-up data, and asks for none"
+		return "none: a rehearsal uses made-up data and asks for none"
 	case report.Practice:
-		return "none, and none are asked for: nobody has approved what was spent of a practice account"
+		return "none: a practice account asks for none"
 	}
-	return "none stand in the ledger's entry of the debit; whether the account asks for any, its policy tells"
+	return "none in the ledger's entry of the debit; the policy of the account says whether it asks for any"
+}
+
+// approvedText says for when a signature stands: for the debit of that day, or until a day.
+func approvedText(debited string, a report.Approval) string {
+	return words.Either(a.Until != "", "standing, until "+a.Until, "debit of "+debited)
+}
+
+// answerers says on what the answer to a hazard rests.
+var answerers = map[report.Answerer]string{
+	report.AnsweredByPlan:  "plan",
+	report.LeftToOffice:    "office",
+	report.LeftToApprovers: "to be weighed",
+}
+
+// HazardsInOrder returns all hazards, those to be weighed first.
+func (r View) HazardsInOrder() []report.Hazard {
+	weighed := r.Certificate.Weighed()
+	return append(weighed, slices.DeleteFunc(slices.Clone(r.Certificate.Hazards),
+		func(h report.Hazard) bool { return h.AnsweredBy == report.LeftToApprovers })...)
+}
+
+// WeighedText says who weighs hazards, "" if none has to be.
+func (r View) WeighedText() string {
+	return words.When(len(r.Certificate.Weighed()) > 0, "Those who approve or read it weigh the first ones.")
 }
 
 // WholeLoss names the row of the whole release by what differs between neighbours.

@@ -1,7 +1,7 @@
 package page
 
-// This file draws the chart of where the budget went: a bar for each part of the budget, and within it one for each
-// group of tables.
+// This file shows where the budget went: a row with a bar for each part of the budget, and within it one for each group
+// of tables.
 
 import (
 	"cmp"
@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	mostBars   = 24 // parts of the budget in a readable chart
 	mostWithin = 8  // groups within a part
 	mostSplit  = 12 // parts whose groups are shown
 )
 
 // budgetChart is the chart with its bars from the top.
 type budgetChart struct {
-	Of     string // what a bar within a part stands for, such as "table"; "" if no part is divided
-	Bars   []budgetBar
-	Height int
+	Of    string // what a bar within a part stands for, such as "table"; "" if no part is divided
+	Split bool   // whether the spec splits the budget
+	Bars  []budgetBar
 }
 
 // budgetBar is a part of the budget or, with Within, what a group of tables took of one.
@@ -29,41 +28,32 @@ type budgetBar struct {
 	Label  string
 	Part   float64 // of the whole budget
 	Within bool
-	Y      int // of its text's baseline, in pixels
+	Leaf   *report.Leaf // as the spec fixed it; nil for a bar within a part
 }
 
-// budgetChartOf groups the budget as finely as is readable.
-func budgetChartOf(r *report.Report) budgetChart {
-	leaves := leafBars(r)
-	if len(leaves) > mostBars {
-		leaves = largestBars(leaves, mostBars, "all others")
-	}
-	c := budgetChart{}
+// BudgetChart groups the budget as finely as is readable.
+func (r View) BudgetChart() budgetChart {
+	leaves := leafBars(r.Report)
+	c := budgetChart{Split: len(leaves) > 1}
 	for _, leaf := range leaves {
 		var within []budgetBar
 		of := ""
 		if len(leaves) <= mostSplit {
-			of, within = barsWithin(r, leaf.Label)
+			of, within = barsWithin(r.Report, leaf.Label)
 		}
-		switch {
-		case len(within) > 1:
-			c.Of = of
-			if leaf.Label == "" {
-				leaf.Label = "whole budget"
-			}
-		case leaf.Label == "" && len(within) == 1:
+		if leaf.Label == "" && len(within) == 1 {
 			leaf.Label = within[0].Label
 		}
-		leaf.Y, c.Height = c.Height+17, c.Height+38
+		leaf.Label = cmp.Or(leaf.Label, "whole budget")
 		c.Bars = append(c.Bars, leaf)
 		if len(within) < 2 {
 			continue
 		}
+		c.Of = of
 		for _, b := range within {
-			b.Within, b.Y, c.Height = true, c.Height+14, c.Height+30
+			b.Within = true
 			c.Bars = append(c.Bars, b)
 		}
-		c.Height += 14
 	}
 	return c
 }
@@ -72,7 +62,7 @@ func budgetChartOf(r *report.Report) budgetChart {
 func leafBars(r *report.Report) []budgetBar {
 	var bars []budgetBar
 	for _, l := range r.Budget.Leaves {
-		b := budgetBar{Label: l.Path}
+		b := budgetBar{Label: l.Path, Leaf: &l}
 		for _, s := range r.Strategies {
 			if s.Leaf == l.Path {
 				b.Part += s.PartOfBudget
@@ -150,11 +140,5 @@ func barsOf[T any](all []T, in func(T) bool, key func(T) string, part func(T) fl
 	return bars
 }
 
-// Top returns the top of the bar, in pixels, under its text.
-func (b budgetBar) Top() int { return b.Y + 6 }
-
 // Width returns the bar's share of the available width, at least a visible sliver.
 func (b budgetBar) Width() string { return percent(min(1, max(0.003, b.Part))) }
-
-// Short returns its label, shortened to fit above it.
-func (b budgetBar) Short() string { return clip(b.Label, 2*labelRunes) }

@@ -6,15 +6,11 @@ package page
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
-
-// labelRunes is the largest length of a label next to a chart on a narrow page.
-const labelRunes = 18
 
 // scale is the interval of numbers that a chart shows.
 type scale struct{ low, high float64 }
@@ -48,7 +44,7 @@ func (s scale) roundTicks(most int) (scale, []float64) {
 }
 
 // axisRunes is the number of characters that fit side by side under a strip on a narrow page.
-const axisRunes = 24
+const axisRunes = 18
 
 // ticksWithin returns as many ticks, up to five, as have room for their numbers side by side.
 func ticksWithin(s scale, runes int) (scale, []float64) {
@@ -102,23 +98,6 @@ func axisOf(points []report.Point, zero bool) scale {
 // percent writes a share of the width.
 func percent(part float64) string {
 	return strconv.FormatFloat(float64(100*part), 'f', 2, 64) + "%"
-}
-
-// twoLines splits a label that is longer than a line at the end of a word or of a part of one, and shortens what does
-// not fit on two lines.
-func twoLines(label string, most int) (first, second string) {
-	runes := []rune(label)
-	if len(runes) <= most {
-		return label, ""
-	}
-	at := most
-	for i := most; i > most/3; i-- {
-		if runes[i] == ' ' || strings.ContainsRune(" -/_,;", runes[i-1]) {
-			at = i
-			break
-		}
-	}
-	return strings.TrimSpace(string(runes[:at])), clip(strings.TrimSpace(string(runes[at:])), most)
 }
 
 // clip shortens a label to `most` characters.

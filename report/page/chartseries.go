@@ -1,7 +1,8 @@
 package page
 
-// This file draws the charts of series: a strip of intervals for categories, a line with its band for numbers and days,
-// and a heat map for two attributes.
+// This file draws the charts of series. A chart of categories, or of two attributes, is a table that is read and heard
+// as it is seen: a strip beside each figure, or a shade behind it. Many numbers or days are a line with its band, and
+// have a list of the figures behind it.
 
 import (
 	"cmp"
@@ -21,105 +22,81 @@ import (
 // leastAlong is the least number of numbers or days for a line; fewer are drawn as a strip.
 const leastAlong = 25
 
-// seriesChart is a chart of a series: exactly one of Strip, Line and Heat is set.
+// seriesChart is a chart of a series: exactly one of Strip, Line and Grid is set.
 type seriesChart struct {
-	ID      string
-	Table   string
-	Title   string
-	Text    string // describes the chart for readers who cannot see it
-	Caption string
-	Height  int
-	Strip   *stripChart
-	Line    *lineChart
-	Heat    *heatChart
-	// OffPaper reports that its list of figures is shown only on a screen.
-	OffPaper bool
+	ID       string
+	Table    string
+	Marginal string
+	Count    bool // it is of the count of its table, which may be there only for other figures
+	Title    string
+	Caption  string
+	Strip    *stripChart
+	Line     *lineChart
+	Grid     *gridChart
 	*report.Series
 }
 
 // tick is a round number on an axis.
 type tick struct{ Text, At, Anchor string }
 
-// stripChart has a row for each cell: a dot, and the interval around it.
+// stripChart has a row for each cell: its figure, and a dot with the interval around it.
 type stripChart struct {
-	Rows        []stripRow
-	Ticks       []tick
-	From, Width string // position of the plot
-	Foot        int    // baseline of the ticks' text, in pixels
+	Rows  []stripRow
+	Ticks []tick
 }
 
-// stripRow is a cell. Its positions are shares of the plot's width.
+// stripRow is a cell. Its positions are shares of the width of the strip.
 type stripRow struct {
-	Label, More     string // two lines, if it does not fit one
-	Value, Full     string
-	Y, Middle       int // baseline of its text, and middle of its bar
-	At, From, To    string
-	Shown, Interval bool
-	Told            bool // it could not be zero
+	Label           string
+	Point           report.Point
+	At, From, Width string
+	Interval        bool
 }
 
 // lineChart is a line with a band. Paths are in thousandths of the plot's sides.
 type lineChart struct {
+	Text       string // describes the line for readers who cannot see it
 	Line, Band string
 	Across     []tick      // along the foot
-	Unsure     []heatLabel // points that could be zero
+	Unsure     []linePoint // points that could be zero
 	Up         []tick
 	Plot, Foot int // height of the plot, and baseline of the ticks' text, in pixels
+	Height     int
 	// From and Width are the position of the plot, next to the numbers of Up on a narrow page.
 	From, Width string
 }
 
-// heatChart shades the cells of two attributes.
-type heatChart struct {
-	Columns []heatLabel
-	Rows    []heatLabel
-	Cells   []heatCell
-	Classes []report.MapClass // without a path
-	Hatched bool
-	Head    int // height of the labels above, in pixels
-	Tilted  bool
-	Width   string // of a cell
+// linePoint is the position of a point of a line.
+type linePoint struct {
+	At string
+	Y  int
 }
 
-// heatLabel is the label of a row or a column, or of a point of a line.
-type heatLabel struct {
-	Text string
-	At   string
-	Y    int
+// gridChart shades the cells of two attributes.
+type gridChart struct{ Rows []gridRow }
+
+// gridRow is a row of cells.
+type gridRow struct {
+	Label string
+	Cells []gridCell
 }
 
-// heatCell is a cell: hatched if it has no figure or could be zero.
-type heatCell struct {
-	X, Middle string
-	Y         int
-	Shade     int // 0 if hatched
-	Value     string
-	Full      string
+// gridCell is a cell: hatched, with shade 0, if it has no figure or could be zero.
+type gridCell struct {
+	Shade int
+	Point report.Point
 }
 
-const (
-	stripPitch = 22
-	labelPitch = 14 // between the lines of a label
-	linePlot   = 170
-	heatPitch  = 24
-)
-
-// mostOnPaper is the number of figures that the lists behind charts contain on paper, in total: each takes some two
-// kilobytes of a PDF.
-const mostOnPaper = 1000
+// linePlot is the height of a line's plot, in pixels.
+const linePlot = 170
 
 // chartsOf returns the charts of all series, in the order of the tables.
 func chartsOf(r *report.Report) []seriesChart {
 	var all []seriesChart
-	listed := 0
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		for k := range t.Series {
-			c := chartOf(t, k, fmt.Sprintf("chart-%d", len(all)+1))
-			if c.OffPaper = listed+len(c.Points) > mostOnPaper; !c.OffPaper {
-				listed += len(c.Points)
-			}
-			all = append(all, c)
+			all = append(all, chartOf(t, k, fmt.Sprintf("chart-%d", len(all)+1)))
 		}
 	}
 	return all
@@ -132,35 +109,31 @@ func chartOf(t *report.Table, k int, id string) seriesChart {
 	title := words.Either(k == 0 && count.Of != "", "Count of "+count.Of, words.Capital(s.What)) +
 		words.When(len(s.Of) > 0, " by "+words.List(s.Of)) +
 		words.When(t.Cumulative != nil, ", added up along "+words.List(t.Cumulative))
-	c := seriesChart{ID: id, Table: t.Path, Series: s, Title: title}
-	intervals := words.Level(count.Confidence) + " intervals"
+	c := seriesChart{ID: id, Table: t.Path, Marginal: t.Marginal, Count: k == 0, Series: s, Title: title}
+	c.Caption = words.Level(count.Confidence) + " intervals"
 	if k == 0 {
-		intervals += ", ±" + words.Margin(count.Margin) + words.When(count.Largest > 0, " at most") +
+		c.Caption += ", ±" + words.Margin(count.Margin) + words.When(count.Largest > 0, " at most") +
 			words.When(count.Fitted != nil, " around the unbiased count")
 	} else if f := t.Figures[k-1]; f.HalfWidth != nil {
-		intervals += ", typically " + f.HalfText()
+		c.Caption += ", typically " + f.HalfText()
 	}
 	switch {
 	case s.Columns != nil:
-		c.drawHeat()
-		c.Caption = words.Capital(intervals) + "."
+		c.drawGrid()
 	case s.Ordered >= leastAlong:
 		c.drawLine(k == 0)
-		c.Caption = "Band: " + intervals + ", at each place by itself."
+		c.Caption += ", each for its own point"
 		for i := s.Ordered; i < len(s.Points); i++ {
-			c.Caption += fmt.Sprintf(" Beside it, %s: %s.", s.Labels[i], s.Points[i].Text())
+			c.Caption += fmt.Sprintf("; %s, not on the line: %s", s.Labels[i], s.Points[i].Text())
 		}
 	default:
 		c.drawStrip(k == 0)
-		c.Caption = "Bars around the dots, hidden where they are narrower: " + intervals + "."
 	}
-	c.Caption += words.When(s.Columns == nil && c.UnsureText() != "", " Hollow: "+c.UnsureText()+".") +
-		words.When(k == 0 && count.CellsDifferFrom != 0, " "+differenceText(count))
-	c.Text = c.summaryText()
+	c.Caption += words.When(k == 0 && count.CellsDifferFrom != 0, "; smallest real difference "+distanceText(count)) + "."
 	return c
 }
 
-// summaryText says in a sentence what a chart shows.
+// summaryText says in a sentence what a line shows.
 func (s seriesChart) summaryText() string {
 	low, high := -1, -1
 	hidden := map[synth.Flag]int64{}
@@ -178,71 +151,71 @@ func (s seriesChart) summaryText() string {
 	}
 	text := budget.Plural(int64(len(s.Points)), "cell")
 	if low >= 0 {
-		text += fmt.Sprintf(": from %s (%s) to %s (%s)", s.Points[low].Text(), s.pointName(low), s.Points[high].Text(),
-			s.pointName(high))
+		text += fmt.Sprintf(": from %s (%s) to %s (%s)", s.Points[low].Text(), s.Labels[low], s.Points[high].Text(),
+			s.Labels[high])
 	}
 	for _, flag := range []synth.Flag{synth.Withheld, synth.Unbounded} {
 		if n := hidden[flag]; n > 0 {
 			text += fmt.Sprintf("; %s %s", budget.Group(n), flag)
 		}
 	}
-	return text + ". The table behind the chart has every figure."
+	return text + ". The list below has every figure."
 }
 
-// pointName returns the label of a point: its row and its column if it has both.
-func (s seriesChart) pointName(i int) string {
-	if n := len(s.Columns); n > 0 {
-		return s.Labels[i/n] + ", " + s.Columns[i%n]
+// intervalText returns the interval of a point, "" for none.
+func intervalText(p report.Point) string {
+	switch {
+	case p.Low == nil && p.High == nil:
+		return ""
+	case p.Low != nil && p.High != nil && *p.Low == *p.High:
+		return "exact"
+	case p.Low != nil && p.High != nil && *p.Low >= 0:
+		return p.LowText() + "–" + p.HighText()
 	}
-	return s.Labels[i]
-}
-
-// pointText names a point with its figure and its interval.
-func (s seriesChart) pointText(i int) string {
-	p := s.Points[i]
-	text := s.pointName(i) + ": " + p.Text()
-	if p.Value == nil {
-		return text
-	}
-	return text + fmt.Sprintf(" (%s to %s)", p.LowText(), p.HighText()) + words.When(p.Unsure() != "", ", "+p.Unsure())
+	return p.LowText() + " to " + p.HighText()
 }
 
 func (c *seriesChart) drawStrip(zero bool) {
 	sc, ticks := ticksWithin(axisOf(c.Points, zero), axisRunes)
-	strip := &stripChart{Ticks: ticksOf(sc, ticks), From: "37%", Width: "41%"}
-	y := 15
+	strip := &stripChart{Ticks: ticksOf(sc, ticks)}
 	for i, p := range c.Points {
-		row := stripRow{Full: c.pointText(i), Value: p.Text(), Y: y, Middle: y - 4}
-		if row.Label, row.More = twoLines(c.Labels[i], labelRunes); row.More != "" {
-			row.Middle += labelPitch / 2
-			y += labelPitch
-		}
-		y += stripPitch
+		row := stripRow{Label: c.Labels[i], Point: p}
 		if p.Value != nil {
-			row.Shown, row.Told, row.At = true, p.IsSure(), percent(sc.position(*p.Value))
-			if p.Low != nil && p.High != nil {
-				row.Interval, row.From, row.To = true, percent(sc.position(*p.Low)), percent(sc.position(*p.High))
-			}
+			row.At = percent(sc.position(*p.Value))
+		}
+		if p.Value != nil && p.Low != nil && p.High != nil {
+			from, to := sc.position(*p.Low), sc.position(*p.High)
+			row.Interval, row.From, row.Width = true, percent(from), percent(to-from)
 		}
 		strip.Rows = append(strip.Rows, row)
 	}
-	strip.Foot = y + 3
-	c.Strip, c.Height = strip, strip.Foot+6
+	c.Strip = strip
 }
 
-// ticksOf positions round numbers.
+// ticksOf positions round numbers, the first and the last within the ends of the axis.
 func ticksOf(s scale, numbers []float64) []tick {
 	all := make([]tick, len(numbers))
 	for i, v := range numbers {
-		all[i] = tick{Text: words.Figure(v), At: percent(s.position(v)), Anchor: "middle"}
+		all[i] = tick{Text: words.Figure(v), At: percent(s.position(v)), Anchor: anchorOf(i, len(numbers))}
 	}
 	return all
+}
+
+// anchorOf returns where the text of a tick lies beside its place.
+func anchorOf(i, of int) string {
+	switch i {
+	case 0:
+		return "start"
+	case of - 1:
+		return "end"
+	}
+	return "middle"
 }
 
 func (c *seriesChart) drawLine(zero bool) {
 	points := c.Points[:c.Ordered]
 	sc, ticks := axisOf(points, zero).roundTicks(5)
-	line := &lineChart{Plot: linePlot, Foot: linePlot + 34}
+	line := &lineChart{Text: c.summaryText(), Plot: linePlot, Foot: linePlot + 34, Height: linePlot + 40}
 	x := func(i int) int { return int(math.Round(float64(i) / float64(len(points)-1) * 1000)) }
 	y := func(v float64) int { return int(math.Round((1 - sc.position(v)) * 1000)) }
 	var path, band strings.Builder
@@ -262,7 +235,7 @@ func (c *seriesChart) drawLine(zero bool) {
 			fmt.Fprintf(&path, "%s%d %d", words.Either(begun, "L", "M"), x(i), y(*p.Value))
 			begun = true
 			if !p.IsSure() {
-				line.Unsure = append(line.Unsure, heatLabel{Text: c.pointText(i), At: percent(float64(x(i)) / 1000),
+				line.Unsure = append(line.Unsure, linePoint{At: percent(float64(x(i)) / 1000),
 					Y: 16 + int(math.Round((1-sc.position(*p.Value))*linePlot))})
 			}
 		}
@@ -293,17 +266,10 @@ func (c *seriesChart) drawLine(zero bool) {
 	}
 	for k := range most {
 		i := k * (len(points) - 1) / (most - 1)
-		anchor := "middle"
-		switch k {
-		case 0:
-			anchor = "start"
-		case most - 1:
-			anchor = "end"
-		}
 		line.Across = append(line.Across, tick{Text: axisLabel(c.Labels[i]), At: percent(float64(x(i)) / 1000),
-			Anchor: anchor})
+			Anchor: anchorOf(k, most)})
 	}
-	c.Line, c.Height = line, line.Foot+6
+	c.Line = line
 }
 
 // lineRunes is the number of characters that fit side by side under a line on a narrow page.
@@ -315,62 +281,19 @@ func axisLabel(label string) string {
 	return clip(from, lineRunes/3-2)
 }
 
-// wideRunes is the number of characters that fit side by side above the cells of a heat map on a narrow page.
-const wideRunes = 34
-
-func (c *seriesChart) drawHeat() {
+func (c *seriesChart) drawGrid() {
 	n := len(c.Columns)
-	heat := &heatChart{Width: percent(1 / float64(n)), Head: 22}
-	longest, widest := 0, 0
-	for _, label := range c.Columns {
-		longest = max(longest, len([]rune(label)))
-	}
-	if heat.Tilted = (longest+1)*n > wideRunes; heat.Tilted {
-		heat.Head = 18 + 5*min(longest, labelRunes)
-	}
-	for i, label := range c.Columns {
-		heat.Columns = append(heat.Columns,
-			heatLabel{Text: clip(label, labelRunes), At: percent((float64(i) + 0.5) / float64(n))})
-	}
-	for i, label := range c.Labels {
-		heat.Rows = append(heat.Rows, heatLabel{Text: clip(label, labelRunes), Y: heat.Head + i*heatPitch + 16})
-	}
 	s := shading.New(c.descendingFigures(), shading.Most)
-	for i, shade := range s.All {
-		heat.Classes = append(heat.Classes, report.MapClass{Range: s.Text(i), Shade: shade})
-	}
+	grid := &gridChart{Rows: make([]gridRow, len(c.Labels))}
 	for i, p := range c.Points {
-		cell := heatCell{X: percent(float64(i%n) / float64(n)), Middle: percent((float64(i%n) + 0.5) / float64(n)),
-			Y: heat.Head + i/n*heatPitch, Full: c.pointText(i)}
+		cell := gridCell{Point: p}
 		if p.IsSure() {
 			cell.Shade = s.All[s.Class(*p.Value)]
-		} else {
-			heat.Hatched = true
 		}
-		if p.Value != nil {
-			cell.Value = p.Text()
-		}
-		widest = max(widest, len([]rune(cell.Value)))
-		heat.Cells = append(heat.Cells, cell)
+		grid.Rows[i/n].Label = c.Labels[i/n]
+		grid.Rows[i/n].Cells = append(grid.Rows[i/n].Cells, cell)
 	}
-	if (widest+2)*n > wideRunes {
-		for i := range heat.Cells {
-			heat.Cells[i].Value = ""
-		}
-	}
-	c.Heat, c.Height = heat, heat.Head+len(c.Labels)*heatPitch+2
-}
-
-// UnsureText says that some figures could be zero, "" if none could.
-func (s seriesChart) UnsureText() string {
-	unsure := slices.ContainsFunc(s.Points, func(p report.Point) bool { return p.Unsure() != "" })
-	return words.When(unsure, report.CouldBeZero)
-}
-
-// HatchedText says what hatched cells of a heat map mean.
-func (s seriesChart) HatchedText() string {
-	hidden := slices.ContainsFunc(s.Points, func(p report.Point) bool { return p.Value == nil })
-	return strings.Join(words.NonEmpty(words.When(hidden, "no figure"), s.UnsureText()), ", or ")
+	c.Grid = grid
 }
 
 // descendingFigures returns the figures that are shaded.
@@ -385,26 +308,13 @@ func (s seriesChart) descendingFigures() []float64 {
 	return values
 }
 
-// matrixRow is a row of the table behind a heat map.
-type matrixRow struct {
-	Label  string
-	Points []report.Point
-}
+// The numbers of columns and of rows up to which two charts have room side by side.
+const (
+	besideColumns = 4
+	besideRows    = 16
+)
 
-// longRows is the number of rows above which the list behind a heat map is long.
-const longRows = 16
-
-// Long reports whether the list of its points is long enough to continue in a second column on paper.
-func (s seriesChart) Long() bool {
-	return s.Ordered >= leastAlong || s.Columns != nil && len(s.Points) > longRows
-}
-
-// Matrix returns the rows of a series of two attributes.
-func (s seriesChart) Matrix() []matrixRow {
-	n := len(s.Columns)
-	rows := make([]matrixRow, len(s.Labels))
-	for i, label := range s.Labels {
-		rows[i] = matrixRow{label, s.Points[i*n : (i+1)*n]}
-	}
-	return rows
+// Wide reports whether a chart takes the width of the page.
+func (s seriesChart) Wide() bool {
+	return len(s.Columns) > besideColumns || s.Line == nil && len(s.Labels) > besideRows
 }

@@ -3,7 +3,6 @@ package page
 // This file shows how good the plan expected a table to be: its target, and its band.
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 
@@ -12,16 +11,25 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Targets says for every table with a target how it is met, tables with the same text in one sentence.
-func (r View) Targets() []string {
-	var met words.TablesByText
+// target is a planned margin with the one that was reached, for all tables that have both.
+type target struct{ Tables, Asked, Reached string }
+
+// Targets returns the targets of tables, those of tables with the same target and the same margin together.
+func (r View) Targets() []target {
+	var all []target
 	for _, t := range r.Tables {
-		if t.Target != nil {
-			met.Add(fmt.Sprintf("target %s; met, as planned, with ±%s.", *t.Target,
-				budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4)), t.Path)
+		if t.Target == nil {
+			continue
 		}
+		asked, reached := t.Target.String(), "±"+budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4)
+		at := slices.IndexFunc(all, func(of target) bool { return of.Asked == asked && of.Reached == reached })
+		if at < 0 {
+			all = append(all, target{t.Path, asked, reached})
+			continue
+		}
+		all[at].Tables += ", " + t.Path
 	}
-	return met.Sentences("%s: %s")
+	return all
 }
 
 // Banded reports whether the spec expects a number of rows, so that some table has a band.
@@ -30,7 +38,7 @@ func (r View) Banded() bool {
 }
 
 // bands says what the bands mean.
-const bands = "A band sets the noise against an average cell, the rows that the spec expects (a public number) spread evenly over the cells that can have any. Good: the margin is at most a tenth of it. Usable: the standard error is at most half of it. Weak: it is more. Mostly noise: more than half of the cells are expected to be off by more than an average cell."
+const bands = "A band compares the noise with an average cell: the rows that the spec expects, spread evenly over the possible cells. Good: the margin is at most a tenth of it. Usable: the standard error is at most half of it. Weak: more. Mostly noise: more than half of the cells are expected to be off by more than an average cell."
 
 // Bands says what the bands mean, "" if there are none.
 func (r View) Bands() string {

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -37,6 +38,9 @@ var chartStyleText string
 //go:embed map.css
 var mapStyleText string
 
+//go:embed report.js
+var scriptText string
+
 // templateFunctions are the functions with which report.html and report.md show the content of a report.
 var templateFunctions = map[string]any{
 	"group":    budget.Group,
@@ -64,6 +68,8 @@ var templateFunctions = map[string]any{
 	"once":     foldedSensitivities,
 	"of":       cellsText,
 	"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
+	"approved": approvedText,
+	"answerer": func(h report.Hazard) string { return answerers[h.AnsweredBy] },
 	"amount":   func(block report.Mechanism) string { return report.Amount{Rho: block.Parameter}.String() },
 }
 
@@ -74,23 +80,28 @@ var pageTemplate = template.Must(template.New("report").Funcs(templateFunctions)
 	"join":       words.List,
 	"keep":       keepTogether,
 	"code":       codeSpans,
+	"script":     func() template.JS { return template.JS(scriptText) },
+	"policy":     func() string { return contentPolicy },
+	"interval":   intervalText,
 	"steps":      func(path string) []string { return strings.Split(path, "/") },
 	"add":        func(a, b int) int { return a + b },
 }).Parse(chartsText + pageText))
 
+// contentPolicy lets the page run its own script, by its hash, and load nothing.
+var contentPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src " + sourceHash(scriptText) +
+	"; base-uri 'none'; form-action 'none'"
+
 // page is a report with the data that only the page needs.
 type page struct {
 	View
-	BudgetChart budgetChart
-	Charts      []seriesChart
-	Outlooks    []describe.Outlook
+	Charts []seriesChart
 }
 
-// HTML renders the page from the report alone: equal reports give equal pages. The page loads nothing, runs no script,
-// and escapes every text of the spec.
+// HTML renders the page from the report alone: equal reports give equal pages. The page loads nothing and
+// escapes every text of the spec. Its script, which sorts and searches lists of tables, adds nothing to read.
 func HTML(r *report.Report) ([]byte, error) {
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, page{View{r}, budgetChartOf(r), chartsOf(r), outlooksOf(r.Tables)}); err != nil {
+	if err := pageTemplate.Execute(&b, page{View{r}, chartsOf(r)}); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
 	return makeVisible(b.Bytes()), nil
@@ -99,30 +110,40 @@ func HTML(r *report.Report) ([]byte, error) {
 // firstCharts is the number of charts that are always shown; the others are folded.
 const firstCharts = 6
 
-// FirstCharts returns the charts that are always shown.
-func (p page) FirstCharts() []seriesChart { return p.Charts[:min(len(p.Charts), firstCharts)] }
+// FirstCharts returns the charts that are always shown: one of each marginal, in the order of the spec. It is of the
+// first figure that the marginal has in addition to its count, if it has one.
+func (p page) FirstCharts() []seriesChart {
+	var first []seriesChart
+	for _, c := range p.Charts {
+		at := slices.IndexFunc(first, func(f seriesChart) bool { return f.Marginal == c.Marginal })
+		switch {
+		case at < 0:
+			first = append(first, c)
+		case first[at].Count && !c.Count:
+			first[at] = c
+		}
+	}
+	return first[:min(len(first), firstCharts)]
+}
 
 // MoreCharts returns the others.
-func (p page) MoreCharts() []seriesChart { return p.Charts[len(p.FirstCharts()):] }
+func (p page) MoreCharts() []seriesChart {
+	first := p.FirstCharts()
+	return slices.DeleteFunc(slices.Clone(p.Charts), func(c seriesChart) bool {
+		return slices.ContainsFunc(first, func(f seriesChart) bool { return f.ID == c.ID })
+	})
+}
 
-// ChartsText says which tables have charts.
+// ChartsText says how to read the charts, and which tables have none.
 func (p page) ChartsText() string {
-	left := len(report.TablesWhere(p.Tables, func(t report.Table) bool { return !t.Aside && t.Series == nil }))
-	unbiased := words.When(p.FittedSome(),
-		" Where counts were made to add up it is that of the unbiased count, and the dot or the line can lie outside.")
-	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error." +
-		unbiased +
-		" Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no figure."
-	switch {
-	case p.Charts == nil:
-		return "No table is small enough to be drawn cell by cell: the list above tells how the errors of each spread."
-	case left == 1:
-		text += " One table is not drawn cell by cell, as it is too large or has too many attributes: the list above tells how its errors spread."
-	case left > 1:
-		text += fmt.Sprintf(" %s tables are not drawn cell by cell, as they are too large or too many: the list above tells how their errors spread.",
-			budget.Group(int64(left)))
+	if p.Charts == nil {
+		return "No table is small enough to be drawn cell by cell."
 	}
-	return text
+	left := len(report.TablesWhere(p.Tables, func(t report.Table) bool { return !t.Aside && t.Series == nil }))
+	return "Published figures, noise included. Bars, bands and small numbers are intervals that hold the exact figure, before sampling and response error. Darker cells, on a dark page lighter ones, are larger. ○, a hollow dot or hatching: could be zero, or has no figure." +
+		words.When(p.FittedSome(), " Where counts were made to add up, the interval is that of the unbiased count, and the figure can lie outside.") +
+		words.When(left > 0, fmt.Sprintf(" %s too large, or too many, to be drawn.",
+			words.Either(left == 1, "1 table is", budget.Group(int64(left))+" tables are")))
 }
 
 // tile is a number that summarises the release.
@@ -186,14 +207,18 @@ func shortAmount(a report.Amount) string {
 	return a.String()
 }
 
-// outlooksOf summarises what was expected of the tables.
-func outlooksOf(tables []report.Table) []describe.Outlook {
-	planned := make([]describe.Expected, len(tables))
-	for i, t := range tables {
+// Outlooks summarises what was expected of the tables.
+func (r View) Outlooks() []pattern {
+	planned := make([]describe.Expected, len(r.Tables))
+	for i, t := range r.Tables {
 		planned[i] = describe.Expected{Table: plan.Table{Path: t.Path, Marginal: t.Marginal, Target: t.Target},
 			Expectation: t.Expectation}
 	}
-	return describe.Outlooks(planned)
+	var all []labelled
+	for _, o := range describe.Outlooks(planned) {
+		all = append(all, labelled{o.Tables, o.Text})
+	}
+	return patternsOf(all)
 }
 
 // noiseText names the noise distribution with its parameter in the field's letters.
@@ -252,7 +277,7 @@ func sourceText(s report.Statistic) string {
 	case s.SumOf != "":
 		return "sums of " + s.SumOf
 	}
-	return "from " + budget.Plural(int64(s.Measurements), "measurement") + ", " + noisesText(s.Noise)
+	return budget.Plural(int64(s.Measurements), "measurement") + ", " + noisesText(s.Noise)
 }
 
 // noisesText names kinds of noise.

@@ -27,7 +27,7 @@ var markdownTemplate = template.Must(template.New("markdown").Funcs(templateFunc
 // Markdown renders report.md from the report alone. It escapes every text of the spec, so that none becomes markup.
 func Markdown(r *report.Report) []byte {
 	var b bytes.Buffer
-	if err := markdownTemplate.Execute(&b, page{View: View{r}, Outlooks: outlooksOf(r.Tables)}); err != nil {
+	if err := markdownTemplate.Execute(&b, page{View: View{r}}); err != nil {
 		panic("report: the markdown always renders: " + err.Error())
 	}
 	return makeVisible(b.Bytes())

@@ -63,8 +63,8 @@ func (r View) allUsableText() []string {
 		return nil
 	}
 	_, cells, _ := r.CouldBeZero()
-	return []string{words.Either(cells == 0, "No table needs to be left out, and no cell that is possible could be zero.",
-		"No table needs to be left out as a whole: the noise is small beside an average cell of each.")}
+	return []string{words.Either(cells == 0, "Every table can be used, and no possible cell could be zero.",
+		"Every table can be used: the noise is small compared with its average cell.")}
 }
 
 // Subject says which population and period the figures are about.

@@ -25,20 +25,12 @@ func (r View) errorsOf() string {
 // release.
 func (r View) AttributeLoss() string {
 	g := r.Guarantee
-	return fmt.Sprintf("How much somebody who knows all else about a %s can learn of one attribute: the loss where that one value is another. The last row is of all of the %[1]s at once.",
+	return fmt.Sprintf("What somebody who knows everything else about a %s can learn about one attribute: the loss if that one value changes. The last row is for the whole %[1]s at once.",
 		g.Protects) +
-		words.Either(g.Sample != "", " As if every one were drawn for the sample.",
+		words.Either(g.Sample != "", " All are as if everyone were drawn for the sample.",
 			words.When(g.Neighbours == "add-remove",
-				fmt.Sprintf(" That row tells whether one %s is in the data or not. To learn a value of somebody is to learn more, so an attribute can lose more than that row.",
+				fmt.Sprintf(" That row is about being in the data or not. Another value is a larger step, one %s taken away and one added, so an attribute can lose more than that row; so can a %[1]s whose whole record changes: up to twice the ε if it is pure, up to four times the ρ.",
 					g.Protects))) + " Rounded up."
-}
-
-// AttributeStep compares the step of another value with the step of being in the data or not, "" if they are the same.
-func (r View) AttributeStep() string {
-	g := r.Guarantee
-	return words.When(g.Sample == "" && g.Neighbours == "add-remove",
-		fmt.Sprintf("To have another value is a larger step: one %s taken away and one added. So an attribute can lose more than the last row, and a %[1]s whose whole record is another one loses more too: up to twice its ε where that is pure, up to four times its ρ.",
-			g.Protects))
 }
 
 // sampleNotes say that a plan's errors exclude the sampling error.

@@ -1,19 +1,34 @@
 package page
 
-// This file selects the strategies that are worth showing.
+// This file says how the tables were measured.
 
 import (
 	"slices"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// HowMeasured returns the strategies that are worth showing: those of several tables, or with alternatives that were
-// considered.
-func (r View) HowMeasured() []report.Strategy {
+// HowMeasured says how tables were measured where that is worth showing: several tables together, or with alternatives
+// that were considered.
+func (r View) HowMeasured() []pattern {
+	var all []labelled
+	for _, s := range r.shownStrategies() {
+		all = append(all, labelled{words.When(s.Leaf != "", "Part "+s.Leaf+": ") + s.Names(), s.Text})
+	}
+	return patternsOf(all)
+}
+
+func (r View) shownStrategies() []report.Strategy {
 	return slices.DeleteFunc(slices.Clone(r.Strategies), func(s report.Strategy) bool {
 		return s.OfPart() || r.isAside(s) || len(s.Tables) == 1 && len(s.Alternatives) == 0
 	})
+}
+
+// Undecided says why a way with a larger error was taken, "" if none was.
+func (r View) Undecided() string {
+	return words.When(slices.ContainsFunc(r.shownStrategies(), report.Strategy.Outdone),
+		"Where another way has the smaller error, it was not decisive: the planner weighs all tables of the release together, as the spec weights them, and prefers tables that agree where levels of one column are used side by side.")
 }
 
 // isAside reports whether a strategy is of tables that judge bounds and rules.

@@ -15,13 +15,23 @@ import (
 // tableID returns the id of a table's row on the page.
 func tableID(table int) string { return fmt.Sprintf("table-%d", table+1) }
 
+// Columns says what the columns of the list of tables mean.
+func (r View) Columns() []report.Note {
+	all := []report.Note{{Heading: "Verdict", Text: r.VerdictText()}}
+	if rule := r.ApartRule(); rule != "" {
+		all = append(all, report.Note{Heading: "Smallest real difference", Text: rule})
+	}
+	return append(all,
+		report.Note{Heading: "Could be zero", Text: "Cells whose interval reaches zero."},
+		report.Note{Heading: "Margin", Text: "Half the width of the widest interval."},
+		report.Note{Heading: "Typical margin", Text: "Half of the numbers above zero have a margin of at most this part of them: the dot. The bar around it runs from the best tenth to nine tenths."})
+}
+
 // VerdictText says what the verdicts mean.
 func (r View) VerdictText() string {
-	unfit := r.lastClassText(", or that is “%s”")
-	return fmt.Sprintf("Verdict: “%s” where the standard error is more than half of an average cell%s, as the plan says beforehand where the spec expects a number of rows. Else “%s” where at most a tenth of the cells %s, “%s” (“%s” where cells cannot be added up) where more do. A cell could be zero if its interval reaches zero.",
-		usefulness.DoNotUse, unfit, usefulness.UseCells, "could be zero"+r.lastClassText(" or are “%s”"),
-		usefulness.AddUpFirst,
-		usefulness.LargeCellsOnly)
+	return fmt.Sprintf("“%s” if the standard error is more than half of an average cell%s. Otherwise “%s” if at most a tenth of the cells could be zero%s, else “%s” (“%s” if cells cannot be added up). The average cell is the plan's if the spec expects a number of rows.",
+		usefulness.DoNotUse, r.lastClassText(", or one is “%s”"), usefulness.UseCells, r.lastClassText(" or are “%s”"),
+		usefulness.AddUpFirst, usefulness.LargeCellsOnly)
 }
 
 // zerosOf returns how many of a count's possible cells could be zero.
@@ -41,6 +51,8 @@ func (r View) lastClassText(format string) string {
 // zeroCells are the cells of a count that could be zero.
 type zeroCells struct {
 	ID, Path, Row, Of string
+	Name              string   // of the count, if the table has several
+	By                string   // what the labels are of
 	Cells             []string // labels, none if the report does not name them
 }
 
@@ -54,9 +66,9 @@ func (r View) Zeros() []zeroCells {
 			if s.NoiseCells == 0 {
 				continue
 			}
-			of := words.When(len(t.Statistics) > 1, s.Name+": ") + zerosOf(t, s) +
-				words.When(len(t.By) > 0 && s.NoiseLabels != nil, " by "+words.List(t.By))
-			all = append(all, zeroCells{ID: zeroID(at, k), Path: t.Path, Row: tableID(at), Of: of, Cells: s.NoiseLabels})
+			all = append(all, zeroCells{ID: zeroID(at, k), Path: t.Path, Row: tableID(at), Of: zerosOf(t, s),
+				Name: words.When(len(t.Statistics) > 1, s.Name),
+				By:   words.When(len(t.By) > 0 && s.NoiseLabels != nil, "By "+words.List(t.By)+": "), Cells: s.NoiseLabels})
 		}
 	}
 	return all
@@ -69,7 +81,7 @@ func zeroID(table, count int) string { return fmt.Sprintf("zero-%d-%d", table+1,
 func (r View) ZeroText() string {
 	_, cells, of := r.CouldBeZero()
 	return words.When(cells > 0,
-		fmt.Sprintf("%s of %s: the interval reaches zero.%s In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.",
-			words.Capital(budget.Plural(cells, "cell")), budget.Group(of),
+		fmt.Sprintf("The interval of %s of %s reaches zero.%s The files flag them noise_dominates in %s_flag.",
+			budget.Plural(cells, "cell"), budget.Group(of),
 			words.When(!r.ZerosNamed(), " They are too many to be named here."), r.CountName()))
 }

@@ -1,0 +1,101 @@
+package page
+
+// This file says once what is said of many tables with other numbers: the sentences with letters in the place of the
+// numbers that differ, and a table of these.
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+// labelled is a text about one or more tables.
+type labelled struct{ Label, Text string }
+
+// pattern is a text with letters in the place of some numbers, and a row of numbers for each label. Without rows, all
+// that it is said of have the same text.
+type pattern struct {
+	Label, Text string
+	Letters     []string
+	Rows        []patternRow
+}
+
+// patternRow are the numbers of one label.
+type patternRow struct {
+	Name   string
+	Values []string
+}
+
+// number matches a number in a sentence, with its sign and its unit.
+var number = regexp.MustCompile(`[±−]?\b[0-9][0-9\x{202f}]*(\.[0-9]+)?(e-[0-9]+)?\b%?`)
+
+// mostLetters is the number of numbers up to which a text becomes a pattern.
+const mostLetters = 12
+
+// patternsOf groups texts that differ in nothing but their numbers, in the order of their first.
+func patternsOf(all []labelled) []pattern {
+	var order []string
+	groups := map[string][]labelled{}
+	for _, one := range all {
+		frame := number.ReplaceAllLiteralString(one.Text, "0")
+		if groups[frame] == nil {
+			order = append(order, frame)
+		}
+		groups[frame] = append(groups[frame], one)
+	}
+	var out []pattern
+	for _, frame := range order {
+		out = append(out, patternOf(groups[frame])...)
+	}
+	return out
+}
+
+// patternOf makes a pattern of texts that differ in nothing but their numbers, or one for each text if too many differ.
+func patternOf(texts []labelled) []pattern {
+	values := make([][]string, len(texts))
+	for i, one := range texts {
+		values[i] = number.FindAllString(one.Text, -1)
+	}
+	var differ []int
+	for k := range values[0] {
+		if slices.ContainsFunc(values, func(v []string) bool { return v[k] != values[0][k] }) {
+			differ = append(differ, k)
+		}
+	}
+	labels := make([]string, len(texts))
+	for i, one := range texts {
+		labels[i] = one.Label
+	}
+	switch {
+	case len(differ) == 0:
+		return []pattern{{Label: strings.Join(labels, "; "), Text: texts[0].Text}}
+	case len(differ) > mostLetters:
+		out := make([]pattern, len(texts))
+		for i, one := range texts {
+			out[i] = pattern{Label: one.Label, Text: one.Text}
+		}
+		return out
+	}
+	p := pattern{Label: words.FirstOf(labels)}
+	k := -1
+	p.Text = number.ReplaceAllStringFunc(texts[0].Text, func(v string) string {
+		k++
+		at := slices.Index(differ, k)
+		if at < 0 {
+			return v
+		}
+		letter := string(rune('A' + at))
+		p.Letters = append(p.Letters, letter)
+		return letter
+	})
+	for i := range texts {
+		row := patternRow{Name: labels[i]}
+		for _, k := range differ {
+			row.Values = append(row.Values, values[i][k])
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return []pattern{p}
+}
