@@ -54,8 +54,7 @@ type Plan struct {
 
 // Spec is the release spec as written.
 type Spec struct {
-	Name string `json:"name"` // base name of its file
-	Text string `json:"text"`
+	Text string `json:"text"` // without comments, titles and labels
 }
 
 // JSON returns the canonical report.json: indented, in declared field order, with a final newline.

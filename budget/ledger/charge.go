@@ -103,6 +103,6 @@ func (e entry) chargeUnder(t Terms) Charge {
 		words = e.Approvals[0].Words
 	}
 	return Charge{Account: e.Account, FurtherAccounts: e.Also, Release: e.Release, PlanHash: e.PlanHash, Terms: t,
-		Cost:     *e.Cost,
+		Cost:  *e.Cost,
 		Words: words, Template: e.Template, Corrects: e.Corrects, Mechanisms: e.Mechanisms, Approvals: e.Approvals}
 }

@@ -48,7 +48,7 @@ func New(in Input) (*report.Report, error) {
 		Population: about.Population, Period: about.Period, Contact: about.Contact,
 		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(), StatusText: statusText(paid.Status),
 		Provenance: provenanceOf(in),
-		Spec:       report.Spec{Name: in.Plan.Name + ".yaml", Text: in.Plan.Source.Text},
+		Spec:       report.Spec{Text: in.Plan.Source.Text},
 	}
 	from, err := sourcesOf(in.Plan)
 	if err != nil {

@@ -28,8 +28,8 @@ type patternRow struct {
 	Values []string
 }
 
-// number matches a number in a sentence, with its sign and its unit.
-var number = regexp.MustCompile(`[±−]?\b[0-9][0-9\x{202f}]*(\.[0-9]+)?(e-[0-9]+)?\b%?`)
+// numberPattern matches a number in a sentence, with its sign and its unit.
+var numberPattern = regexp.MustCompile(`[±−]?\b[0-9][0-9\x{202f}]*(\.[0-9]+)?(e-[0-9]+)?\b%?`)
 
 // mostLetters is the number of numbers up to which a text becomes a pattern.
 const mostLetters = 12
@@ -39,7 +39,7 @@ func patternsOf(all []labelled) []pattern {
 	var order []string
 	groups := map[string][]labelled{}
 	for _, one := range all {
-		frame := number.ReplaceAllLiteralString(one.Text, "0")
+		frame := numberPattern.ReplaceAllLiteralString(one.Text, "0")
 		if groups[frame] == nil {
 			order = append(order, frame)
 		}
@@ -56,7 +56,7 @@ func patternsOf(all []labelled) []pattern {
 func patternOf(texts []labelled) []pattern {
 	values := make([][]string, len(texts))
 	for i, one := range texts {
-		values[i] = number.FindAllString(one.Text, -1)
+		values[i] = numberPattern.FindAllString(one.Text, -1)
 	}
 	var differ []int
 	for k := range values[0] {
@@ -80,7 +80,7 @@ func patternOf(texts []labelled) []pattern {
 	}
 	p := pattern{Label: words.FirstOf(labels)}
 	k := -1
-	p.Text = number.ReplaceAllStringFunc(texts[0].Text, func(v string) string {
+	p.Text = numberPattern.ReplaceAllStringFunc(texts[0].Text, func(v string) string {
 		k++
 		at := slices.Index(differ, k)
 		if at < 0 {
