@@ -55,6 +55,7 @@ var commandSteps = []struct {
 	{"init", "init persons.csv", nil},
 	{"check", "check release.yaml", []string{"planning"}},
 	{"schema", "schema", nil},
+	{"explain", "explain", nil},
 	{"plan", "plan release.yaml", []string{"planning"}},
 	{"plan", "plan release.yaml --what-if rho=1,2", []string{"planning with other budgets"}},
 	{"plan", "plan targets.yaml --solve", []string{"looking for the smallest budget"}},
