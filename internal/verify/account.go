@@ -91,6 +91,15 @@ func (v *verifier) checkApprovals(context.Context) (string, error) {
 	if v.record == nil {
 		return "", &notDone{"needs the record of a debit"}
 	}
+	words := v.plan.Release().Words.Hash()
+	for _, b := range v.manifest.Approvals {
+		isRenewed := func(a ledger.Approval) bool { return a.Words != words && b.RenewsWords(a, v.plan.Hash(), words) }
+		if !slices.ContainsFunc(v.record.Approvals, isRenewed) {
+			return "", published.Faultf(published.ManifestFile, "an approval of words as %s renews none of the debit", b.Role)
+		}
+		v.out.Signed = append(v.out.Signed, fmt.Sprintf(
+			"the approval of these titles and labels as %s, in place of those of the debit: by the same key", b.Role))
+	}
 	for _, a := range v.record.Approvals {
 		if err := a.Verify(); err != nil {
 			return "", published.Faultf(published.ApprovalsFile, "%v", err)
@@ -107,7 +116,6 @@ func (v *verifier) checkApprovals(context.Context) (string, error) {
 		if a.Plan != signed {
 			return "", published.Faultf(published.ApprovalsFile, "the approval of role %s is of another plan", a.Role)
 		}
-		words := v.plan.Release().Words.Hash()
 		isRenewed := func(b ledger.Approval) bool { return b.RenewsWords(a, v.plan.Hash(), words) }
 		if a.Words != words && !slices.ContainsFunc(v.manifest.Approvals, isRenewed) {
 			return "", published.Faultf(measured.WordsFile, "role %s approved other words, and not these", a.Role)

@@ -74,7 +74,7 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		return "", published.Faultf(published.ManifestFile, "%v", err)
 	}
 	m := published.Manifest{Revision: v.manifest.Revision, Reason: v.manifest.Reason, Replaces: v.manifest.Replaces,
-		Rows: v.manifest.Rows, Methods: v.manifest.Methods}
+		Rows: v.manifest.Rows, Methods: v.manifest.Methods, Approvals: v.manifest.Approvals}
 	if err := derive.Release(ctx, derive.NewFolder(dir), v.sealed, *v.record, m, built); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
