@@ -246,7 +246,7 @@ var everyRun = []uint64{90, 104, 178, 250, 310, 366, 441, 480, 497, 504}
 // The covered part of the language is counted, so that it cannot shrink unnoticed: in all releases and in those of
 // every run.
 const (
-	fewestReached = 399
+	fewestReached = 398
 	fewestUsual   = 356
 )
 

@@ -178,9 +178,11 @@ func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 
 // HashOf returns the [SealHash] of the folder that [Seal] would write.
 func HashOf(s *Sealed) (string, error) {
-	var last string
-	err := Seal(func(_ string, b []byte) error { last = hashOf(b); return nil }, s)
-	return last, err
+	var last []byte
+	if err := Seal(func(_ string, b []byte) error { last = b; return nil }, s); err != nil {
+		return "", err
+	}
+	return hashWithoutWords(last)
 }
 
 // Limits of the size of a seal, and of a file that it lists.
@@ -189,14 +191,25 @@ const (
 	mostSealed = 1 << 36
 )
 
-// SealHash returns the SHA-256, in hexadecimal, of a sealed folder's list of its files, which identifies everything in
-// the folder.
+// SealHash returns the SHA-256, in hexadecimal, of a sealed folder's list of its files, without that of its words. It
+// identifies everything that was planned, paid and drawn; words may change afterwards.
 func SealHash(dir string) (string, error) {
 	b, err := regular.Read(filepath.Join(dir, SealFile), mostSeal)
 	if err != nil {
 		return "", fmt.Errorf("%s is not a folder of measurements: %w", dir, err)
 	}
-	return hashOf(b), nil
+	return hashWithoutWords(b)
+}
+
+// hashWithoutWords returns the hash of a list of files, in canonical form, without the file of the words.
+func hashWithoutWords(list []byte) (string, error) {
+	hashes := map[string]string{}
+	if err := json.Unmarshal(list, &hashes); err != nil {
+		return "", fmt.Errorf("the list of sealed files is damaged: %w", err)
+	}
+	delete(hashes, WordsFile)
+	b, err := canonical.Indented(hashes)
+	return hashOf(b), err
 }
 
 func hashOf(b []byte) string {
