@@ -72,6 +72,10 @@ func (p *Plan) WithWords(w *spec.Words) (*Plan, error) {
 	return &out, nil
 }
 
+// ErrNoWords is the error for a plan without the file of its words, where they are needed.
+var ErrNoWords = errors.New(
+	"the words of the plan are missing: NAME.words.json belongs next to NAME.plan.json, and `dprelease plan SPEC` writes both")
+
 // Size says what measuring requires: the cells of all published tables, for a sparse one as many as rows are expected
 // (2^20 if that is not stated), and the bytes of all counts, with the memory of the rounds of microdata
 // (adaptive.Memory). A machine adds its buffers to that.

@@ -159,6 +159,14 @@ func (s Stat) names() []string {
 // mostQuantiles bounds the quantiles of one statistic.
 const mostQuantiles = 100
 
+// statNodes are what the spec says of a statistic: its item in the list, the value of the key that asks for it, and the
+// marginal, as far as it is read, with what the spec says of that.
+type statNodes struct {
+	item, of document.Node
+	marginal *Marginal
+	declared document.Node
+}
+
 // statSource is what the statistics of a marginal are read from, and checked against.
 type statSource interface {
 	// AddProblem reports a problem with a node.
@@ -173,8 +181,8 @@ type statSource interface {
 	readShares(n document.Node) []*big.Rat
 	// readRatio reads the terms of a ratio.
 	readRatio(n document.Node) (of, over Term)
-	// readAttributes reads attributes of `by`, and reports whether they are all that it has.
-	readAttributes(n document.Node) (attributes []Attribute, all bool)
+	// readAttributesOf reads a list of attributes of a marginal.
+	readAttributesOf(m *Marginal, n, list document.Node, check func(Attribute) document.Problem) []Attribute
 }
 
 // statForm is a way to ask for a statistic.
@@ -187,8 +195,8 @@ type statForm struct {
 	named   bool          // it has no name of its own
 	// means says what its keys do, by their paths below the statistic.
 	means map[string]shape.Meaning
-	// read reads what the key has into a statistic, which it names but for `as`. item is the whole entry.
-	read func(s statSource, item, of document.Node, stat *Stat)
+	// read reads what the key has into a statistic, which it names but for `as`.
+	read func(s statSource, at statNodes, stat *Stat)
 }
 
 // statPage says more of statistics.
@@ -196,7 +204,7 @@ const statPage = "docs/spec.md#numbers-not-only-counts"
 
 // statForms are the ways to ask for a statistic.
 var statForms = []statForm{
-	{key: "count", example: "count", word: true, read: func(statSource, document.Node, document.Node, *Stat) {}},
+	{key: "count", example: "count", word: true, read: func(statSource, statNodes, *Stat) {}},
 	{key: "units", example: "units", word: true, read: readUnits},
 	ofColumn("sum", "The sum of a column of numbers.", measurable(Sum, 1)),
 	ofColumn("mean", "Its mean.", measurable(Mean, 1)),
@@ -235,7 +243,7 @@ var statForms = []statForm{
 }
 
 // ofColumn is a form that asks for a statistic of one column, and for nothing else.
-func ofColumn(key, is string, read func(s statSource, item, of document.Node, stat *Stat)) statForm {
+func ofColumn(key, is string, read func(s statSource, at statNodes, stat *Stat)) statForm {
 	return statForm{key: key, example: "{" + key + ": x}", value: shape.Text("a column"), read: read,
 		means: map[string]shape.Meaning{key: {States: is, Example: "pay"}}}
 }
@@ -281,53 +289,47 @@ func statMeanings() map[string]shape.Meaning {
 }
 
 // measurable returns the reader of a statistic that needs the sums of a column's values up to a power.
-func measurable(kind StatKind, power int) func(s statSource, item, of document.Node, stat *Stat) {
-	return func(s statSource, _, of document.Node, stat *Stat) {
-		stat.Kind, stat.Column, stat.Name = kind, of.Text(), of.Text()+"_"+kind.String()
-		s.checkMeasurable(of, "a "+kind.String(), power)
+func measurable(kind StatKind, power int) func(s statSource, at statNodes, stat *Stat) {
+	return func(s statSource, at statNodes, stat *Stat) {
+		stat.Kind, stat.Column, stat.Name = kind, at.of.Text(), at.of.Text()+"_"+kind.String()
+		s.checkMeasurable(at.of, "a "+kind.String(), power)
 	}
 }
 
-func readMedian(s statSource, _, of document.Node, stat *Stat) {
-	stat.Kind, stat.Column, stat.Name = Quantiles, of.Text(), of.Text()+"_median"
+func readMedian(s statSource, at statNodes, stat *Stat) {
+	stat.Kind, stat.Column, stat.Name = Quantiles, at.of.Text(), at.of.Text()+"_median"
 	stat.Median, stat.At = true, []*big.Rat{big.NewRat(1, 2)}
-	s.checkMeasurable(of, "a median", 0)
+	s.checkMeasurable(at.of, "a median", 0)
 }
 
-func readQuantiles(s statSource, item, of document.Node, stat *Stat) {
-	stat.Kind, stat.Column, stat.Name = Quantiles, of.Text(), of.Text()
-	s.checkMeasurable(of, "quantiles", 0)
-	stat.At = s.readShares(item.Get("at"))
+func readQuantiles(s statSource, at statNodes, stat *Stat) {
+	stat.Kind, stat.Column, stat.Name = Quantiles, at.of.Text(), at.of.Text()
+	s.checkMeasurable(at.of, "quantiles", 0)
+	stat.At = s.readShares(at.item.Get("at"))
 }
 
-func readDistinct(s statSource, item, of document.Node, stat *Stat) {
-	stat.Kind, stat.Column, stat.Name = Distinct, of.Text(), of.Text()+"_distinct"
-	stat.PerUnit = item.Get("per_unit").WholeNumber()
-	s.checkCountable(of)
+func readDistinct(s statSource, at statNodes, stat *Stat) {
+	stat.Kind, stat.Column, stat.Name = Distinct, at.of.Text(), at.of.Text()+"_distinct"
+	stat.PerUnit = at.item.Get("per_unit").WholeNumber()
+	s.checkCountable(at.of)
 }
 
-func readRatioOf(s statSource, _, of document.Node, stat *Stat) {
+func readRatioOf(s statSource, at statNodes, stat *Stat) {
 	stat.Kind, stat.Name = Ratio, "_ratio"
-	stat.Of, stat.Over = s.readRatio(of)
+	stat.Of, stat.Over = s.readRatio(at.of)
 }
 
-func readUnits(s statSource, item, _ document.Node, stat *Stat) {
+func readUnits(s statSource, at statNodes, stat *Stat) {
 	stat.Kind = Units
-	s.checkHasUnits(item, "units")
+	s.checkHasUnits(at.item, "units")
 }
 
-func readShare(s statSource, item, of document.Node, stat *Stat) {
+func readShare(s statSource, at statNodes, stat *Stat) {
 	stat.Kind, stat.Name = Share, "share"
-	var all bool
-	if stat.Within, all = s.readAttributes(of.Get("of")); all {
-		s.AddProblem(item, document.Problem{Message: "the share of a cell in itself is 1",
+	stat.Within = s.readAttributesOf(at.marginal, at.declared, at.of.Get("of"),
+		func(Attribute) (p document.Problem) { return p })
+	if len(stat.Within) == len(at.declared.Get("by").Items()) {
+		s.AddProblem(at.item, document.Problem{Message: "the share of a cell in itself is 1",
 			Expected: "a total of several cells: fewer attributes in `of`, or more in `by`"})
 	}
-}
-
-// readAttributes reads a list of attributes of the marginal, and reports whether they are all that it has.
-func (s statReader) readAttributes(list document.Node) (attributes []Attribute, all bool) {
-	marginal := s.root.Get("marginals").Get(s.marginal.Name)
-	attributes = s.readAttributesOf(s.marginal, marginal, list, func(Attribute) (p document.Problem) { return p })
-	return attributes, len(attributes) == len(marginal.Get("by").Items())
 }

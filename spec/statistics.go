@@ -21,11 +21,12 @@ type statReader struct {
 	root     document.Node
 	table    *Table
 	marginal *Marginal
+	declared document.Node // the marginal as the spec has it
 }
 
 // readStats reads the statistics of a marginal, with their bounds per unit and the condition for showing them.
 func (r *reader) readStats(root document.Node, t *Table, m *Marginal, n document.Node) {
-	s := statReader{r, root, t, m}
+	s := statReader{r, root, t, m, n}
 	if all := n.Get("stats").Items(); all != nil {
 		m.Stats = make([]Stat, len(all))
 		before := r.Count()
@@ -58,7 +59,7 @@ func (s statReader) readStat(item document.Node) Stat {
 	for _, form := range statForms {
 		of := item.Get(form.key)
 		if of.Present() || form.word && item.Text() == form.key {
-			form.read(s, item, of, &stat)
+			form.read(s, statNodes{item, of, s.marginal, s.declared}, &stat)
 			stat.Name = item.Get("as").TextOr(stat.Name)
 			break
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/durable"
-	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/template"
 )
@@ -53,7 +53,7 @@ func (l Ledger) Approve(ctx context.Context, p *compiled.Compiled, planPath stri
 	}
 	words := p.Release().Words
 	if words == nil {
-		return approval, "", &verdict.Unusable{File: planPath, Err: planfile.ErrNoWords}
+		return approval, "", &verdict.Unusable{File: planPath, Err: plan.ErrNoWords}
 	}
 	approval = ledger.Approval{Plan: p.Hash(), Words: words.Hash(), Role: a.Role, Statement: a.Statement}
 	middle := a.Role

@@ -104,15 +104,11 @@ const (
 	wordsEnd = ".words.json"
 )
 
-// ErrNoWords is the error for a plan without the file of its words.
-var ErrNoWords = errors.New(
-	"the words of the plan are missing: NAME.words.json belongs next to NAME.plan.json, and `dprelease plan SPEC` writes both")
-
 // Write writes a plan and its words below a folder, and returns the path of the plan.
 func Write(p *compiled.Compiled, out string) (string, error) {
 	path := Path(p, out)
 	if p.Release().Words == nil {
-		return "", &verdict.Unusable{File: path, Err: ErrNoWords}
+		return "", &verdict.Unusable{File: path, Err: plan.ErrNoWords}
 	}
 	if err := durable.ReplaceFile(out, filepath.Base(WordsPath(path)), p.Release().Words.Bytes()); err != nil {
 		return "", fmt.Errorf("writing the words of the plan: %w", err)

@@ -40,24 +40,14 @@ func sealedFor(place string, p *compiled.Compiled, o Options) (*ledger.Record, e
 	if !bytes.Equal(b, p.Bytes()) {
 		return nil, &Occupied{Folder: place, Why: "holds the measurements of another plan"}
 	}
-	s, record, err := openSealed(place, false)
+	_, record, err := openSealed(place, false)
 	if err != nil {
 		return nil, err
-	}
-	if s.Plan.Release().Words.Hash() != p.Release().Words.Hash() {
-		return nil, otherWords(place, p, o)
 	}
 	if err := o.checkStatus(place, record.Status); err != nil {
 		return nil, err
 	}
 	return &record, durable.SyncDir(place)
-}
-
-// otherWords is the error for a release that was measured with other words than the plan has now.
-func otherWords(place string, p *compiled.Compiled, o Options) error {
-	return &Occupied{Folder: place, Why: fmt.Sprintf(
-		"has other titles or labels. New ones are a revision, without another debit: dprelease plan SPEC, then dprelease publish %s --words %s --revision 2 --reason TEXT",
-		MeasuredFolder(o.Out, p.Name), planfile.WordsPath(planfile.Path(p, o.Out)))}
 }
 
 // reconcileMeasured checks existing measurements against the configured ledger and clears the state that a run left if

@@ -23,6 +23,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
@@ -44,7 +45,7 @@ func MeasuredFolder(out, release string) string {
 func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	place := MeasuredFolder(o.Out, p.Name)
 	if p.Release().Words == nil {
-		return Result{}, &verdict.Unusable{File: planfile.Path(p, o.Out), Err: planfile.ErrNoWords}
+		return Result{}, &verdict.Unusable{File: planfile.Path(p, o.Out), Err: plan.ErrNoWords}
 	}
 	record, err := sealedFor(place, p, o)
 	if err != nil {
@@ -52,6 +53,9 @@ func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, erro
 	}
 	if record != nil {
 		if err := o.reconcileMeasured(ctx, p, place, *record); err != nil {
+			return Result{}, err
+		}
+		if err := o.checkWords(place, p); err != nil {
 			return Result{}, err
 		}
 		changed, err := o.inputsChanged(ctx, p)

@@ -59,7 +59,7 @@ func Run(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 		var changed string
 		err := published.OpenIntact(place, p)
 		if err == nil {
-			err = o.checkPublishedWords(place, p)
+			err = o.checkWords(place, p)
 		}
 		if err == nil {
 			err = o.reconcilePublished(ctx, p, place)

@@ -37,13 +37,15 @@ func (o Options) withWords(ctx context.Context, s *measured.Sealed) (*measured.S
 	return &out, nil
 }
 
-// checkPublishedWords returns an error if a published folder has other words than the plan.
-func (o Options) checkPublishedWords(place string, p *compiled.Compiled) error {
+// checkWords returns an error if a folder of the plan's measurements or its release has other words than the plan.
+func (o Options) checkWords(place string, p *compiled.Compiled) error {
 	b, err := published.ReadFile(filepath.Join(place, measured.WordsFile))
 	if err != nil || bytes.Equal(b, p.Release().Words.Bytes()) {
 		return err
 	}
-	return otherWords(place, p, o)
+	return &Occupied{Folder: place, Why: fmt.Sprintf(
+		"has other titles or labels. New ones are a revision, without another debit: dprelease plan SPEC, then dprelease publish %s --words %s --revision 2 --reason TEXT",
+		MeasuredFolder(o.Out, p.Name), planfile.WordsPath(planfile.Path(p, o.Out)))}
 }
 
 // wordsApprovals returns approvals of the words of a plan by everybody who approved the plan with other words, from the

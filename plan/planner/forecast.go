@@ -313,7 +313,7 @@ func setTotals(p *compiled.Forecast, r *spec.Release, d *draftPlan) error {
 // for a budget without δ, and none where δ is more than a bound on the loss: where units are sampled or groups are
 // discovered, it also sets the noise or the thresholds.
 func otherDeltas(r *spec.Release) []*big.Rat {
-	if r.Budget.Delta == nil || r.Sample().Partial() || workload.Selections(r) > 0 {
+	if r.Budget.Delta == nil || r.Sample().Rate().Cmp(big.NewRat(1, 1)) != 0 || workload.Selections(r) > 0 {
 		return nil
 	}
 	var all []*big.Rat

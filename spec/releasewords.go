@@ -1,0 +1,133 @@
+package spec
+
+// This file moves words between a release and words.json, and writes the canonical text of a spec.
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/domain"
+	"github.com/dprelease/dprelease/spec/files"
+	"github.com/dprelease/dprelease/spec/shape"
+	"gopkg.in/yaml.v3"
+)
+
+// WithWords returns the release with these words, nil for none. It returns an error for words of another release: of
+// tables, attributes, categories or files that this one does not have, or with parameters that it does not declare.
+func (r *Release) WithWords(w *Words) (*Release, error) {
+	out := *r
+	out.Words, out.About = w, About{}
+	if w == nil {
+		return &out, nil
+	}
+	for _, table := range slices.Sorted(maps.Keys(w.Labels)) {
+		t := r.Table(table)
+		if t == nil {
+			return nil, fmt.Errorf("the words name table %q, which the release does not have", document.Clip(table))
+		}
+		for _, attribute := range slices.Sorted(maps.Keys(w.Labels[table])) {
+			if err := t.checkLabels(attribute, w.Labels[table][attribute]); err != nil {
+				return nil, fmt.Errorf("the words of table %s: %w", table, err)
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(w.Files)) {
+		if _, known := r.Source.Files[path]; !known {
+			return nil, fmt.Errorf("the words name the file %q, which the release does not use", document.Clip(path))
+		}
+	}
+	out.About = w.About
+	for key, text := range out.About.byKey() {
+		filled, err := document.FillText(*text, r.Source.Params)
+		if err != nil {
+			return nil, fmt.Errorf("the %s of the words: %w", key, err)
+		}
+		*text = filled
+	}
+	return &out, nil
+}
+
+// checkLabels returns an error unless labels are of categories of an attribute.
+func (t *Table) checkLabels(attribute string, labels map[string]string) error {
+	for a, level := range t.labelledLevels() {
+		if a.String() != attribute {
+			continue
+		}
+		known := make(map[string]bool, level.Size())
+		for _, category := range level.Categories {
+			known[category.Code] = true
+		}
+		for _, code := range slices.Sorted(maps.Keys(labels)) {
+			if !known[code] {
+				return fmt.Errorf("%s has no category %q", attribute, document.Clip(code))
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("there is no attribute %q with labels", document.Clip(attribute))
+}
+
+// labelledLevels returns the levels of the table's columns whose categories can have labels, by their attributes.
+func (t *Table) labelledLevels() iter.Seq2[Attribute, *domain.Level] {
+	return func(yield func(Attribute, *domain.Level) bool) {
+		for _, c := range slices.Concat(t.Columns, t.Linked) {
+			if c.Domain == nil || c.Grid != nil { // whose labels are computed
+				continue
+			}
+			for _, name := range append([]string{""}, c.Domain.LevelNames()...) {
+				if level, ok := c.Domain.Level(name); ok && !yield(Attribute{c.Name, name}, level) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// takeWords moves the texts that decide nothing from what was read to the words of the release. digests are those of
+// the public files that contain words.
+func (r *reader) takeWords(about document.Node, digests map[string][]files.Digest) {
+	w := &Words{Format: WordsFormat, Files: digests}
+	for key, text := range w.About.byKey() {
+		*text = about.Get(key).Text()
+	}
+	for _, t := range r.release.Tables {
+		for a, level := range t.labelledLevels() {
+			labels := map[string]string{}
+			for _, c := range level.Categories {
+				if c.Label != "" {
+					labels[c.Code] = c.Label
+				}
+			}
+			if len(labels) == 0 {
+				continue
+			}
+			if w.Labels[t.Name] == nil {
+				if w.Labels == nil {
+					w.Labels = map[string]map[string]map[string]string{}
+				}
+				w.Labels[t.Name] = map[string]map[string]string{}
+			}
+			w.Labels[t.Name][a.String()] = labels
+		}
+	}
+	for _, t := range r.release.Tables { // afterwards, as linked columns share levels
+		for _, level := range t.labelledLevels() {
+			for i := range level.Categories {
+				level.Categories[i].Label = ""
+			}
+		}
+	}
+	r.release.Words = w
+}
+
+// canonicalText returns the text of a document without comments, layout and words.
+func canonicalText(root *yaml.Node) string {
+	text, err := yaml.Marshal(shape.WithoutWords(language(), root))
+	if err != nil {
+		panic("spec: a document that was read can be written: " + err.Error())
+	}
+	return string(text)
+}
