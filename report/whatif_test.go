@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -326,6 +327,7 @@ const estimated = `  one: {by: [sex, age.ten], budget: a}
 // sum of Laplace noise keeps the multiple of its planned law, and Laplace noise under ε and δ, or on a sample, adds up
 // otherwise in other shares: these are held to 5%.
 func TestWhatIfPageAgreesWithThePlanner(t *testing.T) {
+	testkit.SkipPassed(t)
 	const both = "{epsilon: 1, delta: 1e-9"
 	cases := []struct {
 		name, text string

@@ -52,6 +52,20 @@ func Load(ctx context.Context, path string, o Options) (*Release, error) {
 	return r, cmp.Or(ctx.Err(), err)
 }
 
+// ReadAgain reads the release again from its source, which nobody else holds then. It has the same words, and problems
+// have their positions in the same text; everything else is what the source says.
+func (r *Release) ReadAgain() (*Release, error) {
+	out, err := Parse(r.Source)
+	if err != nil {
+		return nil, err
+	}
+	if out, err = out.WithWords(r.Words); err != nil {
+		return nil, err
+	}
+	out.written = r.written
+	return out, nil
+}
+
 // Parse reads a release from memory only, with the same results as Load.
 func Parse(src Source) (*Release, error) {
 	src.Params = maps.Clone(src.Params)

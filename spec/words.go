@@ -57,6 +57,14 @@ func (w *Words) Labelled(table, attribute string, l *domain.Level) *domain.Level
 	return &out
 }
 
+// FileDigests returns the digests of a public file that contains words, by its path as in Source.Files.
+func (w *Words) FileDigests(path string) []files.Digest {
+	if w == nil {
+		return nil
+	}
+	return w.Files[path]
+}
+
 // Bytes returns the canonical words.json.
 func (w *Words) Bytes() []byte { return canonical.Must(canonical.Indented(w)) }
 

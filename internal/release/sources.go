@@ -115,7 +115,7 @@ func refusePublicInputs(p *compiled.Compiled, data string, inputs []input) error
 func publicDigests(p *compiled.Compiled) map[string][]files.Digest {
 	all := map[string][]files.Digest{}
 	for name, text := range p.Source.Files {
-		all[name] = slices.Concat(p.Source.Digests[name], p.Release().Words.Files[name],
+		all[name] = slices.Concat(p.Source.Digests[name], p.Release().Words.FileDigests(name),
 			[]files.Digest{files.DigestText(text)})
 	}
 	return all

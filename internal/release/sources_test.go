@@ -50,7 +50,7 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 		{"one", "ledger people", true}, {"two", "ledger people", true}, {"three", "ledger people", false},
 		{"one", "ledger firms", false},
 	} {
-		later := &plan.Plan{Source: spec.Source{Files: map[string]string{"p.csv": want.text}}}
+		later := plan.NewEmpty(&spec.Release{Source: spec.Source{Files: map[string]string{"p.csv": want.text}}})
 		if err := c.refuseCounted(compiled.Of(later), []string{want.account}); (err != nil) != want.refused {
 			t.Errorf("%s on %s: %v", want.text, want.account, err)
 		}

@@ -26,11 +26,9 @@ import (
 // New plans a copy of the release, made from its text, so nobody else holds it while it is planned. A release that
 // does not agree with its text has a plan, but one that cannot be verified.
 func New(r *spec.Release) (*compiled.Compiled, error) {
-	own, err := spec.Parse(r.Source)
+	own, err := r.ReadAgain()
 	if err == nil && own.EqualButWords(r) {
-		if own, err = own.WithWords(r.Words); err == nil {
-			return planOwned(own)
-		}
+		return planOwned(own)
 	}
 	d, err := passes(r, nil)
 	if err != nil {
