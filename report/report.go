@@ -52,9 +52,10 @@ type Plan struct {
 	Warnings []string `json:"warnings"`
 }
 
-// Spec is the release spec as written.
+// Spec is the release spec, without comments, titles and labels.
 type Spec struct {
-	Text string `json:"text"` // without comments, titles and labels
+	Name string `json:"name,omitempty"` // of its file, in reports of older versions
+	Text string `json:"text"`
 }
 
 // JSON returns the canonical report.json: indented, in declared field order, with a final newline.

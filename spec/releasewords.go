@@ -34,6 +34,11 @@ func (r *Release) WithWords(w *Words) (*Release, error) {
 			}
 		}
 	}
+	for _, path := range slices.Sorted(maps.Keys(r.Source.Files)) {
+		if len(r.Source.Digests[path]) == 0 && len(w.Files[path]) == 0 {
+			return nil, fmt.Errorf("the words do not have the digest of the file %q", document.Clip(path))
+		}
+	}
 	for _, path := range slices.Sorted(maps.Keys(w.Files)) {
 		if _, known := r.Source.Files[path]; !known {
 			return nil, fmt.Errorf("the words name the file %q, which the release does not use", document.Clip(path))

@@ -68,8 +68,12 @@ func (w *Words) FileDigests(path string) []files.Digest {
 // Bytes returns the canonical words.json.
 func (w *Words) Bytes() []byte { return canonical.Must(canonical.Indented(w)) }
 
-// Hash returns the SHA-256 of [Words.Bytes], in hexadecimal.
+// Hash returns the SHA-256, in hexadecimal, of the canonical words.json without the digests of files, which change with
+// the layout of a file and whose paths can have parameters in them.
 func (w *Words) Hash() string {
+	if w != nil {
+		w = &Words{Format: w.Format, About: w.About, Labels: w.Labels}
+	}
 	sum := sha256.Sum256(w.Bytes())
 	return hex.EncodeToString(sum[:])
 }

@@ -178,11 +178,13 @@ func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 
 // HashOf returns the [SealHash] of the folder that [Seal] would write.
 func HashOf(s *Sealed) (string, error) {
-	var last []byte
-	if err := Seal(func(_ string, b []byte) error { last = b; return nil }, s); err != nil {
+	hashes := map[string]string{PlanFile: hashOf(s.Plan.Bytes()), ReceiptFile: hashOf(s.Receipt)}
+	err := s.Drawn(func(name string, b []byte) error { hashes[name] = hashOf(b); return nil })
+	if err != nil {
 		return "", err
 	}
-	return hashWithoutWords(last)
+	b, err := canonical.Indented(hashes)
+	return hashOf(b), err
 }
 
 // Limits of the size of a seal, and of a file that it lists.
@@ -198,17 +200,12 @@ func SealHash(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s is not a folder of measurements: %w", dir, err)
 	}
-	return hashWithoutWords(b)
-}
-
-// hashWithoutWords returns the hash of a list of files, in canonical form, without the file of the words.
-func hashWithoutWords(list []byte) (string, error) {
 	hashes := map[string]string{}
-	if err := json.Unmarshal(list, &hashes); err != nil {
-		return "", fmt.Errorf("the list of sealed files is damaged: %w", err)
+	if err := json.Unmarshal(b, &hashes); err != nil {
+		return "", fmt.Errorf("%s is damaged: %w", filepath.Join(dir, SealFile), err)
 	}
 	delete(hashes, WordsFile)
-	b, err := canonical.Indented(hashes)
+	b, err = canonical.Indented(hashes)
 	return hashOf(b), err
 }
 

@@ -59,10 +59,10 @@ func Run(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 		var changed string
 		err := published.OpenIntact(place, p)
 		if err == nil {
-			err = o.checkWords(place, p)
+			err = o.reconcilePublished(ctx, p, place)
 		}
 		if err == nil {
-			err = o.reconcilePublished(ctx, p, place)
+			err = o.checkWords(place, p)
 		}
 		if err == nil {
 			changed, err = o.inputsChanged(ctx, p)

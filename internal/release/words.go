@@ -1,28 +1,39 @@
 package release
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/account"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file handles words that change after the noise was drawn: they cost nothing, and who approved the old ones has to
 // approve the new ones.
 
-// withWords returns sealed measurements with the words that the options name, if any. Errors: *[verdict.Unusable] for
+// withWords returns sealed measurements with the words that the options name, or those of the publication that a revision
+// replaces. Errors: *[verdict.Unusable] for
 // words of another plan.
 func (o Options) withWords(ctx context.Context, s *measured.Sealed) (*measured.Sealed, error) {
+	if o.Words == "" && o.Revision.Number > 1 { // as the publication that it replaces has them
+		before := filepath.Join(Revision{Number: o.Revision.Number - 1}.place(o.Out, s.Plan.Name), measured.WordsFile)
+		if there, err := durable.Exists(before); err != nil {
+			return nil, err
+		} else if there {
+			o.Words = before
+		}
+	}
 	if o.Words == "" {
 		return s, nil
 	}
@@ -40,12 +51,14 @@ func (o Options) withWords(ctx context.Context, s *measured.Sealed) (*measured.S
 // checkWords returns an error if a folder of the plan's measurements or its release has other words than the plan.
 func (o Options) checkWords(place string, p *compiled.Compiled) error {
 	b, err := published.ReadFile(filepath.Join(place, measured.WordsFile))
-	if err != nil || bytes.Equal(b, p.Release().Words.Bytes()) {
+	if err != nil {
 		return err
 	}
-	return &Occupied{Folder: place, Why: fmt.Sprintf(
-		"has other titles or labels. New ones are a revision, without another debit: dprelease plan SPEC, then dprelease publish %s --words %s --revision 2 --reason TEXT",
-		MeasuredFolder(o.Out, p.Name), planfile.WordsPath(planfile.Path(p, o.Out)))}
+	if there, err := spec.ReadWords(b); err == nil && there.Hash() == p.Release().Words.Hash() {
+		return nil
+	}
+	return &verdict.Unusable{File: place, Err: errors.New(
+		"this plan was measured with other titles or labels. New ones cost nothing: `dprelease plan` writes them to NAME.words.json, and `dprelease publish NAME.measured --words NAME.words.json` publishes them, as a revision if the release is published already")}
 }
 
 // wordsApprovals returns approvals of the words of a plan by everybody who approved the plan with other words, from the
@@ -61,6 +74,13 @@ func (o Options) wordsApprovals(sealed string, p *compiled.Compiled, record ledg
 	if err != nil {
 		return nil, err
 	}
+	if o.Revision.Number > 1 {
+		before, err := published.ReadManifest(Revision{Number: o.Revision.Number - 1}.place(o.Out, p.Name))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, before.Approvals...)
+	}
 	var used []ledger.Approval
 	for _, before := range record.Approvals {
 		if !isOfOthers(before) {
@@ -69,7 +89,7 @@ func (o Options) wordsApprovals(sealed string, p *compiled.Compiled, record ledg
 		at := slices.IndexFunc(all, func(a ledger.Approval) bool { return a.RenewsWords(before, p.Hash(), hash) })
 		if at < 0 {
 			return nil, &verdict.Unusable{File: cmp.Or(o.Words, sealed), Err: fmt.Errorf(
-				"the role %s approved other titles and labels: the key with the fingerprint %s has to approve these, with `dprelease approve` of the plan beside them",
+				"the role %s approved other titles and labels: the key with the fingerprint %s has to approve these, with `dprelease approve`, and the approval belongs next to the sealed folder",
 				before.Role, before.Signer.Fingerprint())}
 		}
 		used = append(used, all[at])

@@ -16,7 +16,7 @@ import (
 
 // Read compiles a plan.json, and returns an error unless planning the spec inside it again gives these very bytes. It
 // does not plan again what was planned or verified in this process. The errors for bytes that their spec does not
-// lead to are those of [compiled.Read] if it also returns one.
+// lead to are those of [compiled.Read] if it also returns one. The plan has no words.
 //
 // Contract: after a nil error every sensitivity in the plan is the one derived from the spec, and the loss of the
 // plan's measurements is within its charge, whoever wrote the file.
@@ -31,7 +31,7 @@ func Read(text []byte) (*compiled.Compiled, error) {
 	}
 	again, failed := planAgain(text)
 	if again != nil && again.Hash() == hash {
-		return again, nil
+		return again.WithWords(nil)
 	}
 	if _, err := compiled.Read(text); err != nil {
 		return nil, err

@@ -245,6 +245,11 @@ func (r *Reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i 
 	item, last := items[i], i == len(items)-1
 	name := item.Text()
 	column := slices.Index(b.Header, name)
+	if column > 0 && !b.codeColumns()[name] {
+		r.AddProblem(item, document.Problem{Message: fmt.Sprintf("%s is a column of labels", document.Clip(name)),
+			Expected: "a column of codes; labels name categories, and can change without another plan"})
+		return nil
+	}
 	if column > 0 {
 		l, p := b.columnLevel(column)
 		if p != nil {

@@ -1,8 +1,8 @@
 package shape
 
 import (
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/dprelease/dprelease/spec/document"
 	"gopkg.in/yaml.v3"
@@ -17,8 +17,8 @@ func WithoutWords(s *Shape, n *yaml.Node) *yaml.Node {
 	out := &yaml.Node{Kind: n.Kind, Tag: n.Tag, Value: n.Value}
 	switch n.Kind {
 	case yaml.ScalarNode:
-		if n.Style&quoted != 0 || n.Tag == "!!str" && strings.ContainsAny(n.Value, special) {
-			out.Style = yaml.DoubleQuotedStyle
+		if n.Style&quoted != 0 || isText(n) && !plainText.MatchString(n.Value) {
+			out.Style, out.Tag = yaml.DoubleQuotedStyle, "!!str"
 		}
 	case yaml.SequenceNode:
 		for _, item := range n.Content {
@@ -40,12 +40,15 @@ func WithoutWords(s *Shape, n *yaml.Node) *yaml.Node {
 	return out
 }
 
-const (
-	// quoted are the styles of texts that YAML reads as texts whatever they say.
-	quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	// special are the characters with which a text outside quotes may mean something else within brackets.
-	special = "\n,[]{}#:"
-)
+// quoted are the styles of texts that YAML reads as texts whatever they say.
+const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+
+// plainText matches texts that are written without quotes: no character of them means anything to YAML, in brackets
+// either.
+var plainText = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_ .%+/–-]*$`)
+
+// isText reports whether a scalar outside quotes is a text: no number, and neither true, false nor null.
+func isText(n *yaml.Node) bool { return n.Tag == "!!str" || n.Tag == "!!timestamp" || n.Tag == "!!merge" }
 
 // isCollection reports whether a node is a list or a mapping with entries.
 func isCollection(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode && len(n.Content) > 0 }
