@@ -380,7 +380,7 @@ func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, 
 		return nil, err
 	}
 	byID := map[string]measured.Measured{}
-	drawing := progress.BeginConfidential(ctx, int64(len(p.Measurements)), "drawing the noise of %s",
+	drawing := progress.Begin(ctx, int64(len(p.Measurements)), "drawing the noise of %s",
 		budget.Plural(int64(len(p.Measurements)), "measurement"))
 	for _, m := range p.Measurements {
 		answer, err := opened.Measure(drawing, m)

@@ -16,7 +16,7 @@ import (
 
 // beginRounds reports that the rounds of a method begin, whose parts are thousandths of their budget.
 func beginRounds(ctx context.Context, method plan.Synthetic) context.Context {
-	return progress.BeginConfidential(ctx, progress.Whole, "microdata of %s", method.Table)
+	return progress.Begin(ctx, progress.Whole, "microdata of %s", method.Table)
 }
 
 // reportingOracle is an oracle that reports each round before its choice is made.

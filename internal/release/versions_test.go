@@ -111,7 +111,10 @@ func TestPlansOfOtherVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := plannedElsewhere(own)
+		p, err := plannedElsewhere(own).WithWords(o.Plan.Release().Words)
+		if err != nil {
+			t.Fatal(err)
+		}
 		_, err = Measure(t.Context(), p, optionsOf(o, "out"))
 		wantsCode(t, "measure", err, verdict.ExitEnvironment, "another version")
 		path := filepath.Join(o.Dir, "elsewhere.plan.json")

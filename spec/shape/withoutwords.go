@@ -48,7 +48,9 @@ const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralSty
 var plainText = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_ .%+/–-]*$`)
 
 // isText reports whether a scalar outside quotes is a text: no number, and neither true, false nor null.
-func isText(n *yaml.Node) bool { return n.Tag == "!!str" || n.Tag == "!!timestamp" || n.Tag == "!!merge" }
+func isText(n *yaml.Node) bool {
+	return n.Tag == "!!str" || n.Tag == "!!timestamp" || n.Tag == "!!merge"
+}
 
 // isCollection reports whether a node is a list or a mapping with entries.
 func isCollection(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode && len(n.Content) > 0 }
