@@ -67,8 +67,8 @@ type Options struct {
 	Log       *slog.Logger
 
 	// For [Publish]: the number of the publication of the measurements, 0 and 1 being the first, and the reason why it
-	// replaces the one before; a file of words, NAME.words.json, to use instead of the sealed ones; the rows of microdata, as N or TABLE=N, and the method, as METHOD or TABLE=METHOD, if they
-	// are not the plan's.
+	// replaces the one before; a file of words, NAME.words.json, to use instead of the sealed ones; the rows of
+	// microdata, as N or TABLE=N, and the method, as METHOD or TABLE=METHOD, if they are not the plan's.
 	Revision      int
 	Reason        string
 	Words         string
@@ -81,8 +81,8 @@ type Progress struct {
 	Step   string // in words, which follow from the plan and from the paths of the call alone
 	Known  bool   // whether the share is known
 	Share  int    // of the step that is done, in thousandths; it never falls within a step
-	// Confidential reports that the step reads confidential data. Its share, how long it takes and when it ends depend on
-	// them: these may be shown to the person who runs the release, and must not be written anywhere.
+	// Confidential reports that the step reads confidential data. Its share, how long it takes and when it ends depend
+	// on them: these may be shown to the person who runs the release, and must not be written anywhere.
 	Confidential bool
 }
 
@@ -110,11 +110,11 @@ type Result struct {
 	Folder      string // of the sealed measurements, or the published folder
 	Status      string // RELEASE, or the mark that is printed on everything instead
 	AlreadyDone bool   // the folder existed before, from the same plan
-	// InputsChanged is the day on which the files of an existing release were counted, if they have changed since; empty
-	// if they are the same or nothing is known about them.
+	// InputsChanged is the day on which the files of an existing release were counted, if they have changed since;
+	// empty if they are the same or nothing is known about them.
 	InputsChanged string
-	// Signature is the outcome for the signature of a published folder: none, made, added, replaced, there before; empty
-	// for measurements.
+	// Signature is the outcome for the signature of a published folder: none, made, added, replaced, there before;
+	// empty for measurements.
 	Signature string
 }
 

@@ -18,8 +18,8 @@ type Figure struct {
 	// At is the share of a quantile, and Place its index among those that its part draws.
 	At    string `json:"at,omitempty"`
 	Index int    `json:"place,omitempty"`
-	// Sums and Squares are the parts that hold the sums of the column's values about the middle of its range, and of their
-	// squares; Part holds what is drawn or counted: quantiles, units, distinct values.
+	// Sums and Squares are the parts that hold the sums of the column's values about the middle of its range, and of
+	// their squares; Part holds what is drawn or counted: quantiles, units, distinct values.
 	Sums    string `json:"sums,omitempty"`
 	Squares string `json:"squares,omitempty"`
 	Part    string `json:"part,omitempty"`
@@ -58,8 +58,8 @@ type Quality struct {
 	Margin        float64 `json:"margin,omitempty"`
 	// Ranks is the margin of a quantile's rank in rows, at the usual confidence; in weight for weighted ones. Margin is
 	// then for Rows rows that lie evenly over a tenth of the column's range, and Cell is the width of the bins that it
-	// is read from, in the column's unit: no interval is narrower. Instead is what the other way to quantiles would give
-	// for the same part of the budget; nil if there is none.
+	// is read from, in the column's unit: no interval is narrower. Instead is what the other way to quantiles would
+	// give for the same part of the budget; nil if there is none.
 	Ranks       float64  `json:"ranks,omitempty"`
 	Cell        float64  `json:"cell,omitempty"`
 	Bins        int64    `json:"bins,omitempty"` // of its distribution; 0: it is drawn

@@ -117,9 +117,9 @@ func (p *Plan) SpecHash() string {
 // ErrEdited is wrapped by the errors for a plan that is not as the planner made it.
 var ErrEdited = errors.New("the plan was edited")
 
-// Read decodes a plan.json. It returns an error for bytes that are no plan of this format and for an embedded spec
-// that does not parse. The plan has no words. It checks neither that they are canonical, nor that the plan's parts fit together, nor that
-// the planner would make this plan.
+// Read decodes a plan.json. It returns an error for bytes that are no plan of this format and for an embedded spec that
+// does not parse. The plan has no words. It checks neither that they are canonical, nor that the plan's parts fit
+// together, nor that the planner would make this plan.
 func Read(b []byte) (*Plan, error) {
 	var form struct {
 		Format string `json:"format"`

@@ -18,9 +18,9 @@ type Strategy struct {
 	Measurements int      `json:"measurements"`
 	Loss         Amount   `json:"loss"` // of all of them, exact, in the account's terms
 	PartOfBudget float64  `json:"part_of_budget"`
-	// RMSE is the root mean square of the standard errors of all cells of these tables, as planned from the measurements
-	// made for them alone. It is absent for measurements that only figures other than counts use, each of which has its
-	// own error.
+	// RMSE is the root mean square of the standard errors of all cells of these tables, as planned from the
+	// measurements made for them alone. It is absent for measurements that only figures other than counts use, each of
+	// which has its own error.
 	RMSE         float64       `json:"rmse,omitempty"`
 	Alternatives []Alternative `json:"instead"`
 	Text         string        `json:"text"` // the same in words

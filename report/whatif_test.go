@@ -322,10 +322,10 @@ const estimated = `  one: {by: [sex, age.ten], budget: a}
 
 // TestWhatIfPageAgreesWithThePlanner changes numbers on the page, plans the spec that the page then shows, and compares
 // every standard error and every margin. A table that is one measurement has the exact law of its integers on the page:
-// only the scale of the noise differs, which the planner rounds to a grid, so that a margin can fall on the next integer.
-// A table that is put together has the continuous law, whose variance is too large by up to a sixth of a squared unit. A
-// sum of Laplace noise keeps the multiple of its planned law, and Laplace noise under ε and δ, or on a sample, adds up
-// otherwise in other shares: these are held to 5%.
+// only the scale of the noise differs, which the planner rounds to a grid, so that a margin can fall on the next
+// integer. A table that is put together has the continuous law, whose variance is too large by up to a sixth of a
+// squared unit. A sum of Laplace noise keeps the multiple of its planned law, and Laplace noise under ε and δ, or on a
+// sample, adds up otherwise in other shares: these are held to 5%.
 func TestWhatIfPageAgreesWithThePlanner(t *testing.T) {
 	testkit.SkipPassed(t)
 	const both = "{epsilon: 1, delta: 1e-9"
@@ -390,8 +390,8 @@ func TestWhatIfPageAgreesWithThePlanner(t *testing.T) {
 	}
 }
 
-// disagreement is by which part the page and the planner disagree at most: on standard errors, and on margins beyond one
-// integer.
+// disagreement is by which part the page and the planner disagree at most: on standard errors, and on margins beyond
+// one integer.
 type disagreement struct{ error, margin float64 }
 
 // compare compares what the page shows of a setting with the plan of the spec that it shows. most is the part of a
@@ -486,8 +486,8 @@ marginals:
 `
 
 // TestWhatIfPageWritesTheSpecBack changes numbers by the address, the fields and the sliders: the page shows the
-// author's text with these numbers alone replaced, shares add up to exactly 1, and each part of the budget gets what the
-// page says.
+// author's text with these numbers alone replaced, shares add up to exactly 1, and each part of the budget gets what
+// the page says.
 func TestWhatIfPageWritesTheSpecBack(t *testing.T) {
 	testkit.SkipPassed(t)
 	cases := []struct {

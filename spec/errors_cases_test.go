@@ -370,6 +370,7 @@ var errorCases = map[string][]errorCase{
 		{name: "levels that do not nest", edits: []edit{{"[state, district]", "[state, county, district]"}},
 			files: map[string]string{"regions.csv": "code,county,state\n01,c1,s1\n02,c1,s2\n"}},
 		one("level twice", "[state, district]", "[state, state]"),
+		one("labels as a level", "[state, district]", "[label, district]"),
 		one("codes before a parent", "[state, district]", "[code, state]"),
 		one("last level mistyped", "[state, district]", "[sttae]"),
 		one("groups on a code book", "[state, district]", "{half: {a: [01]}}"),

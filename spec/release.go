@@ -23,8 +23,8 @@ type Source struct {
 	// Files maps the paths of public files, as written in the spec and with parameters filled in, to their texts. Those
 	// of a release are without words: its code books have no labels.
 	Files map[string]string `json:"files,omitempty"`
-	// Digests are, for each of Files without words, the digests of the whole file as it was read: of its bytes and, if it
-	// is compressed, of its text. If they are missing, they are the digests of the text in Files.
+	// Digests are, for each of Files without words, the digests of the whole file as it was read: of its bytes and, if
+	// it is compressed, of its text. If they are missing, they are the digests of the text in Files.
 	Digests map[string][]files.Digest `json:"digests,omitempty"`
 }
 
@@ -39,8 +39,8 @@ type Release struct {
 	Name string
 	// Corrects is the name of the earlier release that this one corrects, "" for none.
 	Corrects string
-	// Fit are the classes of precision, the most precise first and the class of the rest last; empty if the spec defines
-	// none.
+	// Fit are the classes of precision, the most precise first and the class of the rest last; empty if the spec
+	// defines none.
 	Fit     []FitClass
 	Privacy Privacy
 	Budget  Budget
@@ -52,12 +52,13 @@ type Release struct {
 	Impossible []Impossible
 	// Invariants are public figures with which published counts agree, in spec order.
 	Invariants []Invariant
-	// Synthetic are the tables that are published as microdata, in spec order, except that parents precede their children.
+	// Synthetic are the tables that are published as microdata, in spec order, except that parents precede their
+	// children.
 	Synthetic []Synthetic
 	// Consistent asks for counts that are whole, not negative, and that add up across tables.
 	Consistent bool
-	// Diagnostics is the leaf of the budget that pays for counts of what bounding, clamping and domains leave out, "" for
-	// none.
+	// Diagnostics is the leaf of the budget that pays for counts of what bounding, clamping and domains leave out, ""
+	// for none.
 	Diagnostics string
 	// Unbuilt lists the uses of parts of the language that this version does not build, in document order.
 	Unbuilt []document.Unbuilt
@@ -118,8 +119,8 @@ type Privacy struct {
 	Account string
 	// FurtherAccounts are the accounts of further datasets that are read, in spec order; they are charged too.
 	FurtherAccounts []string
-	// Resume is [Never] if the noise key is kept only in memory, so that a run that is interrupted after its debit loses
-	// the release. With "" such a run resumes.
+	// Resume is [Never] if the noise key is kept only in memory, so that a run that is interrupted after its debit
+	// loses the release. With "" such a run resumes.
 	Resume Resume
 	// Total reports that no value of a readable file may stop a run.
 	Total bool
@@ -162,9 +163,9 @@ const (
 // its targets need.
 type Leaf struct {
 	Path string
-	// Share is the part of the whole; if every leaf has one, they sum to exactly 1. It is nil for a leaf of targets, whose
-	// part depends on what these need, and where an amount of ρ is taken from a budget in ε and δ. [Budget.Divide]
-	// resolves both.
+	// Share is the part of the whole; if every leaf has one, they sum to exactly 1. It is nil for a leaf of targets,
+	// whose part depends on what these need, and where an amount of ρ is taken from a budget in ε and δ.
+	// [Budget.Divide] resolves both.
 	Share *big.Rat
 	// Needed reports that the leaf gets what the targets of its marginals need, before anything else is divided.
 	Needed bool
@@ -196,19 +197,19 @@ type Marginal struct {
 	Show int64
 	// PerUnit bounds the contribution of one unit to the table.
 	PerUnit PerUnit
-	// Weight is how much the variance of each cell counts relative to other marginals of its leaf; it is above 0, and 1 by
-	// default.
+	// Weight is how much the variance of each cell counts relative to other marginals of its leaf; it is above 0, and 1
+	// by default.
 	Weight *big.Rat
-	// Cumulative are the attributes of By along which the table counts up: a row counts the rows with that category or an
-	// earlier one, in the order of the level.
+	// Cumulative are the attributes of By along which the table counts up: a row counts the rows with that category or
+	// an earlier one, in the order of the level.
 	Cumulative []Attribute
 	// Ranges are the attributes of By for which sums of neighbouring categories should be accurate, in addition to the
 	// published cells.
 	Ranges []Attribute
 	// Target is the required accuracy of the table, nil if the spec gives none.
 	Target *Target
-	// Above is the public threshold of a sparse table, which publishes the cells with larger noisy counts; 0 if every cell
-	// is published.
+	// Above is the public threshold of a sparse table, which publishes the cells with larger noisy counts; 0 if every
+	// cell is published.
 	Above int64
 	// Top is the number of cells that are selected and published, privately, for their large counts; 0 if cells are not
 	// selected.
@@ -259,8 +260,8 @@ type Condition struct {
 // Synthetic asks for microdata of a table: rows that resemble its rows, none of which is a row of the table.
 type Synthetic struct {
 	Table string
-	// Leaf is the path of a leaf in Budget.Leaves that pays for nothing else; "" for microdata that cost nothing because
-	// their model is made from the release's tables.
+	// Leaf is the path of a leaf in Budget.Leaves that pays for nothing else; "" for microdata that cost nothing
+	// because their model is made from the release's tables.
 	Leaf string
 	// Method is the way in which they are made.
 	Method SyntheticMethod
@@ -273,14 +274,14 @@ type Synthetic struct {
 	Rows int64
 	// Files is the number of times that rows are drawn from the model, each time into a file of its own; 0 means once.
 	Files int
-	// Parent is the table in which each row's unit has its only parent row; the row is drawn conditionally on that row. It
-	// is "" if there is none.
+	// Parent is the table in which each row's unit has its only parent row; the row is drawn conditionally on that row.
+	// It is "" if there is none.
 	Parent string
 	// Size is the column of the parent's microdata with the number of rows of this table that a unit has; "" without a
 	// parent.
 	Size string
-	// Given are the columns of the parent row on which each row is conditioned: the columns of the parent's microdata that
-	// are read, and Size.
+	// Given are the columns of the parent row on which each row is conditioned: the columns of the parent's microdata
+	// that are read, and Size.
 	Given []Attribute
 }
 

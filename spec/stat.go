@@ -84,8 +84,8 @@ func (k *StatKind) UnmarshalText(text []byte) error {
 // Stat is one statistic of a marginal, in the order of the spec.
 type Stat struct {
 	Kind StatKind
-	// Name is the name of its columns: what the spec says (as: …), or one made of what it is: count, units, turnover_sum.
-	// A quantile's columns are named by it and the share: pay_q25.
+	// Name is the name of its columns: what the spec says (as: …), or one made of what it is: count, units,
+	// turnover_sum. A quantile's columns are named by it and the share: pay_q25.
 	Name string
 	// Column is what it is of; "" for Count, Units, Ratio and Share.
 	Column string
@@ -97,8 +97,8 @@ type Stat struct {
 	PerUnit int64
 	// Of and Over are the terms of a Ratio.
 	Of, Over Term
-	// Within are the attributes that the groups of a total have in common, of which a Share is; none: it is the total of
-	// the table.
+	// Within are the attributes that the groups of a total have in common, of which a Share is; none: it is the total
+	// of the table.
 	Within []Attribute
 }
 

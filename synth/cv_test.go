@@ -53,8 +53,9 @@ func TestVariationsCover(t *testing.T) {
 	}
 }
 
-// TestVariationsAreUnbiased takes the mean and the mean square of errors in groups that are large relative to the noise:
-// 0 and 1 to 6.2 standard errors, and a twentieth and a fiftieth for terms of the order of the square of the noise.
+// TestVariationsAreUnbiased takes the mean and the mean square of errors in groups that are large relative to the
+// noise: 0 and 1 to 6.2 standard errors, and a twentieth and a fiftieth for terms of the order of the square of the
+// noise.
 func TestVariationsAreUnbiased(t *testing.T) {
 	for _, c := range varianceCases {
 		squares, sums, counts := newDrawn(t, c.squares), newDrawn(t, c.sum), newDrawn(t, c.count)
@@ -74,8 +75,8 @@ func TestVariationsAreUnbiased(t *testing.T) {
 	}
 }
 
-// TestWrongLawsOfVariationsAreCaught plants noise that is a tenth larger than stated, a count whose noise is left out, a
-// sum whose noise is, and a centre that is wrong. Coverages are at most 0.933; shares of up to 0.9402 of 100 000 are
+// TestWrongLawsOfVariationsAreCaught plants noise that is a tenth larger than stated, a count whose noise is left out,
+// a sum whose noise is, and a centre that is wrong. Coverages are at most 0.933; shares of up to 0.9402 of 100 000 are
 // detected, 9 deviations away: each is missed with a probability below 1e-12.
 func TestWrongLawsOfVariationsAreCaught(t *testing.T) {
 	testkit.SkipPassed(t)

@@ -20,8 +20,8 @@ import (
 type Request struct {
 	Rows   int64  // number of rows; 0: as the plan or the noisy total says
 	Method string // by which the model is made from the measurements; "": the method of the plan
-	// EarlierMicrodata holds the microdata of the earlier methods, as they were drawn. A parent among them determines the
-	// number of rows of its children.
+	// EarlierMicrodata holds the microdata of the earlier methods, as they were drawn. A parent among them determines
+	// the number of rows of its children.
 	EarlierMicrodata []Microdata
 }
 

@@ -15,8 +15,8 @@ type Table struct {
 	Statistics []Statistic
 	Numbers    []Number // figures other than counts, in the plan's order
 	Cells      int
-	// CellIndices are the indexes, in domain order, of the cells that have a row: in a sparse table ascending, in a table
-	// of chosen cells in the order of their choice; nil if all cells have a row.
+	// CellIndices are the indexes, in domain order, of the cells that have a row: in a sparse table ascending, in a
+	// table of chosen cells in the order of their choice; nil if all cells have a row.
 	CellIndices []uint64
 }
 

@@ -128,8 +128,8 @@ func ReadApproval(b []byte) (Approval, error) {
 
 // equal reports whether a and b are the same signature on the same text.
 func (a Approval) equal(b Approval) bool {
-	return a.Plan == b.Plan && a.Words == b.Words && a.Role == b.Role && a.Statement == b.Statement && a.Signer == b.Signer &&
-		a.Signature == b.Signature &&
+	return a.Plan == b.Plan && a.Words == b.Words && a.Role == b.Role && a.Statement == b.Statement &&
+		a.Signer == b.Signer && a.Signature == b.Signature &&
 		(a.Standing == nil) == (b.Standing == nil) && (a.Standing == nil || *a.Standing == *b.Standing)
 }
 

@@ -57,8 +57,8 @@ func TestPiecesKnowTheFileTheyAreReadFrom(t *testing.T) {
 	}
 }
 
-// The pieces of a table's files have parts of their bytes that add up to nearly all of them, in whatever format: what is
-// left of an Arrow file is its head and its footer.
+// The pieces of a table's files have parts of their bytes that add up to nearly all of them, in whatever format: what
+// is left of an Arrow file is its head and its footer.
 func TestPiecesAddUpToTheFiles(t *testing.T) {
 	const n = 20_000
 	csv := "a\n" + strings.Repeat("1\n", n)

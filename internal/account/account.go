@@ -95,10 +95,10 @@ func (*Missing) Verdict() verdict.Verdict {
 }
 
 // NoAccountNamed reports a spec without an account although a ledger is configured.
-type NoAccountNamed struct{ Source string }
+type NoAccountNamed struct{ Release string }
 
 func (e *NoAccountNamed) Error() string {
-	return fmt.Sprintf("%s names no ledger account: add `account: NAME` below `privacy:`, with an account of the configured ledger", e.Source)
+	return fmt.Sprintf("release %s names no ledger account: add `account: NAME` below `privacy:`, with an account of the configured ledger", e.Release)
 }
 
 // Verdict returns that the spec has to name an account.

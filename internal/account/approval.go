@@ -76,7 +76,7 @@ func (l Ledger) Approve(ctx context.Context, p *compiled.Compiled, planPath stri
 // checkSigner refuses a key that neither an account of the plan nor an account above one lists for the role.
 func (l Ledger) checkSigner(ctx context.Context, p *compiled.Compiled, a Approval) error {
 	if p.Guarantee.Account == "" {
-		return &NoAccountNamed{Source: p.Source.Name}
+		return &NoAccountNamed{Release: p.Name}
 	}
 	roles := map[string][]sign.PublicKey{}
 	accounts := append([]string{p.Guarantee.Account}, p.Guarantee.FurtherAccounts...)

@@ -1,5 +1,5 @@
-// Package corpus holds forty releases to the byte: testdata/releases.txt lists specs, drawn from a number over the whole
-// language, and the first half of the SHA-256 of every file of the sealed and of the published folder and of an
+// Package corpus holds forty releases to the byte: testdata/releases.txt lists specs, drawn from a number over the
+// whole language, and the first half of the SHA-256 of every file of the sealed and of the published folder and of an
 // evaluation. Every run compares the plans of all and ten releases, the long run all releases. Where bytes are meant to
 // change, write the list again with -update in the long run and say why in the change.
 package corpus

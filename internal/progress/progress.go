@@ -28,8 +28,8 @@ type Progress struct {
 	Step   string // in words, which follow from the plan and from names on the command line alone
 	Known  bool   // whether the share is known
 	Share  int    // of the step that is done, from 0 to [Whole]; it never falls within a step
-	// Confidential reports that the step reads confidential data. Its share, how long it takes and when it ends depend on
-	// them: these may be shown to the person who runs the command, and must not be written anywhere.
+	// Confidential reports that the step reads confidential data. Its share, how long it takes and when it ends depend
+	// on them: these may be shown to the person who runs the command, and must not be written anywhere.
 	Confidential bool
 }
 

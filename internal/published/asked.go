@@ -85,7 +85,7 @@ func (a flagRequest) parseFlag(p *compiled.Compiled, text string, seen func(tabl
 			strings.Join(tables, ", "))
 	case isTabulated(p, table):
 		return s, "", a.unusable(text,
-			"the counts of tables of %s are those of its microdata and would change with its rows: leave %s out", table, a.flag)
+			"the tables of %s are counted from its microdata, so other rows would change them: leave %s out", table, a.flag)
 	case seen(table):
 		return s, "", a.unusable(text, "says a second time %s of %s: leave one of them out", a.what, table)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
@@ -133,6 +134,29 @@ func TestNothingIsMeasuredUnapproved(t *testing.T) {
 		if err := a.Verify(); err != nil || a.Plan != p.Hash() {
 			t.Errorf("published approval of %s: %v", a.Plan, err)
 		}
+	}
+}
+
+// A plan is signed and measured with its words, and without their file it is neither.
+func TestAPlanWithoutItsWordsIsNeitherApprovedNorMeasured(t *testing.T) {
+	o := newSignedOffice(t, releasetest.TripSpec)
+	_, path := o.planned(t, nil)
+	if err := os.Remove(planfile.WordsPath(path)); err != nil {
+		t.Fatal(err)
+	}
+	p, err := planfile.Read(t.Context(), path)
+	if err != nil || p.Release().Words != nil {
+		t.Fatalf("words %+v, %v", p.Release().Words, err)
+	}
+	_, _, err = o.signedOptions().Account().Approve(t.Context(), p, path, account.Approval{Role: "officer", Key: o.carl})
+	if !errors.Is(err, plan.ErrNoWords) {
+		t.Errorf("approving: %v", err)
+	}
+	if _, err := Measure(t.Context(), p, o.signedOptions()); !errors.Is(err, plan.ErrNoWords) {
+		t.Errorf("measuring: %v", err)
+	}
+	if n := o.Debits(t); n != 0 {
+		t.Errorf("%d debits", n)
 	}
 }
 

@@ -63,7 +63,8 @@ type figureSetting struct {
 	gauss   bool     // its noise
 	smooth  []string // figures whose noise is much finer than its deviation
 	planted bool
-	// together says that the count is no measurement, but put together from several: errors of cells are then dependent.
+	// together says that the count is no measurement, but put together from several: errors of cells are then
+	// dependent.
 	together bool
 	// read says what quantiles are read from: counts of bins, or the integers of a strategy; "" where none are.
 	read string
@@ -451,8 +452,8 @@ func squaresBars(n float64, gauss bool) (low, high float64) {
 	if gauss {
 		return n - 2*math.Sqrt(n*squaresBar), n + 2*math.Sqrt(n*squaresBar) + 2*squaresBar
 	}
-	// The square of Laplace noise has variance 5 and skewness 6.6: 8.5 deviations of the sum of 25 000 are exceeded with
-	// probability below e^−27, the skewness included.
+	// The square of Laplace noise has variance 5 and skewness 6.6: 8.5 deviations of the sum of 25 000 are exceeded
+	// with probability below e^−27, the skewness included.
 	return n - 8.5*math.Sqrt(5*n), n + 8.5*math.Sqrt(5*n)
 }
 
@@ -504,8 +505,8 @@ func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 		twice := claims(big.NewRat(2, 1), func(m plan.Measurement) bool { return m.Query.Counted.Kind() == counted.KindBins })
 		return []figureMistake{{"noise of bins twice as large as it is said to be", len(p.Tables[0].Figures), twice,
 			func(t *testing.T, seen figuresSeen) {
-				// As many rows lie below the least median as above it, so that an interval misses it at least where the noise there
-				// is below −1.96/2 of its deviations: of very many bins, 0.163 of normal noise.
+				// As many rows lie below the least median as above it, so that an interval misses it at least where the
+				// noise there is below −1.96/2 of its deviations: of very many bins, 0.163 of normal noise.
 				findMissed(t, "noise of bins twice as large, the median", seen[[2]string{"x_q50", "skewed"}], 1-0.163+0.01)
 			}}}
 	}

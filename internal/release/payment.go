@@ -33,7 +33,7 @@ func (o Options) openLedger(ctx context.Context, p *compiled.Compiled) (*ledger.
 	}
 	if o.Ledger != "" {
 		if charge.Account == "" {
-			return nil, charge, &account.NoAccountNamed{Source: p.Source.Name}
+			return nil, charge, &account.NoAccountNamed{Release: p.Name}
 		}
 		l, err := o.Account().Open(ctx)
 		return l, charge, err

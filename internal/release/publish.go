@@ -48,11 +48,11 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if s, err = o.withWords(ctx, s); err != nil {
-		return Result{}, err
-	}
 	m, err := o.Revision.newManifest(o.Out, s)
 	if err != nil {
+		return Result{}, err
+	}
+	if s, err = o.withWords(ctx, s); err != nil {
 		return Result{}, err
 	}
 	m.Rows, m.Methods = rows, methods

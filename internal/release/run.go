@@ -18,8 +18,8 @@ type Result struct {
 	Folder      string // folder of the sealed measurements, or published folder
 	Status      string // of the release, in words
 	AlreadyDone bool   // the folder existed before, from the same plan
-	// InputsChanged is the day on which the files of an existing release were counted, if they have changed since; "" if
-	// they are the same or nothing is known about them.
+	// InputsChanged is the day on which the files of an existing release were counted, if they have changed since; ""
+	// if they are the same or nothing is known about them.
 	InputsChanged string
 	// Signature is the outcome for the signature of a published folder; "" for measurements.
 	Signature Signature

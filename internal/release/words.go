@@ -10,7 +10,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/account"
-	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
@@ -19,31 +18,33 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file handles words that change after the noise was drawn: they cost nothing, and who approved the old ones has to
-// approve the new ones.
+// This file handles words that change after the noise was drawn: they cost nothing, and who approved the old ones has
+// to approve the new ones.
 
-// withWords returns sealed measurements with the words that the options name, or those of the publication that a revision
-// replaces. Errors: *[verdict.Unusable] for
-// words of another plan.
+// withWords returns sealed measurements with the words that the options name, or those of the publication that a
+// revision replaces. Errors: *[verdict.Unusable] for words of another plan; *[published.Altered] if the words of the
+// previous publication were changed.
 func (o Options) withWords(ctx context.Context, s *measured.Sealed) (*measured.Sealed, error) {
-	if o.Words == "" && o.Revision.Number > 1 { // as the publication that it replaces has them
-		before := filepath.Join(Revision{Number: o.Revision.Number - 1}.place(o.Out, s.Plan.Name), measured.WordsFile)
-		if there, err := durable.Exists(before); err != nil {
+	out, from := *s, o.Words
+	var words *spec.Words
+	switch before := (Revision{Number: o.Revision.Number - 1}).place(o.Out, s.Plan.Name); {
+	case from != "":
+		var err error
+		if words, err = planfile.ReadWords(ctx, from); err != nil {
 			return nil, err
-		} else if there {
-			o.Words = before
 		}
-	}
-	if o.Words == "" {
+	case o.Revision.Number > 1:
+		replaces, err := published.Open(before)
+		if err != nil {
+			return nil, err
+		}
+		words, from = replaces.Plan.Release().Words, before
+	default:
 		return s, nil
 	}
-	words, err := planfile.ReadWords(ctx, o.Words)
-	if err != nil {
-		return nil, err
-	}
-	out := *s
+	var err error
 	if out.Plan, err = s.Plan.WithWords(words); err != nil {
-		return nil, &verdict.Unusable{File: o.Words, Err: err}
+		return nil, &verdict.Unusable{File: from, Err: err}
 	}
 	return &out, nil
 }

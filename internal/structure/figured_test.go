@@ -32,8 +32,8 @@ func figuredPackages(t *testing.T) []string {
 	return of
 }
 
-// TestNothingFusesOnArm64 builds the program for darwin on arm64, where the compiler may join a product and a sum into one
-// instruction with one rounding, and fails if it did so in these packages: plans, reports and microdata would then
+// TestNothingFusesOnArm64 builds the program for darwin on arm64, where the compiler may join a product and a sum into
+// one instruction with one rounding, and fails if it did so in these packages: plans, reports and microdata would then
 // differ between architectures, and a run that resumes on another machine would ask other questions.
 func TestNothingFusesOnArm64(t *testing.T) {
 	atRoot(t)

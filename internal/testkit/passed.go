@@ -26,9 +26,10 @@ const passedFile = "testdata/passed.txt"
 
 var passedMutex sync.Mutex
 
-// SkipPassed skips a test that has passed with the same sources and the same version of Go on the same kind of processor: those of its own package,
-// tests among them, and those of all packages of the project that these import. DPRELEASE_LONG and DPRELEASE_PASSED=run
-// run it nonetheless; with DPRELEASE_PASSED=keep a test that passes has its line written.
+// SkipPassed skips a test that has passed with the same sources and the same version of Go on the same kind of
+// processor: those of its own package, tests among them, and those of all packages of the project that these import.
+// DPRELEASE_LONG and DPRELEASE_PASSED=run run it nonetheless; with DPRELEASE_PASSED=keep a test that passes has its
+// line written.
 func SkipPassed(t testing.TB) {
 	t.Helper()
 	line := t.Name() + " " + hashSources(t)

@@ -31,7 +31,8 @@ type TracedFigure struct {
 	ofTotal bool
 }
 
-// tracedFigure reads a figure of a row of a table by some attributes. value returns the column with the figure's name and this suffix.
+// tracedFigure reads a figure of a row of a table by some attributes. value returns the column with the figure's name
+// and this suffix.
 func tracedFigure(f plan.Figure, by []string, value func(suffix string) parquet.Value) TracedFigure {
 	of := statistic.OfFigure(f)
 	t := TracedFigure{Name: f.Name, What: of.Describe(f, by), Measurements: f.Parts(), OfCount: of.OfCount(f),

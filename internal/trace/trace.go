@@ -55,8 +55,8 @@ type Trace struct {
 	Difference float64 `json:"difference"`
 	// Figures are the figures of the cell other than its count.
 	Figures []TracedFigure `json:"figures,omitempty"`
-	// NotAbove is what is known of a cell that a sparse table does not list; nil for other cells. The only figures of such
-	// a cell are the ends of the interval.
+	// NotAbove is what is known of a cell that a sparse table does not list; nil for other cells. The only figures of
+	// such a cell are the ends of the interval.
 	NotAbove *interval.NotAbove `json:"not_above,omitempty"`
 	// Choice is how the cell came into a table with selected cells; Missing is why it did not, and then there are no
 	// figures.

@@ -69,6 +69,20 @@ func TestOtherWordsAreARevision(t *testing.T) {
 	if err != nil || !strings.Contains(string(page), "Trips by hour") {
 		t.Errorf("the report does not have the title: %v", err)
 	}
+	// A later revision keeps the words, with their approval.
+	later := publishedtest.SignedOptions(o)
+	later.Revision = release.Revision{Number: 3, Reason: "newer pages"}
+	if err := os.Remove(filepath.Join(o.Dir, "words.approval.json")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = release.Publish(t.Context(), sealed, later); err != nil {
+		t.Fatal(err)
+	}
+	assertVerifies(t, r.Folder, Options{Trust: o.Public, Export: o.Export})
+	if page, err = os.ReadFile(filepath.Join(r.Folder, "report.md")); err != nil ||
+		!strings.Contains(string(page), "Trips by hour") {
+		t.Errorf("the next report does not have the title: %v", err)
+	}
 	// The plan with other words is not a new release.
 	plan, err := o.Plan.WithWords(&words)
 	if err != nil {

@@ -197,8 +197,8 @@ func TestAlikeChangesAreFolded(t *testing.T) {
 	b := governedPlan(t, "every: [1, 2], by: [sex, home]", "every: [1], by: [sex, home, region]", "main: 1/2, rest: 1/2",
 		"main: 1/3, rest: 2/3")
 	page := plantest.PageOfDiff(t, a, b)
-	// Three tables of one attribute, each a third of half the ρ, then of two thirds: σ² = 4/(2·1/12) and 4/(2·1/9). That
-	// of regions is put together from residuals, as m has regions at another level.
+	// Three tables of one attribute, each a third of half the ρ, then of two thirds: σ² = 4/(2·1/12) and 4/(2·1/9).
+	// That of regions is put together from residuals, as m has regions at another level.
 	if strings.Count(page, "  n/sex and 1 more alike: scale: σ² = 24 → σ² = 18\n") != 1 ||
 		strings.Contains(page, "  n/home") {
 		t.Errorf("the page says\n%s", page)
@@ -237,7 +237,8 @@ func TestDiffIsWholeAndSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := draw(t, "a"), draw(t, "b")
 		there, back := describe.Diff(compiled.Of(a), compiled.Of(b)), describe.Diff(compiled.Of(b), compiled.Of(a))
-		if there.Same != (a.Hash() == b.Hash() && a.Release().Words.Hash() == b.Release().Words.Hash()) || there.Same != (len(there.Changes) == 0) {
+		same := a.Hash() == b.Hash() && a.Release().Words.Hash() == b.Release().Words.Hash()
+		if there.Same != same || there.Same != (len(there.Changes) == 0) {
 			t.Fatalf("same: %v, with %d changes", there.Same, len(there.Changes))
 		}
 		swapped := map[string]int{}

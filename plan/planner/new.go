@@ -151,8 +151,8 @@ type draftPlan struct {
 func (d *draftPlan) compiled() *compiled.Compiled { return compiled.WithEstimates(d.plan, d.estimates) }
 
 const (
-	// tighter is the largest factor by which margins are tightened if a leaf's targets are missed because of the lattice
-	// that noise lies on.
+	// tighter is the largest factor by which margins are tightened if a leaf's targets are missed because of the
+	// lattice that noise lies on.
 	tighter = 1 - 1.0/2048
 	// mostTighter bounds how many times that happens.
 	mostTighter = 100

@@ -16,8 +16,8 @@ type Statistic interface {
 	// Figures returns its figures in the table, without their quality; none if the table's first statistic is what it
 	// shows.
 	Figures(t Table, s spec.Stat) []plan.Figure
-	// Additive reports whether its figures can be added up: their estimates are published too, whose mean over the noise
-	// is the exact figure of the rows as they are counted.
+	// Additive reports whether its figures can be added up: their estimates are published too, whose mean over the
+	// noise is the exact figure of the rows as they are counted.
 	Additive() bool
 	// Limits returns the least and the most that an additive figure of a table of these rows can be by what the spec
 	// declares: 0, the number of values of its column, or infinity.
@@ -37,8 +37,8 @@ type Statistic interface {
 	OfTotal() bool
 	// ErrorSources returns what the error of a figure depends on.
 	ErrorSources(f plan.Figure, from Measured) ErrorSources
-	// RowsNeeded returns about how many rows, by weight, a cell needs for a figure to be informative, if it is not Ranked
-	// and has a margin; 0 if that does not depend on rows.
+	// RowsNeeded returns about how many rows, by weight, a cell needs for a figure to be informative, if it is not
+	// Ranked and has a margin; 0 if that does not depend on rows.
 	RowsNeeded(f plan.Figure, rows *spec.Table) float64
 	// Describe describes a figure of a table by these attributes.
 	Describe(f plan.Figure, by []string) string

@@ -179,7 +179,8 @@ type sources struct {
 	// inconsistent are the columns whose measurements cannot all be reconciled: they are of levels that do not nest, of
 	// each level separately, or of sums of neighbours.
 	inconsistent []string
-	// margins are the margins of the difference of two cells of each table; nil if no noise distribution determines them.
+	// margins are the margins of the difference of two cells of each table; nil if no noise distribution determines
+	// them.
 	margins []compiled.DifferenceBound
 }
 

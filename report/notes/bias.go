@@ -22,11 +22,11 @@ const (
 	tooHigh   = "too high"
 	tooLow    = "too low"
 	eitherWay = "either way"
-	// lowCounts is the direction for rows that are left out of tables with other figures: without values below zero their
-	// sum is too high, and their mean may be either.
+	// lowCounts is the direction for rows that are left out of tables with other figures: without values below zero
+	// their sum is too high, and their mean may be either.
 	lowCounts = "counts too low, other figures either way"
-	// oneCategory and otherCategories are the directions for values that count as a category which has rows of its own, or
-	// none.
+	// oneCategory and otherCategories are the directions for values that count as a category which has rows of its own,
+	// or none.
 	oneCategory     = "that category too high, the others too low"
 	otherCategories = "the other categories too low"
 )

@@ -11,7 +11,8 @@ import (
 // This file holds what remains of a document without what only people read.
 
 // WithoutWords returns a copy of a document of a shape without comments, layout and the values of fields of
-// [Field.Words]. Documents that differ in these alone are written alike; whether a text is in quotes makes a difference.
+// [Field.Words]. Documents that differ in these alone are written alike; whether a text is in quotes makes a
+// difference.
 func WithoutWords(s *Shape, n *yaml.Node) *yaml.Node {
 	s = s.chosen(n)
 	out := &yaml.Node{Kind: n.Kind, Tag: n.Tag, Value: n.Value}
