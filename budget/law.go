@@ -2,9 +2,18 @@ package budget
 
 import "math/big"
 
-// This file holds the interface of a law of noise, and the table of laws. A new law is a type that implements it, in
-// files of its own, and a line in the table; with its name in spec/noise.go, its sampler in internal/noise and
-// histogram/laws.go, its loss in budget/contour, and its kind in report/schema.json.
+// This file holds the laws of noise: their kinds, their interface and the table of them. A new law is a type that
+// implements the interface, in files of its own, with a kind and a line in the table; with its name in spec/noise.go,
+// its sampler in internal/noise and histogram/laws.go, its loss in budget/contour/law.go, and its margins in
+// report/page/whatif.js.
+
+// The kinds of [Mechanism] that add noise over all integers.
+const (
+	// DiscreteLaplace has P(x) ∝ exp(−|x|/t), with scale t.
+	DiscreteLaplace Kind = "discrete-laplace"
+	// DiscreteGaussian has P(x) ∝ exp(−x²/2σ²), with parameter σ².
+	DiscreteGaussian Kind = "discrete-gaussian"
+)
 
 // law is a law of noise X over all integers, symmetric about 0 and log-concave, with one parameter.
 type law interface {

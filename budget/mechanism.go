@@ -9,12 +9,8 @@ import (
 // Kind is the kind of a [Mechanism].
 type Kind string
 
-// The kinds of [Mechanism]. The first two add noise over all integers, and have a [law].
+// The kinds of [Mechanism] other than laws of noise.
 const (
-	// DiscreteLaplace has P(x) ∝ exp(−|x|/t), with scale t.
-	DiscreteLaplace Kind = "discrete-laplace"
-	// DiscreteGaussian has P(x) ∝ exp(−x²/2σ²), with parameter σ².
-	DiscreteGaussian Kind = "discrete-gaussian"
 	// ExponentialMechanism chooses, with bounded range ε.
 	ExponentialMechanism Kind = "exponential-mechanism"
 	// ExponentialQuantiles draws quantiles of disjoint cells, with P(y) ∝ exp(−θ·u/2) for the distance u from a rank and

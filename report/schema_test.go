@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
@@ -104,6 +105,33 @@ func TestSchemaListsTheStatistics(t *testing.T) {
 	}
 	if !*update {
 		t.Fatal("the schema lists other statistics than there are: run with -update")
+	}
+	if err := os.WriteFile("schema.json", want, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSchemaListsTheLawsOfNoise fails if a list of kinds in the schema has other laws of noise than there are: then run
+// it with -update.
+func TestSchemaListsTheLawsOfNoise(t *testing.T) {
+	text := report.Schema()
+	list := regexp.MustCompile(`("enum": \[\n *)"discrete-laplace",(?:\s*"discrete-[a-z-]*",)*(\s*)`)
+	if n := len(list.FindAllIndex(text, -1)); n != 2 {
+		t.Fatalf("the schema has %d lists of kinds of noise, want 2", n)
+	}
+	laws := ""
+	for i, kind := range budget.Laws() {
+		if i > 0 {
+			laws += "${2}"
+		}
+		laws += `"` + string(kind) + `",`
+	}
+	want := list.ReplaceAll(text, []byte("${1}"+laws+"${2}"))
+	if bytes.Equal(text, want) {
+		return
+	}
+	if !*update {
+		t.Fatal("the schema lists other laws of noise than there are: run with -update")
 	}
 	if err := os.WriteFile("schema.json", want, 0o644); err != nil {
 		t.Fatal(err)

@@ -89,12 +89,12 @@ func readSource(src Source, open files.Opener) (*Release, error) {
 		}
 	}
 	r.release.written = src.Text
-	var wordy map[string][]files.Digest
-	src.Files, src.Digests, wordy = r.files.KeptTexts()
+	var withWords map[string][]files.Digest
+	src.Files, src.Digests, withWords = r.files.KeptTexts()
 	r.release.Source = src
 	if ok {
 		r.release.Source.Text = canonicalText(root.Value)
-		r.takeWords(root.Get("about"), wordy)
+		r.takeWords(root.Get("about"), withWords)
 	}
 	r.release.Unbuilt, r.release.Warnings = r.Unbuilt(), r.Warnings()
 	failure := &document.Errors{Problems: r.Problems()}

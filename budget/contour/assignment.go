@@ -86,20 +86,18 @@ func (r *repeated) addToGroups(groups map[string]*group, counts []int64) error {
 		groups[name].count += count
 	}
 	for i, count := range counts {
-		switch r.step.Kind {
-		case budget.DiscreteGaussian:
+		if noise, ok := noiseLaws[r.step.Kind]; ok {
 			if r.shapes == nil {
 				joinNormal(groups, r.step, count)
 				continue
 			}
 			for _, s := range r.shapes[i] {
-				add(newGaussian(parameter, s), count, fmt.Sprint("gaussian ", parameter, s))
+				l, name := noise.loss(parameter, s)
+				add(l, count, name)
 			}
-		case budget.DiscreteLaplace:
-			for _, s := range r.shapes[i] {
-				rate := new(big.Rat).Inv(parameter)
-				add(newLaplace(rate, s), count, fmt.Sprint("laplace ", rate, s))
-			}
+			continue
+		}
+		switch r.step.Kind {
 		case budget.RandomizedResponse, budget.PermuteAndFlip:
 			add(newLaplace(parameter, 1), count, fmt.Sprint("laplace ", parameter, 1))
 		case budget.ExponentialMechanism:

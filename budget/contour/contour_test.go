@@ -499,6 +499,20 @@ func TestEdges(t *testing.T) {
 	}
 }
 
+// TestEveryLawOfNoiseIsJudged fails if the loss of a law of noise is not known here: verification would then go by the
+// planner's accountant alone.
+func TestEveryLawOfNoiseIsJudged(t *testing.T) {
+	for _, kind := range budget.Laws() {
+		m, err := kind.MechanismFor(big.NewInt(2), big.NewInt(4), big.NewRat(1, 8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Delta([]budget.Mechanism{m, m}, 1); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	gaussian := gaussianStep(rat(t, "4"), 1, 1)
 	unequal := make([]budget.Mechanism, 10)

@@ -1,9 +1,12 @@
 package contour
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/cmplx"
+
+	"github.com/dprelease/dprelease/budget"
 )
 
 // A law is the law of the privacy loss L of one coordinate of one mechanism, under P, with ∫ e^(−L) dP = 1.
@@ -22,6 +25,25 @@ type law interface {
 	// weights returns the probabilities of the losses o − h·(first + i): all of them, or, if there are infinitely many,
 	// all but a share below e^(−decay). It returns nil if the losses have a density.
 	weights(decay float64) (first int64, p []float64)
+}
+
+// noiseLaw is how a kind of noise loses.
+type noiseLaw struct {
+	// byL1 reports that, of all shifts within the sensitivities, one coordinate of the whole L1 loses most.
+	byL1 bool
+	// loss returns the law of the loss of noise with a parameter against a shift, and a name that only equal laws share.
+	loss func(parameter *big.Rat, shift int64) (law, string)
+}
+
+// noiseLaws are the laws of noise by their kinds.
+var noiseLaws = map[budget.Kind]noiseLaw{
+	budget.DiscreteGaussian: {loss: func(variance *big.Rat, shift int64) (law, string) {
+		return newGaussian(variance, shift), fmt.Sprint("gaussian ", variance, shift)
+	}},
+	budget.DiscreteLaplace: {byL1: true, loss: func(scale *big.Rat, shift int64) (law, string) {
+		rate := new(big.Rat).Inv(scale)
+		return newLaplace(rate, shift), fmt.Sprint("laplace ", rate, shift)
+	}},
 }
 
 // gaussian is the loss (s² − 2sX)/2σ² of discrete Gaussian noise X against a

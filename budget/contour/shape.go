@@ -32,7 +32,7 @@ func worstShapes(m budget.Mechanism) ([]budget.Shift, error) {
 	}
 	l1 := m.L1.Int64()
 	reach := new(big.Int).Mul(m.L1, m.L1)
-	if m.Kind == budget.DiscreteLaplace || m.L2Squared.Cmp(reach) >= 0 {
+	if noiseLaws[m.Kind].byL1 || m.L2Squared.Cmp(reach) >= 0 {
 		return []budget.Shift{{l1}}, nil
 	}
 	search := shapeSearch{l1: l1, l2Squared: m.L2Squared.Int64()} // below l1²

@@ -1,10 +1,12 @@
 package compiled
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // TestLawsHaveOneNameEverywhere checks that the name of a law of noise in a spec is the law's own name.
@@ -16,6 +18,20 @@ func TestLawsHaveOneNameEverywhere(t *testing.T) {
 		}
 		if !strings.HasSuffix(kind.Name(), asked.Law()) {
 			t.Errorf("%s is called %q, and %q in a spec, which calls it %s", kind, kind.Name(), asked, asked.Law())
+		}
+	}
+	for _, kind := range budget.Laws() { // a budget of ε alone pays for what is priced in ε, one of ρ for the rest
+		for amount, pure := range map[string]bool{"epsilon": true, "rho": false} {
+			_, err := spec.Parse(spec.Source{Text: fmt.Sprintf(`version: 1
+release: r
+privacy: {protects: trip, neighbours: add-remove}
+budget: {%s: 1, noise: %s}
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {x: {values: [a, b]}}}}
+marginals: {m: {by: [x]}}
+`, amount, SpecNoise(kind))})
+			if (err == nil) != (kind.Pure() == pure) {
+				t.Errorf("%s under %s: %v", kind, amount, err)
+			}
 		}
 	}
 	if budget.DefaultLaw(true) != budget.DiscreteLaplace || budget.DefaultLaw(false) != budget.DiscreteGaussian {

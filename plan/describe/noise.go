@@ -10,7 +10,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/strategy"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // This file describes the law of the noise: what the spec asks for, and what the other law would give and cost an
@@ -72,19 +71,20 @@ func explainNoise(p *plan.Plan, b *strings.Builder) {
 	}
 }
 
-// explainKept says which parts of the release have Gaussian noise although Laplace noise was requested.
+// explainKept says which parts of the release have Gaussian noise although another law was requested.
 func explainKept(p *plan.Plan, b *strings.Builder) {
 	if kept := KeptGaussian(p); len(kept) > 0 {
-		fmt.Fprintf(b, "\nGaussian noise all the same, as under ε and δ Laplace noise is not possible for them: %s.\n",
-			strings.Join(kept, "; "))
+		fmt.Fprintf(b, "\nGaussian noise all the same, as under ε and δ %s noise is not possible for them: %s.\n",
+			p.Release().Budget.Noise.Law(), strings.Join(kept, "; "))
 	}
 }
 
-// KeptGaussian returns the parts of a release of ε and δ that have Gaussian noise although Laplace noise was
-// requested, with the reason of each.
+// KeptGaussian returns the parts of a release of ε and δ that have Gaussian noise although noise that is priced in ε
+// was requested, with the reason of each.
 func KeptGaussian(p *plan.Plan) []string {
 	budgeted := p.Release().Budget
-	if budgeted.Noise != spec.LaplaceNoise || budgeted.Delta == nil {
+	asked, _ := budget.LawNamed(string(budgeted.Noise))
+	if !asked.Pure() || budgeted.Delta == nil {
 		return nil
 	}
 	var out []string

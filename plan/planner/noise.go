@@ -2,6 +2,7 @@ package planner
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -146,12 +147,13 @@ func roundRatio(ratio float64) float64 {
 	return out
 }
 
-// checkNoise returns an error if the spec asks for Laplace noise and the plan has none.
+// checkNoise returns an error if the spec asks for noise that is priced in ε and the plan has none.
 func checkNoise(p *plan.Plan) error {
 	if kept := describe.KeptGaussian(p); len(kept) > 0 &&
 		!slices.ContainsFunc(p.Strategies, func(s strategy.Group) bool { return s.Noise.Pure() }) {
 		return p.Release().Problem("budget.noise", document.Problem{
-			Message:  "nothing in this release can have Laplace noise under epsilon and delta: " + strings.Join(kept, "; "),
+			Message: fmt.Sprintf("nothing in this release can have %s noise under epsilon and delta: %s",
+				p.Release().Budget.Noise.Law(), strings.Join(kept, "; ")),
 			Expected: "noise: gaussian, or leave it out, or a budget of epsilon alone",
 		})
 	}

@@ -12,12 +12,12 @@ import (
 
 // Set opens the public files that a spec names, and keeps the parts that are used, which become part of the plan.
 type Set struct {
-	findings *document.Findings
-	opener   Opener
-	texts    map[string]string
-	digests  map[string][]Digest
-	wordy    map[string][]Digest
-	tables   map[string]*tableUse
+	findings  *document.Findings
+	opener    Opener
+	texts     map[string]string
+	digests   map[string][]Digest
+	withWords map[string][]Digest
+	tables    map[string]*tableUse
 }
 
 // tableUse describes the use of a public table.
@@ -55,10 +55,10 @@ func (s *Set) KeepText(path, text string) { s.keep(path, text, []Digest{DigestTe
 // KeepColumns keeps some columns of a table for the plan, and the digest of its whole text for the words.
 func (s *Set) KeepColumns(path, text string, t *Table, columns map[string]bool) {
 	s.keep(path, t.extractColumns(columns), nil)
-	if s.wordy == nil {
-		s.wordy = map[string][]Digest{}
+	if s.withWords == nil {
+		s.withWords = map[string][]Digest{}
 	}
-	s.wordy[path] = []Digest{DigestText(text)}
+	s.withWords[path] = []Digest{DigestText(text)}
 }
 
 // ReadTable reads a public table of a format, named at a node. It returns false and reports a problem if the table is
@@ -127,8 +127,8 @@ func (s *Set) keep(path, text string, digests []Digest) {
 
 // KeptTexts returns the texts that are kept for the plan, by the paths of their files, with the digests of the files;
 // nil if there are none. The digests of files that also contain words are separate: those change with the words.
-func (s *Set) KeptTexts() (texts map[string]string, digests, wordy map[string][]Digest) {
-	return s.texts, s.digests, s.wordy
+func (s *Set) KeptTexts() (texts map[string]string, digests, withWords map[string][]Digest) {
+	return s.texts, s.digests, s.withWords
 }
 
 // reportUnopened reports a public file that was not read.

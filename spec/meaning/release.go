@@ -57,7 +57,7 @@ var ofRelease = map[string]shape.Meaning{
 	"budget.rho": {States: "ρ of zero-concentrated differential privacy.", Default: "the budget is in epsilon",
 		Example: "1/8", Page: "docs/plan.md#which-noise"},
 	"budget.minimise": {States: "What the planner makes least in each leaf: the sum over all cells of weight × variance, with no table worse than by itself with an equal share (`guarded`) or whatever becomes of small tables (`sum`), or the largest of any cell.", Default: "guarded", Example: "sum", Page: "docs/plan.md#what-is-made-least"},
-	"budget.noise":    {States: "The law of the noise of all tables under ε and δ: discrete Gaussian or discrete Laplace. The plan says in one line what the other law would give, and what it would cost the account.", Default: "the planner takes what gives the least error", Example: "gaussian", Page: "docs/plan.md#which-noise"},
+	"budget.noise":    {States: "The law of the noise of all tables under ε and δ. The plan says in one line what the other law would give, and what it would cost the account.", Default: "the planner takes what gives the least error", Example: "gaussian", Page: "docs/plan.md#which-noise"},
 	"budget.split": {States: "The tree by which the budget is shared out. A leaf is a wall: its part is kept exactly.",
 		Default: "one leaf, which all marginals share", Example: "{headline: 1/2, detail: 1/2}",
 		Page: "docs/spec.md#how-marginals-share-a-budget"},
