@@ -618,9 +618,9 @@ func TestQuantilesAreNotJudged(t *testing.T) {
 // TestSharesNothingWithTheFirstAccountant checks that of package budget only the types that describe mechanisms are
 // used, and none of the figures.
 func TestSharesNothingWithTheFirstAccountant(t *testing.T) {
-	types := []string{"Mechanism", "Shift", "DiscreteLaplace", "DiscreteGaussian", "ExponentialMechanism",
+	types := []string{"Kind", "Mechanism", "Shift", "DiscreteLaplace", "DiscreteGaussian", "ExponentialMechanism",
 		"ExponentialQuantiles", "PermuteAndFlip", "RandomizedResponse"}
-	figures := []string{"Epsilon", "Rho", "Variance", "Margin"}
+	figures := []string{"Epsilon", "Rho", "Variance", "Margin", "Price", "Outcomes", "Pure", "Normal"}
 	paths, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)

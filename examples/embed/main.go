@@ -1,5 +1,4 @@
-// Command embed makes a release from a Go program: it plans a spec, measures, publishes, and verifies what it
-// published.
+// Command embed makes a release from a Go program: it plans a spec, measures, publishes and verifies.
 package main
 
 import (

@@ -183,8 +183,8 @@ func TestRowsAsked(t *testing.T) {
 		{compiled.Of(one), []string{"5", "a=5"}, "a second time"},
 		{compiled.Of(two), []string{"5"}, "write --rows a=5"},
 		{compiled.Of(&plan.Plan{Name: "trips"}), []string{"5"}, "has no microdata"},
-		{compiled.Of(counted), []string{"5"}, "would change with its rows"},
-		{compiled.Of(counted), []string{"a=5"}, "would change with its rows"},
+		{compiled.Of(counted), []string{"5"}, "other rows would change them"},
+		{compiled.Of(counted), []string{"a=5"}, "other rows would change them"},
 	} {
 		_, err := published.ParseRows(c.plan, c.flags)
 		wantsCode(t, strings.Join(c.flags, " "), err, verdict.ExitSpec, c.says)
