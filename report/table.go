@@ -4,6 +4,7 @@ package report
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/usefulness"
@@ -13,7 +14,9 @@ import (
 type Table struct {
 	Path       string   `json:"path"` // the file is tables/PATH.parquet
 	Marginal   string   `json:"marginal"`
+	Title      string   `json:"title,omitempty"`
 	By         []string `json:"by"`
+	ByTitles   []string `json:"by_titles,omitempty"` // what people call the attributes; absent if all have their names
 	Cells      int64    `json:"cells"`
 	Impossible int64    `json:"impossible,omitempty"` // number of cells that are exact zeros, as the spec declares
 	Invariant  string   `json:"invariant,omitempty"`  // whose public figures, or sums of them, the cells are
@@ -43,6 +46,17 @@ type Table struct {
 	Figures     []Figure    `json:"figures,omitempty"` // in addition to its count
 	Parts       []Part      `json:"parts,omitempty"`   // the measurements that only its figures use
 	Series      []Series    `json:"series,omitempty"`  // cell by cell, for a small table
+}
+
+// TitlesOf returns what people call attributes of the table.
+func (t Table) TitlesOf(attributes []string) []string {
+	titles := slices.Clone(attributes)
+	for i, attribute := range titles {
+		if at := slices.Index(t.By, attribute); at >= 0 && at < len(t.ByTitles) {
+			titles[i] = t.ByTitles[at]
+		}
+	}
+	return titles
 }
 
 // Statistic is one figure per cell of a table: a single measurement as it was drawn, a sum of the cells of one, or

@@ -52,7 +52,7 @@ marginals:
 	// release.yaml:10:14: tables.trips.columns.mode.valeus: unknown key "valeus"
 	//    10 |       mode: {valeus: [car, train]}
 	//       |              ^
-	//   expected: one of from, type, values, codebook, map, range, grid, step, levels, unknown, null, bounds, derived_from
+	//   expected: one of from, type, values, codebook, map, range, grid, step, levels, unknown, null, bounds, derived_from, title, measured_in, labels, level_titles, level_labels
 	//   did you mean "values"?
 	//   fix: mode: {values: [car, train]}
 }

@@ -20,6 +20,7 @@ func marginalShape() *shape.Shape {
 			Fix: "by: []"},
 		shape.Field{Key: "every", Shape: shape.List("a list of sizes, as [1, 2]",
 			shape.Whole("a size from 0 to the number of attributes", 0, 1000), 1, 0)},
+		shape.Field{Key: "title", Shape: titleShape(), Words: true},
 		shape.Field{Key: "cumulative", Shape: along("a list of attributes of by along which the table counts up, as [age]")},
 		shape.Field{Key: "ranges",
 			Shape: along("a list of attributes of by of which sums of neighbouring categories are to be accurate, as [age]")},

@@ -167,8 +167,25 @@ func columnShape() *shape.Shape {
 				shape.Field{Key: "suggest", Shape: shape.Number("a share of the whole budget, as 1%"),
 					Required: "the part of the whole budget", Fix: "suggest: 1%"}), Requires: "range"},
 		shape.Field{Key: "derived_from", Shape: shape.Text("an attribute of the table that decides the column, as age.band")},
+		shape.Field{Key: "title", Shape: titleShape(), Words: true},
+		shape.Field{Key: "measured_in", Shape: shape.Scalar("a text, as EUR or hours a week", `\S`), Words: true, Requires: "range"},
+		shape.Field{Key: "labels", Shape: labelsShape(), Words: true},
+		shape.Field{Key: "level_titles", Words: true,
+			Shape: shape.Dictionary("levels, each with its title, as {band: Age group}", `^`+levelSyntax+`$`, titleShape()).
+				Nonempty("at least one, as {band: Age group}")},
+		shape.Field{Key: "level_labels", Words: true,
+			Shape: shape.Dictionary("levels, each with the labels of its categories, as {band: {0–15: Children}}",
+				`^`+levelSyntax+`$`, labelsShape()).Nonempty("at least one, as {band: {0–15: Children}}")},
 	).WithForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"}).
 		WithMessage("a domain, declared once: values, codebook, range (of numbers that are added up, with a step), grid (of places) or derived_from")
+}
+
+// titleShape is a text by which people know a thing.
+func titleShape() *shape.Shape { return shape.Scalar("a text", `\S`) }
+
+func labelsShape() *shape.Shape {
+	return shape.Dictionary("categories, each with the text that people read for it, as {f: female, m: male}", `^.+$`,
+		titleShape()).Nonempty("at least one, as {f: female, m: male}")
 }
 
 func valuesShape() *shape.Shape {

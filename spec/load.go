@@ -94,7 +94,7 @@ func readSource(src Source, open files.Opener) (*Release, error) {
 	r.release.Source = src
 	if ok {
 		r.release.Source.Text = canonicalText(root.Value)
-		r.takeWords(root.Get("about"), withWords)
+		r.takeWords(root, withWords)
 	}
 	r.release.Unbuilt, r.release.Warnings = r.Unbuilt(), r.Warnings()
 	failure := &document.Errors{Problems: r.Problems()}

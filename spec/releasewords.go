@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/domain"
@@ -22,6 +23,9 @@ func (r *Release) WithWords(w *Words) (*Release, error) {
 	out.Words, out.About = w, About{}
 	if w == nil {
 		return &out, nil
+	}
+	if err := r.checkTitles(w); err != nil {
+		return nil, err
 	}
 	for _, table := range slices.Sorted(maps.Keys(w.Labels)) {
 		t := r.Table(table)
@@ -53,6 +57,49 @@ func (r *Release) WithWords(w *Words) (*Release, error) {
 		*text = filled
 	}
 	return &out, nil
+}
+
+// checkTitles returns an error unless the titles of words are of columns, levels, marginals and statistics of the
+// release, and units of its columns.
+func (r *Release) checkTitles(w *Words) error {
+	for _, of := range []map[string]map[string]string{w.Titles, w.MeasuredIn} {
+		for _, table := range slices.Sorted(maps.Keys(of)) {
+			t := r.Table(table)
+			for _, attribute := range slices.Sorted(maps.Keys(of[table])) {
+				if t == nil || !t.hasAttribute(attribute) {
+					return fmt.Errorf("the words name %q of table %q, which the release does not have", document.Clip(attribute),
+						document.Clip(table))
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Marginals)) {
+		at := slices.IndexFunc(r.Marginals, func(m Marginal) bool { return m.Name == name })
+		if at < 0 {
+			return fmt.Errorf("the words name the marginal %q, which the release does not have", document.Clip(name))
+		}
+		for _, stat := range slices.Sorted(maps.Keys(w.Marginals[name].Statistics)) {
+			if !slices.ContainsFunc(r.Marginals[at].Stats, func(s Stat) bool { return s.Name == stat }) {
+				return fmt.Errorf("the words name the statistic %q of marginal %q, which the release does not have",
+					document.Clip(stat), document.Clip(name))
+			}
+		}
+	}
+	return nil
+}
+
+// hasAttribute reports whether the table has a column, or a level of one, with this name.
+func (t *Table) hasAttribute(name string) bool {
+	column, level, _ := strings.Cut(name, ".")
+	c := t.Column(column)
+	if c == nil || level == "" {
+		return c != nil
+	}
+	if c.Domain == nil {
+		return false
+	}
+	_, ok := c.Domain.Level(level)
+	return ok
 }
 
 // checkLabels returns an error unless labels are of categories of an attribute.
@@ -93,11 +140,12 @@ func (t *Table) labelledLevels() iter.Seq2[Attribute, *domain.Level] {
 
 // takeWords moves the texts that decide nothing from what was read to the words of the release. digests are those of
 // the public files that contain words.
-func (r *reader) takeWords(about document.Node, digests map[string][]files.Digest) {
+func (r *reader) takeWords(root document.Node, digests map[string][]files.Digest) {
 	w := &Words{Format: WordsFormat, Files: digests}
 	for key, text := range w.About.byKey() {
-		*text = about.Get(key).Text()
+		*text = root.Get("about").Get(key).Text()
 	}
+	r.readTexts(root, w)
 	for _, t := range r.release.Tables {
 		for a, level := range t.labelledLevels() {
 			labels := map[string]string{}
@@ -109,13 +157,9 @@ func (r *reader) takeWords(about document.Node, digests map[string][]files.Diges
 			if len(labels) == 0 {
 				continue
 			}
-			if w.Labels[t.Name] == nil {
-				if w.Labels == nil {
-					w.Labels = map[string]map[string]map[string]string{}
-				}
-				w.Labels[t.Name] = map[string]map[string]string{}
-			}
-			w.Labels[t.Name][a.String()] = labels
+			of := w.Labels[t.Name]
+			put(&of, a.String(), labels)
+			put(&w.Labels, t.Name, of)
 		}
 	}
 	for _, t := range r.release.Tables { // afterwards, as linked columns share levels

@@ -267,7 +267,8 @@ func statShape() *shape.Shape {
 		if form.named {
 			as.Required, as.Fix = "the name of the "+form.key, "as: rate"
 		}
-		fields := slices.Concat([]shape.Field{{Key: form.key, Shape: form.value}, as}, form.others)
+		title := shape.Field{Key: "title", Shape: titleShape(), Words: true}
+		fields := slices.Concat([]shape.Field{{Key: form.key, Shape: form.value}, as}, form.others, []shape.Field{title})
 		branches = append(branches, shape.OnKey(shape.Object(says, fields...), form.key))
 	}
 	return shape.Choice(says, append(branches, shape.OnScalar(shape.Enum(says, words...)))...)
@@ -276,7 +277,9 @@ func statShape() *shape.Shape {
 // statMeanings says what the keys of statistics do, by their paths.
 func statMeanings() map[string]shape.Meaning {
 	all := map[string]shape.Meaning{"as": {States: "The name of the statistic in its columns. A ratio must have one.",
-		Default: "a name made of the column and the statistic, as pay_mean", Example: "rate"}}
+		Default: "a name made of the column and the statistic, as pay_mean", Example: "rate"},
+		"title": {States: "What charts and tables call the statistic.", Default: "what it is, as mean of pay",
+			Example: "Average pay"}}
 	for _, form := range statForms {
 		maps.Copy(all, form.means)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -82,7 +83,7 @@ func writeTables(ctx context.Context, out *Folder, s *measured.Sealed, tables []
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b, err := Table(ctx, t, s.Plan.Tables[i], s.Plan.Guarantee.Protects, metadata)
+		b, err := Table(ctx, s.Plan, t, s.Plan.Tables[i], metadata)
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Path, err)
 		}
@@ -119,9 +120,7 @@ func writeMicrodata(ctx context.Context, out *Folder, s *measured.Sealed, asks p
 		if err != nil {
 			return nil, err
 		}
-		first, err := writeFiles(ctx, out, d, method.Table, published.MicrodataFiles(method),
-			s.Plan.Release().LinkedBy(method.Table),
-			metadata)
+		first, err := writeFiles(ctx, out, d, s.Plan.Release(), method.Table, published.MicrodataFiles(method), metadata)
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
@@ -131,7 +130,7 @@ func writeMicrodata(ctx context.Context, out *Folder, s *measured.Sealed, asks p
 }
 
 // writeFiles draws and writes the files of one model of a table's rows.
-func writeFiles(ctx context.Context, out *Folder, d *synth.Drawing, table string, names []string, linked string,
+func writeFiles(ctx context.Context, out *Folder, d *synth.Drawing, r *spec.Release, table string, names []string,
 	metadata [][2]string) (first synth.Microdata, err error) {
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {
@@ -146,7 +145,7 @@ func writeFiles(ctx context.Context, out *Folder, d *synth.Drawing, table string
 		if err != nil {
 			return first, err
 		}
-		b, err := encodeMicrodata(progress.Begin(ctx, int64(m.Rows), "writing %s", what), m, linked, metadata)
+		b, err := encodeMicrodata(progress.Begin(ctx, int64(m.Rows), "writing %s", what), r, m, metadata)
 		if err == nil {
 			err = out.Write(name, b)
 		}

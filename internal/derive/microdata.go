@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -15,15 +16,14 @@ const microdataStatement = "model only: every row is drawn from a model that was
 	"and no figure from them has an interval, since how far the model is from the truth is not known"
 
 // encodeMicrodata returns a table's microdata as Parquet, with their meaning and that of their release as metadata.
-// Equal input gives equal bytes. linked is the name of the column that links rows of several tables, "" without one.
-func encodeMicrodata(ctx context.Context, m synth.Microdata, linked string, release [][2]string) ([]byte,
-	error) {
+// Equal input gives equal bytes. Rows that are linked to rows of other tables have a column for it.
+func encodeMicrodata(ctx context.Context, r *spec.Release, m synth.Microdata, release [][2]string) ([]byte, error) {
 	var columns []column
-	if linked != "" {
+	if linked := r.LinkedBy(m.Table); linked != "" {
 		columns = append(columns, linkColumn(m, linked))
 	}
 	for _, i := range m.Written() {
-		columns = append(columns, keyColumns(m.Keys[i], func(row int) int { return int(m.Codes[i][row]) })...)
+		columns = append(columns, keyColumns(r.Words.OfTable(m.Table), m.Keys[i], func(row int) int { return int(m.Codes[i][row]) })...)
 	}
 	described, err := json.Marshal(columns)
 	if err != nil {

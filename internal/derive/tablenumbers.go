@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/synth"
@@ -15,10 +16,10 @@ import (
 
 // numberColumns returns a figure's value, unbiased estimate if it has one, standard error, interval and flag: null
 // where nothing is published. Counted figures are whole numbers, and are shown as zero if the draw is negative.
-func numberColumns(n synth.Number, planned plan.Table, confidence float64, protects string) []column {
+func numberColumns(p *compiled.Compiled, n synth.Number, planned plan.Table, confidence float64) []column {
 	of := statistic.OfFigure(n.Figure)
-	kind, values, unit := optionalDecimal, nullableDecimals, describe.UnitOf(n.Figure, planned, protects)
-	published := of.Describe(n.Figure, planned.By)
+	kind, values, unit := optionalDecimal, nullableDecimals, describe.UnitOf(p.Release().Words, n.Figure, planned, p.Guarantee.Protects)
+	published := describe.FigureText(p.Release().Words, n.Figure, planned)
 	if of.IsWhole() {
 		kind, values = optionalInteger, nullableIntegers
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -33,11 +34,11 @@ type column struct {
 
 // Table returns a published table as Parquet, with its meaning and that of its release as metadata. Equal input gives
 // equal bytes.
-func Table(ctx context.Context, t synth.Table, planned plan.Table, protects string, release [][2]string) ([]byte,
+func Table(ctx context.Context, p *compiled.Compiled, t synth.Table, planned plan.Table, release [][2]string) ([]byte,
 	error) {
-	columns := columnsOf(t, planned, protects)
+	columns := columnsOf(p, t, planned)
 	selecting[planned.Selects()].label(columns, t, planned)
-	metadata, err := tableMetadata(t, planned, columns)
+	metadata, err := tableMetadata(p, t, planned, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -56,25 +57,26 @@ var (
 
 // columnsOf returns a table's columns: keys, their labels if a code book has any, then the columns of the count, and
 // those of every other figure.
-func columnsOf(t synth.Table, planned plan.Table, protects string) []column {
+func columnsOf(p *compiled.Compiled, t synth.Table, planned plan.Table) []column {
+	rows := p.Release().Words.OfTable(planned.From)
 	var columns []column
 	for i, k := range t.Keys {
-		columns = append(columns, keyColumns(k, t.CategoriesOf(i))...)
+		columns = append(columns, keyColumns(rows, k, t.CategoriesOf(i))...)
 	}
 	for _, s := range t.Statistics {
-		columns = append(columns, statisticColumns(s, planned, protects)...)
+		columns = append(columns, statisticColumns(s, planned, p.Guarantee.Protects)...)
 	}
 	for _, n := range t.Numbers {
-		columns = append(columns, numberColumns(n, planned, t.Statistics[0].Confidence, protects)...)
+		columns = append(columns, numberColumns(p, n, planned, t.Statistics[0].Confidence)...)
 	}
 	return columns
 }
 
-// keyColumns returns the column of a key's codes, numbers if all codes of an integer column are whole numbers, and a
+// keyColumns returns the column of a key's codes, by the title that people know it by: numbers if all codes of an integer column are whole numbers, and a
 // column of labels if there are any. category gives the index of a row's category.
-func keyColumns(k synth.Key, category func(row int) int) []column {
+func keyColumns(rows spec.TableWords, k synth.Key, category func(row int) int) []column {
 	name := k.Attribute.String()
-	key := column{Name: name, Label: name, Statistic: "key", kind: textKind}
+	key := column{Name: name, Label: rows.Title(name), Statistic: "key", kind: textKind}
 	codes, labels := make([]parquet.Value, k.Level.Size()), make([]parquet.Value, k.Level.Size())
 	labelled := false
 	for i, c := range k.Level.Categories {
@@ -98,7 +100,7 @@ func keyColumns(k synth.Key, category func(row int) int) []column {
 	if !labelled {
 		return []column{key}
 	}
-	return []column{key, {Name: name + statistic.LabelSuffix, Label: "label of " + name, Statistic: "label",
+	return []column{key, {Name: name + statistic.LabelSuffix, Label: "label of " + key.Label, Statistic: "label",
 		kind:   textKind,
 		values: of(labels)}}
 }
@@ -217,7 +219,7 @@ func Metadata(p *compiled.Compiled, status ledger.Status) [][2]string {
 }
 
 // tableMetadata returns the meaning of a table, for a reader who has only the file.
-func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]string, error) {
+func tableMetadata(p *compiled.Compiled, t synth.Table, planned plan.Table, columns []column) ([][2]string, error) {
 	described, err := json.Marshal(columns)
 	if err != nil {
 		return nil, err
@@ -227,6 +229,9 @@ func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]st
 		{"dprelease.table", t.Path},
 		{"dprelease.columns", string(described)},
 		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, published.CoversOf(planned.Sampled()))},
+	}
+	if title := describe.TableTitle(p.Release(), planned); title != "" {
+		metadata = append(metadata, [2]string{"dprelease.title", title})
 	}
 	return append(metadata, selecting[planned.Selects()].metadata(planned)...), nil
 }

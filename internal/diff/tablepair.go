@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/statistic"
 )
 
 // This file compares one table of two releases cell by cell.
@@ -375,5 +375,5 @@ func keyCodes(t published.Table, key []int) []string {
 // figureText returns what a figure of a table is, in words.
 func figureText(t plan.Table, figure int) string {
 	f := t.Figures[figure]
-	return statistic.OfFigure(f).Describe(f, t.By)
+	return describe.FigureText(nil, f, t)
 }

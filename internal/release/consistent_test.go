@@ -131,7 +131,7 @@ func exchangedCountsAreFound(t *testing.T, place string) {
 			counts[i] += moved[i]
 		}
 		tables[at].Statistics[0].Published = releasetest.Integers(counts)
-		b, err := derive.Table(t.Context(), tables[at], planned, "trip", metadata)
+		b, err := derive.Table(t.Context(), sealed.Plan, tables[at], planned, metadata)
 		if err != nil {
 			t.Fatal(err)
 		}

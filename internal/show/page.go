@@ -38,7 +38,11 @@ func (s *Sheet) Write(w io.Writer, look screen.Look, all bool) error {
 	if s.Status != "RELEASE" {
 		p.Line(" "+s.Status+" ", screen.Alert)
 	}
-	p.Paragraph(s.Release+": table "+s.Table, screen.Strong)
+	head := s.Release + ": table " + s.Table
+	if s.Title != "" {
+		head += ", " + s.Title
+	}
+	p.Paragraph(head, screen.Strong)
 	view := s.newView()
 	var rows [][]screen.Cell
 	err := published.EachRow(s.file, func(r parquet.Row) error {
@@ -83,7 +87,7 @@ func (s *Sheet) newView() *pageView {
 		switch c.Statistic {
 		case "key":
 			label, labelled := places[c.Name+statistic.LabelSuffix]
-			v.addColumn(screen.Column{Head: c.Name, Fold: 8, Right: !s.Columns[i].text && !labelled},
+			v.addColumn(screen.Column{Head: c.Label, Fold: 8, Right: !s.Columns[i].text && !labelled},
 				func(r parquet.Row) string {
 					if labelled {
 						return r[i].String() + " " + r[label].String()

@@ -28,6 +28,7 @@ type Sheet struct {
 	Release  string   `json:"release"`
 	Status   string   `json:"status"` // RELEASE, or what is printed on everything instead
 	Table    string   `json:"table"`
+	Title    string   `json:"title,omitempty"`
 	Interval string   `json:"interval"` // what the intervals include
 	Columns  []Column `json:"columns"`
 	Cells    int64    `json:"cells"`
@@ -86,6 +87,7 @@ func (s *Sheet) readColumns() error {
 		s.Columns[i].text = leaf.Node.Type().Kind() == parquet.ByteArray
 	}
 	s.Interval, _ = s.file.Lookup("dprelease.interval")
+	s.Title, _ = s.file.Lookup("dprelease.title")
 	s.Cells = s.file.NumRows()
 	return nil
 }

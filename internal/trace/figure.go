@@ -7,7 +7,9 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -31,11 +33,11 @@ type TracedFigure struct {
 	ofTotal bool
 }
 
-// tracedFigure reads a figure of a row of a table by some attributes. value returns the column with the figure's name
+// tracedFigure reads a figure of a row of a table. value returns the column with the figure's name
 // and this suffix.
-func tracedFigure(f plan.Figure, by []string, value func(suffix string) parquet.Value) TracedFigure {
+func tracedFigure(w *spec.Words, f plan.Figure, table plan.Table, value func(suffix string) parquet.Value) TracedFigure {
 	of := statistic.OfFigure(f)
-	t := TracedFigure{Name: f.Name, What: of.Describe(f, by), Measurements: f.Parts(), OfCount: of.OfCount(f),
+	t := TracedFigure{Name: f.Name, What: describe.FigureText(w, f, table), Measurements: f.Parts(), OfCount: of.OfCount(f),
 		ofTotal: of.OfTotal()}
 	columns := map[string]**float64{statistic.Published: &t.Published, statistic.StandardError: &t.StandardError,
 		statistic.Low:  &t.Low,

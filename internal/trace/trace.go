@@ -69,6 +69,7 @@ type Trace struct {
 // KeyOf is the category of a key.
 type KeyOf struct {
 	Attribute string `json:"attribute"`
+	Title     string `json:"title,omitempty"` // what people call the attribute, if that is not its name
 	Code      string `json:"code"`
 	Label     string `json:"label,omitempty"`
 }
@@ -252,7 +253,11 @@ func (t *Trace) addKey(e *published.Release, planned plan.Table, key int, level 
 	if category < 0 {
 		return 0, published.NoSuch("category of "+attribute, code, published.CategoryCodes(level))
 	}
-	t.Cell = append(t.Cell, KeyOf{attribute, code, level.Categories[category].Label})
+	of := KeyOf{Attribute: attribute, Code: code, Label: level.Categories[category].Label}
+	if title := e.Plan.Release().Words.OfTable(planned.From).Title(attribute); title != attribute {
+		of.Title = title
+	}
+	t.Cell = append(t.Cell, of)
 	return category, nil
 }
 
@@ -285,7 +290,7 @@ func (t *Trace) readFigures(e *published.Release, table plan.Table, at int) erro
 	figure := func(suffix string) float64 { return published.Number(row[columns[t.Statistic+suffix]]) }
 	for _, f := range table.Figures {
 		t.Figures = append(t.Figures,
-			tracedFigure(f, table.By, func(suffix string) parquet.Value { return row[columns[f.Name+suffix]] }))
+			tracedFigure(e.Plan.Release().Words, f, table, func(suffix string) parquet.Value { return row[columns[f.Name+suffix]] }))
 	}
 	t.Published = row[columns[t.Statistic+statistic.Published]].Int64()
 	t.Unbiased, t.StandardError = figure(statistic.Unbiased), figure(statistic.StandardError)

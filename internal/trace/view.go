@@ -26,7 +26,7 @@ func (t *Trace) Write(w io.Writer) error {
 func (t *Trace) text() string {
 	names := make([]string, len(t.Cell))
 	for i, k := range t.Cell {
-		names[i] = k.Attribute + " = " + k.Code
+		names[i] = cmp.Or(k.Title, k.Attribute) + " = " + k.Code
 		if k.Label != "" {
 			names[i] += " (" + k.Label + ")"
 		}

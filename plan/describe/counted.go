@@ -2,10 +2,12 @@ package describe
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file names what figures count, in the words of every page and file: rows, weighted rows, or units.
@@ -18,9 +20,34 @@ func Counted(t plan.Table, protects string) string {
 	return cmp.Or(t.Counts.String(), rowsOf(t))
 }
 
+// FigureText returns what a figure of a table is: the title of its statistic, or how it is computed.
+func FigureText(w *spec.Words, f plan.Figure, t plan.Table) string {
+	return cmp.Or(w.OfMarginal(t.Marginal).OfFigure(f.Name), statistic.OfFigure(f).Describe(f, t.By, w.OfTable(t.From)))
+}
+
+// TableTitle returns what people call a table: the title of its marginal, with the attributes if the marginal makes
+// several tables, or the titles of its attributes; "" if nothing of it has a title.
+func TableTitle(r *spec.Release, t plan.Table) string {
+	rows := r.Words.OfTable(t.From)
+	titles := rows.TitlesOf(t.By)
+	title := r.Words.OfMarginal(t.Marginal).Title
+	if title == "" && slices.Equal(titles, t.By) {
+		return ""
+	}
+	several := slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool { return m.Name == t.Marginal && m.Every != nil })
+	by := strings.Join(titles, " × ")
+	switch {
+	case title == "":
+		return by
+	case several && by != "":
+		return title + ": " + by
+	}
+	return title
+}
+
 // UnitOf names the unit of a table's figure: its column, units, values, or one of these per another.
-func UnitOf(f plan.Figure, t plan.Table, protects string) string {
-	in := statistic.OfFigure(f).UnitOf(f, protects)
+func UnitOf(w *spec.Words, f plan.Figure, t plan.Table, protects string) string {
+	in := statistic.OfFigure(f).UnitOf(f, protects, w.OfTable(t.From))
 	if !statistic.OfFigure(f).IsWhole() {
 		in += byWeight(t)
 	}

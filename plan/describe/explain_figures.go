@@ -9,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/strategy"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds what the signed page says of figures other than counts.
@@ -27,7 +28,7 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 				some = true
 			}
 			error, margin := qualityTexts(f.Quality)
-			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).Describe(f, table.By), error, margin,
+			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).Describe(f, table.By, spec.TableWords{}), error, margin,
 				restsOn(f, measured, seen))
 		}
 	}
@@ -128,11 +129,11 @@ func figureWithAccuracy(f plan.Figure, by []string) string {
 	error, margin := qualityTexts(f.Quality)
 	switch {
 	case margin == "":
-		return statistic.OfFigure(f).Describe(f, by)
+		return statistic.OfFigure(f).Describe(f, by, spec.TableWords{})
 	case error == "": // of a quantile
-		return fmt.Sprintf("%s; 95%% margin %s", statistic.OfFigure(f).Describe(f, by), margin)
+		return fmt.Sprintf("%s; 95%% margin %s", statistic.OfFigure(f).Describe(f, by, spec.TableWords{}), margin)
 	}
-	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).Describe(f, by), error, margin)
+	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).Describe(f, by, spec.TableWords{}), error, margin)
 }
 
 // isOfPart reports whether a strategy is for a part of a table's figures.

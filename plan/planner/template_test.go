@@ -51,6 +51,9 @@ func TestWordsAndLayoutChangeNeitherPlanNorTemplate(t *testing.T) {
 	}
 	for _, c := range [][3]string{
 		{"Labour force,", "Labour,"}, {"contact: office", "contact: offices"},
+		{"values: [f, m]", "values: [f, m], title: Sex, labels: {f: female}"},
+		{"{half: {width: 5}}", "{half: {width: 5}}, measured_in: years, level_titles: {half: Age group}, level_labels: {half: {0–4: small}}"},
+		{"{by: [age.half", "{title: By age, by: [age.half"},
 		{"\n  m:", "\n  # what is asked\n  m:"}, {"version: 1", "version:  1"},
 		{"regions.csv", "code,label,state\n1,One,a\n2,Two,b\n", "code,label,state\n1,Eins,a\n2,Two,b\n"},
 		{"homes.csv", "code,label\nh,House\nf,Flat\n", "code,label\nh,House\nf,Flat \n"},

@@ -26,7 +26,7 @@ func (distinct) Limits(f plan.Figure, rows *spec.Table) (least, most float64) {
 	return 0, float64(rows.Column(f.Column).Domain.Size())
 }
 
-func (distinct) Describe(f plan.Figure, _ []string) string {
-	return "values of " + f.Column + " that occur"
+func (distinct) Describe(f plan.Figure, _ []string, rows spec.TableWords) string {
+	return "values of " + rows.Title(f.Column) + " that occur"
 }
-func (distinct) UnitOf(plan.Figure, string) string { return "values" }
+func (distinct) UnitOf(plan.Figure, string, spec.TableWords) string { return "values" }

@@ -67,13 +67,13 @@ func (quantiles) RowsNeeded(f plan.Figure, _ *spec.Table) float64 {
 	return 2 * f.Quality.Ranks / leftOpen
 }
 
-func (quantiles) Describe(f plan.Figure, _ []string) string {
+func (quantiles) Describe(f plan.Figure, _ []string, rows spec.TableWords) string {
 	share, ok := new(big.Rat).SetString(f.At)
 	switch {
 	case f.At == "1/2":
-		return "median of " + f.Column
+		return "median of " + rows.Title(f.Column)
 	case !ok:
-		return f.At + " quantile of " + f.Column
+		return f.At + " quantile of " + rows.Title(f.Column)
 	}
-	return budget.Decimal(share.Mul(share, big.NewRat(100, 1))) + "% quantile of " + f.Column
+	return budget.Decimal(share.Mul(share, big.NewRat(100, 1))) + "% quantile of " + rows.Title(f.Column)
 }

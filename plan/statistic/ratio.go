@@ -131,20 +131,20 @@ func (ratio) RowsNeeded(f plan.Figure, _ *spec.Table) float64 {
 	return float64(2*f.Quality.Margin*float64(f.Quality.Rows)) / leftOpen // a share
 }
 
-func (ratio) Describe(f plan.Figure, _ []string) string {
-	return termText(*f.Of) + " over " + termText(*f.Over)
+func (ratio) Describe(f plan.Figure, _ []string, rows spec.TableWords) string {
+	return termText(*f.Of, rows) + " over " + termText(*f.Over, rows)
 }
 
 // termText describes a term.
-func termText(t plan.Term) string {
+func termText(t plan.Term, rows spec.TableWords) string {
 	what := "rows"
 	if t.Kind != spec.Count {
-		what = t.Kind.String() + " of " + t.Column
+		what = t.Kind.String() + " of " + rows.Title(t.Column)
 	}
 	var where []string
 	for _, c := range t.Where {
 		if len(c.Categories) > 0 {
-			where = append(where, c.Attribute+" "+strings.Join(c.Categories, " or "))
+			where = append(where, rows.Title(c.Attribute)+" "+strings.Join(rows.Labels(c.Attribute, c.Categories), " or "))
 		}
 	}
 	if len(where) > 0 {
@@ -153,12 +153,12 @@ func termText(t plan.Term) string {
 	return what
 }
 
-func (ratio) UnitOf(f plan.Figure, _ string) string {
+func (ratio) UnitOf(f plan.Figure, _ string, rows spec.TableWords) string {
 	in := func(t *plan.Term) string {
 		if t.Kind == spec.Count {
 			return "rows"
 		}
-		return t.Column
+		return rows.Unit(t.Column)
 	}
 	if in(f.Of) == in(f.Over) {
 		return "a number without a unit"

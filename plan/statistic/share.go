@@ -46,11 +46,11 @@ func (share) ErrorSources(f plan.Figure, from Measured) ErrorSources {
 	return ErrorSources{PerRows: true, Counts: (1 - 1/k) / squareOf(k)}
 }
 
-func (share) Describe(f plan.Figure, by []string) string {
+func (share) Describe(f plan.Figure, by []string, rows spec.TableWords) string {
 	var same []string
 	for _, attribute := range by {
 		if !TakesAllCategories(f, attribute) {
-			same = append(same, attribute)
+			same = append(same, rows.Title(attribute))
 		}
 	}
 	if same == nil {
@@ -59,8 +59,8 @@ func (share) Describe(f plan.Figure, by []string) string {
 	return "share of the rows with the same " + budget.InWords(same)
 }
 
-func (share) UnitOf(plan.Figure, string) string { return "fractions from 0 to 1" }
-func (share) HasMap() bool                      { return true }
+func (share) UnitOf(plan.Figure, string, spec.TableWords) string { return "fractions from 0 to 1" }
+func (share) HasMap() bool                                       { return true }
 
 // Totals says which total the share of each cell of a table is of, by the table's attributes and how many categories
 // each has: cells with the same number share a total, of which there are so many.

@@ -40,10 +40,10 @@ type Statistic interface {
 	// RowsNeeded returns about how many rows, by weight, a cell needs for a figure to be informative, if it is not
 	// Ranked and has a margin; 0 if that does not depend on rows.
 	RowsNeeded(f plan.Figure, rows *spec.Table) float64
-	// Describe describes a figure of a table by these attributes.
-	Describe(f plan.Figure, by []string) string
+	// Describe describes a figure of a table by these attributes, in the words of the rows that it counts.
+	Describe(f plan.Figure, by []string, rows spec.TableWords) string
 	// UnitOf names the unit of a figure. protects is the noun for what the release protects.
-	UnitOf(f plan.Figure, protects string) string
+	UnitOf(f plan.Figure, protects string, rows spec.TableWords) string
 	// HasMap reports whether its figures are drawn on a map.
 	HasMap() bool
 }

@@ -16,9 +16,11 @@ import (
 // count.
 type summed struct{ plain }
 
-func (summed) Clamped() bool                             { return true }
-func (summed) OfCount(plan.Figure) bool                  { return true }
-func (summed) Describe(f plan.Figure, _ []string) string { return f.Kind.String() + " of " + f.Column }
+func (summed) Clamped() bool            { return true }
+func (summed) OfCount(plan.Figure) bool { return true }
+func (summed) Describe(f plan.Figure, _ []string, rows spec.TableWords) string {
+	return f.Kind.String() + " of " + rows.Title(f.Column)
+}
 
 // sumsOf returns the sum of a power of a column's values about the middle of their range, in half ranges: the error
 // of a sum is compared with the error of a count as if each row were at an end of the range.

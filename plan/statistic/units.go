@@ -33,8 +33,12 @@ func (units) Figures(t Table, s spec.Stat) []plan.Figure {
 }
 
 func (units) RowsNeeded(f plan.Figure, _ *spec.Table) float64 { return f.Quality.Margin }
-func (units) Describe(plan.Figure, []string) string           { return "units that have a row in the cell" }
-func (units) UnitOf(_ plan.Figure, protects string) string    { return UnitsText(protects) }
+func (units) Describe(plan.Figure, []string, spec.TableWords) string {
+	return "units that have a row in the cell"
+}
+func (units) UnitOf(_ plan.Figure, protects string, _ spec.TableWords) string {
+	return UnitsText(protects)
+}
 
 // UnitsText names units in a count where a unit with several rows counts once.
 func UnitsText(protects string) string { return fmt.Sprintf("units, each %s once in a cell", protects) }

@@ -23,4 +23,6 @@ func (variance) Figures(t Table, s spec.Stat) []plan.Figure {
 
 func (variance) ErrorSources(plan.Figure, Measured) ErrorSources { return ErrorSources{PerRows: true} }
 
-func (variance) UnitOf(f plan.Figure, _ string) string { return f.Column + " squared" }
+func (variance) UnitOf(f plan.Figure, _ string, rows spec.TableWords) string {
+	return rows.Unit(f.Column) + " squared"
+}

@@ -76,8 +76,8 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 	}
 	of := statistic.OfFigure(n.Figure)
 	f := report.Figure{
-		Name: n.Name, Kind: n.Kind.String(), What: of.Describe(n.Figure, planned.By),
-		Unit: describe.UnitOf(n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{},
+		Name: n.Name, Kind: n.Kind.String(), What: describe.FigureText(p.Release().Words, n.Figure, planned),
+		Unit: describe.UnitOf(p.Release().Words, n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{},
 		Unbiased: of.Additive(), RestsOn: []string{}, Count: of.OfCount(n.Figure),
 	}
 	add := func(to *[]string, name string) {

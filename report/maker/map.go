@@ -11,10 +11,12 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -33,18 +35,18 @@ func mapsOf(p *plan.Plan, reported []report.Table, tables []synth.Table) []repor
 		if reported[i].Aside || reported[i].Cumulative != nil || len(t.Statistics) == 0 {
 			continue
 		}
-		from := p.Release().Table(p.Tables[i].From)
+		from, called := p.Release().Table(p.Tables[i].From), p.Release().Words.OfTable(p.Tables[i].From)
 		switch len(t.Keys) {
 		case 1:
 			if a := atlasOf(from, t.Keys[0]); a != nil {
-				for _, f := range drawnFigures(t) {
-					all = append(all, areaMap(t, a, f))
+				for _, f := range drawnFigures(p, p.Tables[i], t) {
+					all = append(all, areaMap(called, t, a, f))
 				}
 			}
 		case 2:
 			origins, destinations := atlasOf(from, t.Keys[0]), atlasOf(from, t.Keys[1])
 			if origins != nil && destinations != nil && origins.extent == destinations.extent {
-				all = append(all, flowMap(t, origins, destinations, drawnFigures(t)[0]))
+				all = append(all, flowMap(called, t, origins, destinations, drawnFigures(p, p.Tables[i], t)[0]))
 			}
 		}
 	}
@@ -61,7 +63,7 @@ type drawnFigure struct {
 }
 
 // drawnFigures returns the first count and the means.
-func drawnFigures(t synth.Table) []drawnFigure {
+func drawnFigures(p *plan.Plan, planned plan.Table, t synth.Table) []drawnFigure {
 	s := t.Statistics[0]
 	all := []drawnFigure{{
 		name: s.Name, what: s.Name, whole: true,
@@ -75,7 +77,7 @@ func drawnFigures(t synth.Table) []drawnFigure {
 			continue
 		}
 		all = append(all, drawnFigure{
-			name: n.Name, what: of.Describe(n.Figure, t.By()),
+			name: n.Name, what: describe.FigureText(p.Release().Words, n.Figure, planned),
 			value: func(row int) float64 { return n.Value.Value(row) },
 			isSure: func(row int) bool {
 				return all[0].isSure(row) && n.Value.IsValid(row) && n.Flags[row] == synth.Plain &&
@@ -103,8 +105,8 @@ func rowByCategory(t synth.Table) []int {
 }
 
 // areaMap shades places by a figure.
-func areaMap(t synth.Table, a *atlas, f drawnFigure) report.Map {
-	of := t.Keys[0].Attribute.String()
+func areaMap(called spec.TableWords, t synth.Table, a *atlas, f drawnFigure) report.Map {
+	of := called.Title(t.Keys[0].Attribute.String())
 	m := report.Map{Kind: "grid", Classes: []report.MapClass{}, Table: t.Path, Figure: f.name,
 		Of: of, Title: fmt.Sprintf("%s by %s", words.Capital(f.what), of), Where: a.where, Width: a.width, Height: a.height}
 	if a.outlines != nil {
@@ -189,8 +191,8 @@ func (f drawnFigure) placeOf(t synth.Table, row int) report.Place {
 
 // flowMap draws the largest flows between places: a wedge that is wide at the origin and ends in a point at the
 // destination, and a ring for a flow within a place.
-func flowMap(t synth.Table, origins, destinations *atlas, f drawnFigure) report.Map {
-	of := t.Keys[0].Attribute.String() + " to " + t.Keys[1].Attribute.String()
+func flowMap(called spec.TableWords, t synth.Table, origins, destinations *atlas, f drawnFigure) report.Map {
+	of := called.Title(t.Keys[0].Attribute.String()) + " to " + called.Title(t.Keys[1].Attribute.String())
 	m := report.Map{Kind: "flows", Classes: []report.MapClass{}, Table: t.Path, Figure: f.name,
 		Of: of, Title: fmt.Sprintf("%s from %s", words.Capital(f.what), of), Where: origins.where, Width: origins.width,
 		Height: origins.height}

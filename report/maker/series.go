@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
-	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec"
@@ -40,7 +40,7 @@ func addSeries(p *plan.Plan, told []report.Table, tables []synth.Table) {
 				continue
 			}
 			largestFirst := selectionsByKind[told[i].Selects()].largestFirst
-			for _, s := range seriesOf(p.Release().Table(p.Tables[i].From), t, largestFirst) {
+			for _, s := range seriesOf(p, p.Tables[i], t, largestFirst) {
 				if charts == mostSeries || points+len(s.Points) > mostPoints {
 					break
 				}
@@ -53,18 +53,19 @@ func addSeries(p *plan.Plan, told []report.Table, tables []synth.Table) {
 
 // seriesOf returns the series of a table: of its first count and of the first other figures, largest count first if the
 // table shows the cells with the largest counts. It returns none if the table is too large or empty.
-func seriesOf(from *spec.Table, t synth.Table, largestFirst bool) []report.Series {
-	shape, ok := labelledShape(from, t)
+func seriesOf(p *plan.Plan, planned plan.Table, t synth.Table, largestFirst bool) []report.Series {
+	shape, ok := labelledShape(p.Release().Table(planned.From), t)
 	if !ok || len(t.Statistics) == 0 {
 		return nil
 	}
 	count := t.Statistics[0]
+	shape.Of = p.Release().Words.OfTable(planned.From).TitlesOf(planned.By)
 	first := shape
 	first.Figure, first.What, first.Points = count.Name, count.Name, countPoints(count)
 	all := []report.Series{first}
 	for _, n := range t.Numbers[:min(len(t.Numbers), mostFigures)] {
 		next := shape
-		next.Figure, next.What, next.Points = n.Name, statistic.OfFigure(n.Figure).Describe(n.Figure, t.By()),
+		next.Figure, next.What, next.Points = n.Name, describe.FigureText(p.Release().Words, n.Figure, planned),
 			figurePoints(n.FigureColumns)
 		all = append(all, next)
 	}
@@ -93,7 +94,7 @@ func permute[T any](of []T, indices []int) []T {
 
 // labelledShape returns a series with labels for the cells of a table. ok is false if there are too many cells.
 func labelledShape(from *spec.Table, t synth.Table) (report.Series, bool) {
-	s := report.Series{Of: t.By(), Labels: []string{}}
+	s := report.Series{Labels: []string{}}
 	if len(t.Keys) == 1 && t.CellIndices == nil {
 		s.Ordered = orderedLabels(from, t.Keys[0])
 	}

@@ -71,13 +71,16 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 	}
 	out := report.Table{
 		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible,
-		Target: planned.Target, Expectation: describe.ExpectationOf(p, planned) + sumsOfWeights(planned),
+		Title: describe.TableTitle(p.Release(), planned), Target: planned.Target, Expectation: describe.ExpectationOf(p, planned) + sumsOfWeights(planned),
 		Statistics: make([]report.Statistic, len(t.Statistics)),
 	}
 	selectionsByKind[planned.Selects()].addFacts(p, planned, &out)
 	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts.String(), planned.Weighted, planned.Show, planned.Invariant
 	out.Aside = !slices.ContainsFunc(p.Release().Marginals,
 		func(m spec.Marginal) bool { return m.Name == planned.Marginal })
+	if titles := p.Release().Words.OfTable(planned.From).TitlesOf(planned.By); !slices.Equal(titles, planned.By) {
+		out.ByTitles = titles
+	}
 	out.Cumulative, out.Ranges = p.SummedAlong(planned)
 	if u := planned.Usefulness; u != nil {
 		out.Band, out.AverageCell = string(u.Band), u.AverageCell

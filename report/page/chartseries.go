@@ -107,8 +107,11 @@ func chartOf(t *report.Table, k int, id string) seriesChart {
 	s := &t.Series[k]
 	count := t.Statistics[0]
 	title := words.Either(k == 0 && count.Of != "", "Count of "+count.Of, words.Capital(s.What)) +
-		words.When(len(s.Of) > 0, " by "+words.List(s.Of)) +
-		words.When(t.Cumulative != nil, ", added up along "+words.List(t.Cumulative))
+		words.When(len(s.Of) > 0, " by "+words.List(s.Of))
+	if k == 0 && t.Title != "" {
+		title = t.Title
+	}
+	title += words.When(t.Cumulative != nil, ", added up along "+words.List(t.TitlesOf(t.Cumulative)))
 	c := seriesChart{ID: id, Table: t.Path, Marginal: t.Marginal, Count: k == 0, Series: s, Title: title}
 	c.Caption = words.Level(count.Confidence) + " intervals"
 	if k == 0 {

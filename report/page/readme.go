@@ -47,6 +47,7 @@ type readmePage struct {
 	Statistics []column // each once
 	Kinds      []kind   // figures other than counts, each once
 	Asides     []kind   // tables that judge bounds and rules
+	Titled     []kind   // tables with titles
 	Unbiased   string   // names of the unbiased figures
 	// of the first table or, without tables, of the first microdata, relative to the release's folder
 	FirstFile string
@@ -61,13 +62,16 @@ type column struct {
 	Fitted     string // how it was adjusted to add up with other tables, "" if it was not
 }
 
-// kind is a figure, other than a count, that tables have.
+// kind is a figure or a table, with what it is.
 type kind struct{ Name, Text string }
 
 func readmePageOf(r *report.Report) readmePage {
 	p := readmePage{View: View{r}}
 	var unbiased []string
 	for _, t := range r.Tables {
+		if t.Title != "" {
+			p.Titled = append(p.Titled, kind{t.Path, t.Title})
+		}
 		if t.Aside {
 			p.Asides = append(p.Asides, kind{t.Path, asideText(t)})
 		}

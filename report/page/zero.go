@@ -50,10 +50,11 @@ func (r View) lastClassText(format string) string {
 
 // zeroCells are the cells of a count that could be zero.
 type zeroCells struct {
-	ID, Path, Row, Of string
-	Name              string   // of the count, if the table has several
-	By                string   // what the labels are of
-	Cells             []string // labels, none if the report does not name them
+	ID, Row, Of string
+	Table       report.Table
+	Name        string   // of the count, if the table has several
+	By          string   // what the labels are of
+	Cells       []string // labels, none if the report does not name them
 }
 
 // Zeros returns the counts with cells that could be zero, by descending share of such cells.
@@ -66,9 +67,9 @@ func (r View) Zeros() []zeroCells {
 			if s.NoiseCells == 0 {
 				continue
 			}
-			all = append(all, zeroCells{ID: zeroID(at, k), Path: t.Path, Row: tableID(at), Of: zerosOf(t, s),
+			all = append(all, zeroCells{ID: zeroID(at, k), Table: t, Row: tableID(at), Of: zerosOf(t, s),
 				Name: words.When(len(t.Statistics) > 1, s.Name),
-				By:   words.When(len(t.By) > 0 && s.NoiseLabels != nil, "By "+words.List(t.By)+": "), Cells: s.NoiseLabels})
+				By:   words.When(len(t.By) > 0 && s.NoiseLabels != nil, "By "+words.List(t.TitlesOf(t.By))+": "), Cells: s.NoiseLabels})
 		}
 	}
 	return all

@@ -75,4 +75,19 @@ var ofColumns = map[string]shape.Meaning{
 		States:  "The lower edge of each bin, ascending from the start of the range. Bins are half-open, the last is closed.",
 		Default: "the level is made of bins of one width", Example: "[0, 16, 25, 35, 45, 55, 65]",
 		Page: "README.md#the-spec-in-brief"},
+
+	"tables.*.columns.*.title": {States: "What charts, tables and messages call the column. No text for people changes the plan.",
+		Default: "its name", Example: "Hours worked", Page: titlesPage},
+	"tables.*.columns.*.measured_in": {States: "The unit of the column's values, as charts and tables write it.",
+		Default: "no unit is written", Example: "hours a week", Page: titlesPage},
+	"tables.*.columns.*.labels": {
+		States:  "The text that people read for a category. It takes the place of a label in a code book.",
+		Default: "the labels of the code book, or the categories themselves", Example: "{f: female, m: male}", Page: titlesPage},
+	"tables.*.columns.*.level_titles": {States: "The titles of levels.",
+		Default: "the column's title with the name of the level", Example: "{band: Age group}", Page: titlesPage},
+	"tables.*.columns.*.level_labels": {States: "The labels of the categories of levels.",
+		Default: "the labels of the code book, or the categories themselves", Example: "{band: {0–15: Children}}",
+		Page: titlesPage},
 }
+
+const titlesPage = "docs/spec.md#titles-units-and-labels"

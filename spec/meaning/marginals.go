@@ -12,6 +12,8 @@ var ofMarginals = map[string]shape.Meaning{
 		States: "The attributes that the table counts by: columns, or levels as `age.band`. Every combination of their categories is a cell; [] is the total.", Example: "[region, age.band]", Page: "README.md#the-spec-in-brief"},
 	"marginals.*.every": {States: "Not one table of all attributes of by, but one for every subset of these sizes.",
 		Default: "one table of all of them", Example: "[1, 2]", Page: "README.md#the-spec-in-brief"},
+	"marginals.*.title": {States: "What reports call the table.", Default: "its attributes, or its name",
+		Example: "Residents by region", Page: titlesPage},
 	"marginals.*.cumulative": {
 		States:  "Attributes along which the table counts up: its row for 15 says how many are 15 or younger.",
 		Default: "none",
