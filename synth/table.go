@@ -32,15 +32,6 @@ func (t Table) Category(row, key int) domain.Category {
 	return t.Keys[key].Level.Categories[t.CategoriesOf(key)(row)]
 }
 
-// By returns the attributes of a table's keys.
-func (t Table) By() []string {
-	by := make([]string, len(t.Keys))
-	for i, key := range t.Keys {
-		by[i] = key.Attribute.String()
-	}
-	return by
-}
-
 // CategoriesOf returns a function that gives the category of a key in a row, as an index into its level.
 func (t Table) CategoriesOf(key int) func(row int) int {
 	size, stride := uint64(t.Keys[key].Level.Size()), uint64(1)
