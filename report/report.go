@@ -4,11 +4,14 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/dprelease/dprelease/internal/canonical"
+	"github.com/dprelease/dprelease/internal/language"
 )
 
 // Format names the layout of report.json.
@@ -23,7 +26,8 @@ type Report struct {
 	Population  string      `json:"population"`
 	Period      string      `json:"period,omitempty"`
 	Contact     string      `json:"contact"`
-	Date        string      `json:"date"` // of the debit, YYYY-MM-DD
+	Language    string      `json:"language,omitempty"` // its tag (BCP 47); absent for English
+	Date        string      `json:"date"`               // of the debit, YYYY-MM-DD
 	Status      Status      `json:"status"`
 	Banner      string      `json:"banner,omitempty"` // shown on every page
 	StatusText  string      `json:"status_text"`      // the meaning of the status, in words
@@ -45,6 +49,9 @@ type Report struct {
 	Checks      []string    `json:"how_to_check"`
 	Spec        Spec        `json:"spec"`
 }
+
+// In returns the language in which the report is written.
+func (r *Report) In() *language.Language { return cmp.Or(language.Of(r.Language), language.English) }
 
 // Plan is what was fixed before any confidential byte was read. Expectations are in each [Table].
 type Plan struct {
@@ -73,6 +80,9 @@ func Read(b []byte) (*Report, error) {
 	if r.Format != Format {
 		return nil, fmt.Errorf("the report's format is %q, expected %q: read it with the version that made it", r.Format,
 			Format)
+	}
+	if language.Of(r.Language) == nil {
+		return nil, fmt.Errorf("the report's language is %q, expected one of %s", r.Language, strings.Join(language.Tags(), ", "))
 	}
 	if !r.Status.Known() {
 		return nil, fmt.Errorf("the report's status is %q, expected %q, %q or %q", r.Status, Official, Practice, Rehearsal)

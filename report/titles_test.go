@@ -18,7 +18,7 @@ const titledColumns = `age: {type: integer, range: [0, 11], levels: {band: {edge
 func TestTitlesAreShown(t *testing.T) {
 	r := reportOf(t, figuresOf(report.Official, head("{rho: 1}", titledColumns,
 		`ages: {by: [age.band, sex], title: "Einwohner <i>nach</i> Alter", stats: [count, {mean: pay, title: Mittlerer Lohn}, {sum: pay}]}, `+
-		"pairs: {every: [1, 2], by: [age.band, sex]}")))
+			"pairs: {every: [1, 2], by: [age.band, sex]}")))
 	html, markdown, readme := pageOf(t, r), string(page.Markdown(r)), string(page.Readme(r))
 	for text, pages := range map[string][]string{
 		"Einwohner &lt;i&gt;nach&lt;/i&gt; Alter": {html},

@@ -4,15 +4,17 @@ package spec
 
 import (
 	"maps"
+	"strings"
 	"sync"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/spec/meaning"
 	"github.com/dprelease/dprelease/spec/shape"
 )
 
-// language is the shape of a whole spec in version 1, including the parts that this version of the program does not
+// grammar is the shape of a whole spec in version 1, including the parts that this version of the program does not
 // build.
-var language = sync.OnceValue(func() *shape.Shape {
+var grammar = sync.OnceValue(func() *shape.Shape {
 	open := shape.Anything("anything")
 	return shape.Object("a release",
 		shape.Field{Key: "version", Shape: shape.Whole("1, the version of the language", 1, 1),
@@ -51,13 +53,15 @@ func paramsShape() *shape.Shape {
 }
 
 func aboutShape() *shape.Shape {
-	return shape.Object("title, population, period and contact",
+	return shape.Object("title, population, period, contact and language",
 		shape.Field{Key: "title", Shape: shape.Category("a text").WithParams()},
 		shape.Field{Key: "population",
 			Shape: shape.Category("whom or what the figures are about, as residents aged 15 and over").WithParams()},
 		shape.Field{Key: "period", Shape: shape.Category("the time that the figures are about, as the first quarter of 2026").
 			WithParams()},
-		shape.Field{Key: "contact", Shape: shape.Category("a text").WithParams()})
+		shape.Field{Key: "contact", Shape: shape.Category("a text").WithParams()},
+		shape.Field{Key: "language", Shape: shape.Enum(strings.Join(language.Tags(), " or "), language.Tags()...).
+			NotBuilt("about.language")})
 }
 
 func privacyShape() *shape.Shape {
@@ -191,7 +195,7 @@ func fitShape() *shape.Shape {
 // Schema returns the JSON Schema (draft 2020-12) of a spec: the whole language, with the parts that this version does
 // not build described as such. It covers the form of a spec; only Parse checks the relations between its parts (that a
 // marginal's attributes exist, that shares add up).
-func Schema() []byte { return language().Schema("dprelease spec, version 1", keyMeanings()) }
+func Schema() []byte { return grammar().Schema("dprelease spec, version 1", keyMeanings()) }
 
 // keyMeanings returns what every key of a spec does, by its path.
 func keyMeanings() map[string]shape.Meaning {

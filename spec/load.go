@@ -82,7 +82,7 @@ func readSource(src Source, open files.Opener) (*Release, error) {
 	r := newReader(document.NewFindings(src.Name, src.Text), open)
 	root, ok := readTree(r.Findings)
 	if ok {
-		shape.Check(r.Findings, language(), root, &unfilled)
+		shape.Check(r.Findings, grammar(), root, &unfilled)
 		r.SpreadMarks(root.Value)
 		if root.Value.Kind == yaml.MappingNode {
 			r.readRelease(root, src.Params)

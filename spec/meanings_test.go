@@ -113,7 +113,7 @@ func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
 			walk(b.Then, path, b.Guard.Keys, depth+1)
 		}
 	}
-	walk(language(), "", nil, 0)
+	walk(grammar(), "", nil, 0)
 }
 
 func TestExamplesOfKeysAreValid(t *testing.T) {

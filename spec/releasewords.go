@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/domain"
 	"github.com/dprelease/dprelease/spec/files"
@@ -47,6 +48,10 @@ func (r *Release) WithWords(w *Words) (*Release, error) {
 		if _, known := r.Source.Files[path]; !known {
 			return nil, fmt.Errorf("the words name the file %q, which the release does not use", document.Clip(path))
 		}
+	}
+	if language.Of(w.About.Language) == nil {
+		return nil, fmt.Errorf("the words are in the language %q, expected one of %s", document.Clip(w.About.Language),
+			strings.Join(language.Tags(), ", "))
 	}
 	out.About = w.About
 	for key, text := range out.About.byKey() {
@@ -145,6 +150,7 @@ func (r *reader) takeWords(root document.Node, digests map[string][]files.Digest
 	for key, text := range w.About.byKey() {
 		*text = root.Get("about").Get(key).Text()
 	}
+	w.About.Language = root.Get("about").Get("language").Text()
 	r.readTexts(root, w)
 	for _, t := range r.release.Tables {
 		for a, level := range t.labelledLevels() {
@@ -174,7 +180,7 @@ func (r *reader) takeWords(root document.Node, digests map[string][]files.Digest
 
 // canonicalText returns the text of a document without comments, layout and words.
 func canonicalText(root *yaml.Node) string {
-	text, err := yaml.Marshal(shape.WithoutWords(language(), root))
+	text, err := yaml.Marshal(shape.WithoutWords(grammar(), root))
 	if err != nil {
 		panic("spec: a document that was read can be written: " + err.Error())
 	}

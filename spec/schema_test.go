@@ -67,7 +67,7 @@ func jsonOf(n *yaml.Node) any {
 // sees them.
 func accepts(root *yaml.Node) bool {
 	f := document.NewFindings("release.yaml", "")
-	shape.Check(f, language(), document.Node{Value: root}, nil)
+	shape.Check(f, grammar(), document.Node{Value: root}, nil)
 	for _, p := range f.Problems() {
 		if !p.Unbuilt {
 			return false

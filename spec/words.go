@@ -44,6 +44,7 @@ type About struct {
 	Population string `json:"population,omitempty"`
 	Period     string `json:"period,omitempty"`
 	Contact    string `json:"contact,omitempty"`
+	Language   string `json:"language,omitempty"` // its tag (BCP 47), "" for English
 }
 
 // byKey returns the texts by their keys in a spec.

@@ -45,7 +45,7 @@ func New(in Input) (*report.Report, error) {
 	about := p.Release().About
 	r := &report.Report{
 		Format: report.Format, Release: in.Plan.Name, Title: about.Title,
-		Population: about.Population, Period: about.Period, Contact: about.Contact,
+		Population: about.Population, Period: about.Period, Contact: about.Contact, Language: about.Language,
 		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(), StatusText: statusText(paid.Status),
 		Provenance: provenanceOf(in),
 		Spec:       report.Spec{Text: in.Plan.Source.Text},

@@ -9,8 +9,10 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -41,51 +43,66 @@ var mapStyleText string
 //go:embed report.js
 var scriptText string
 
-// templateFunctions are the functions with which report.html and report.md show the content of a report.
-var templateFunctions = map[string]any{
-	"group":    budget.Group,
-	"number":   words.Number,
-	"margin":   words.Margin,
-	"decimal":  words.Decimal,
-	"bound":    describe.Bound,
-	"share":    budget.Percent,
-	"relative": words.Relative,
-	"level":    words.Level,
-	"noise":    noiseText,
-	"error":    errorText,
-	"source":   sourceText,
-	"chance":   chanceText,
-	"distance": distanceText,
-	"verdict":  report.Table.Verdict,
-	"zeros":    zerosOf,
-	"list":     joinLabels,
-	"law":      lawText,
-	"folded":   foldLosses,
-	"fraction": percentOf,
-	"capital":  words.Capital,
-	"signed":   words.Signed,
-	"part":     report.PartText,
-	"once":     foldedSensitivities,
-	"of":       cellsText,
-	"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
-	"approved": approvedText,
-	"answerer": func(h report.Hazard) string { return answerers[h.AnsweredBy] },
-	"amount":   func(block report.Mechanism) string { return report.Amount{Rho: block.Parameter}.String() },
+// templateFunctions returns the functions with which report.html and report.md show the content of a report.
+func templateFunctions(l *language.Language) map[string]any {
+	return map[string]any{
+		"t":        l.Text, // a message of the catalogue
+		"group":    budget.Group,
+		"number":   words.Number,
+		"margin":   words.Margin,
+		"decimal":  words.Decimal,
+		"bound":    describe.Bound,
+		"share":    budget.Percent,
+		"relative": words.Relative,
+		"level":    words.Level,
+		"noise":    noiseText,
+		"error":    errorText,
+		"source":   sourceText,
+		"chance":   chanceText,
+		"distance": distanceText,
+		"verdict":  report.Table.Verdict,
+		"zeros":    zerosOf,
+		"list":     joinLabels,
+		"law":      lawText,
+		"folded":   foldLosses,
+		"fraction": percentOf,
+		"capital":  words.Capital,
+		"signed":   words.Signed,
+		"part":     report.PartText,
+		"once":     foldedSensitivities,
+		"of":       cellsText,
+		"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
+		"approved": approvedText,
+		"answerer": func(h report.Hazard) string { return answerers[h.AnsweredBy] },
+		"amount":   func(block report.Mechanism) string { return report.Amount{Rho: block.Parameter}.String() },
+	}
 }
 
-var pageTemplate = template.Must(template.New("report").Funcs(templateFunctions).Funcs(template.FuncMap{
-	"style":      func() template.CSS { return template.CSS(styleText) },
-	"mapStyle":   func() template.CSS { return template.CSS(mapStyleText) },
-	"chartStyle": func() template.CSS { return template.CSS(chartStyleText) },
-	"join":       words.List,
-	"keep":       keepTogether,
-	"code":       codeSpans,
-	"script":     func() template.JS { return template.JS(scriptText) },
-	"policy":     func() string { return contentPolicy },
-	"interval":   intervalText,
-	"steps":      func(path string) []string { return strings.Split(path, "/") },
-	"add":        func(a, b int) int { return a + b },
-}).Parse(chartsText + pageText))
+// inEach returns a function that makes something once for each language, when it is first needed.
+func inEach[T any](make func(*language.Language) T) func(*language.Language) T {
+	all := map[*language.Language]func() T{}
+	for _, tag := range language.Tags() {
+		l := language.Of(tag)
+		all[l] = sync.OnceValue(func() T { return make(l) })
+	}
+	return func(l *language.Language) T { return all[l]() }
+}
+
+var pageTemplate = inEach(func(l *language.Language) *template.Template {
+	return template.Must(template.New("report").Funcs(templateFunctions(l)).Funcs(template.FuncMap{
+		"style":      func() template.CSS { return template.CSS(styleText) },
+		"mapStyle":   func() template.CSS { return template.CSS(mapStyleText) },
+		"chartStyle": func() template.CSS { return template.CSS(chartStyleText) },
+		"join":       words.List,
+		"keep":       keepTogether,
+		"code":       codeSpans,
+		"script":     func() template.JS { return template.JS(scriptText) },
+		"policy":     func() string { return contentPolicy },
+		"interval":   intervalText,
+		"steps":      func(path string) []string { return strings.Split(path, "/") },
+		"add":        func(a, b int) int { return a + b },
+	}).Parse(chartsText + pageText))
+})
 
 // contentPolicy lets the page run its own script, by its hash, and load nothing.
 var contentPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src " + sourceHash(scriptText) +
@@ -101,7 +118,7 @@ type page struct {
 // escapes every text of the spec. Its script, which sorts and searches lists of tables, adds nothing to read.
 func HTML(r *report.Report) ([]byte, error) {
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, page{View{r}, chartsOf(r)}); err != nil {
+	if err := pageTemplate(r.In()).Execute(&b, page{View{r}, chartsOf(r)}); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
 	return makeVisible(b.Bytes()), nil

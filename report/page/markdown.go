@@ -10,6 +10,7 @@ import (
 	"text/template"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
@@ -17,17 +18,19 @@ import (
 //go:embed report.md.tmpl
 var markdownText string
 
-var markdownTemplate = template.Must(template.New("markdown").Funcs(templateFunctions).Funcs(template.FuncMap{
-	"plain": plainText,
-	"cost":  costText,
-	"fence": codeFence,
-	"whole": func(s string) string { return strings.TrimSuffix(s, "\n") },
-}).Parse(markdownText))
+var markdownTemplate = inEach(func(l *language.Language) *template.Template {
+	return template.Must(template.New("markdown").Funcs(templateFunctions(l)).Funcs(template.FuncMap{
+		"plain": plainText,
+		"cost":  costText,
+		"fence": codeFence,
+		"whole": func(s string) string { return strings.TrimSuffix(s, "\n") },
+	}).Parse(markdownText))
+})
 
 // Markdown renders report.md from the report alone. It escapes every text of the spec, so that none becomes markup.
 func Markdown(r *report.Report) []byte {
 	var b bytes.Buffer
-	if err := markdownTemplate.Execute(&b, page{View: View{r}}); err != nil {
+	if err := markdownTemplate(r.In()).Execute(&b, page{View: View{r}}); err != nil {
 		panic("report: the markdown always renders: " + err.Error())
 	}
 	return makeVisible(b.Bytes())

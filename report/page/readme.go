@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
@@ -20,22 +21,25 @@ import (
 //go:embed readme.txt.tmpl
 var readmeText string
 
-var readmeTemplate = template.Must(template.New("readme").Funcs(template.FuncMap{
-	"wrap":       wrapLines,
-	"quote":      strconv.Quote,
-	"sql":        func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" },
-	"identifier": func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` },
-	"line":       func(s string) string { return strings.Repeat("=", len([]rune(s))) },
-	"underline":  func(s string) string { return strings.Repeat("-", len([]rune(s))) },
-	"oneRow":     words.OneRow,
-	"level":      words.Level,
-	"capital":    words.Capital,
-}).Parse(readmeText))
+var readmeTemplate = inEach(func(l *language.Language) *template.Template {
+	return template.Must(template.New("readme").Funcs(template.FuncMap{
+		"t":          l.Text, // a message of the catalogue
+		"wrap":       wrapLines,
+		"quote":      strconv.Quote,
+		"sql":        func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" },
+		"identifier": func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` },
+		"line":       func(s string) string { return strings.Repeat("=", len([]rune(s))) },
+		"underline":  func(s string) string { return strings.Repeat("-", len([]rune(s))) },
+		"oneRow":     words.OneRow,
+		"level":      words.Level,
+		"capital":    words.Capital,
+	}).Parse(readmeText))
+})
 
 // Readme renders README.txt: plain text, with lines of at most 78 characters.
 func Readme(r *report.Report) []byte {
 	var b bytes.Buffer
-	if err := readmeTemplate.Execute(&b, readmePageOf(r)); err != nil {
+	if err := readmeTemplate(r.In()).Execute(&b, readmePageOf(r)); err != nil {
 		panic("report: the readme always renders: " + err.Error())
 	}
 	return makeVisible(b.Bytes())

@@ -34,6 +34,8 @@ var ofRelease = map[string]shape.Meaning{
 		Default: "the report says nothing of it", Example: "residents aged 15 and over"},
 	"about.period": {States: "The time that the figures are about, for the report.",
 		Default: "the report says nothing of it", Example: "the first quarter of 2026"},
+	"about.language": {States: "The language of report and README.txt: en, English, or de, German.", Default: "en",
+		Example: "de", Page: titlesPage},
 	"about.contact": {States: "Who answers for the release, for the report and the registry.",
 		Default: "the report names nobody", Example: "statistics office"},
 
