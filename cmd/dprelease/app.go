@@ -188,6 +188,7 @@ func (a *app) printOutcome(ctx context.Context, err error) int {
 		if a.outcome.Hint != "" {
 			fmt.Fprintf(stderr, "%s\n", a.outcome.Hint)
 		}
+		fmt.Fprint(stderr, glossaryLine(a.outcome.Message))
 	}
 	return ending.Exit
 }

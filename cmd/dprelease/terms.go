@@ -1,0 +1,55 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/docs"
+)
+
+// This file points from a message to the glossary.
+
+// mostTerms is how many words of a message are pointed out.
+const mostTerms = 3
+
+// everyday are terms of the glossary that a message can use without explaining them.
+var everyday = []string{"Attribute", "Band", "Bound", "Budget", "Category", "Cell", "Certificate", "Cost", "Entry", "Estimate",
+	"Evaluation", "Flag", "Head", "Interval", "Mechanism", "Noise", "Plan", "Question", "Release", "Role", "Scale", "Spec",
+	"Statistic", "Target", "Weight", "Words"}
+
+// termsIn returns the terms of the glossary that a message uses, the first of them in the order of the message.
+func termsIn(message string) []string {
+	type use struct {
+		at   int
+		name string
+	}
+	var uses []use
+	for _, t := range docs.Terms() {
+		if slices.Contains(everyday, t.Name) {
+			continue
+		}
+		word := regexp.MustCompile(`(?i)(^|[\s("` + "`" + `])` + regexp.QuoteMeta(t.Name) + `s?([\s:;,)"` + "`" + `]|\.\s|\.?$)`)
+		if found := word.FindStringIndex(message); found != nil {
+			uses = append(uses, use{found[0], strings.ToLower(t.Name)})
+		}
+	}
+	slices.SortFunc(uses, func(a, b use) int { return a.at - b.at })
+	var names []string
+	for _, u := range uses[:min(len(uses), mostTerms)] {
+		names = append(names, u.name)
+	}
+	return names
+}
+
+// glossaryLine says how to have the terms of a message explained, "" if it has none.
+func glossaryLine(message string) string {
+	commands := termsIn(message)
+	if commands == nil {
+		return ""
+	}
+	for i, name := range commands {
+		commands[i] = "dprelease explain " + name
+	}
+	return "in other words: " + strings.Join(commands, ", ") + "\n"
+}
