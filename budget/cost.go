@@ -36,7 +36,7 @@ func (c Cost) Validate() error {
 		return errors.New("a cost is either an epsilon, or a rho with a delta: not both")
 	}
 	if c.Rho == nil && c.Delta != nil {
-		return errors.New("a cost with a delta needs a rho beside it")
+		return errors.New("a cost with a delta needs a rho too")
 	}
 	for _, amount := range []*big.Rat{c.Epsilon, c.Rho, c.Delta} {
 		if amount != nil && amount.Sign() < 0 {

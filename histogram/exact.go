@@ -84,7 +84,7 @@ func (e *Exact) Commitment(s *noise.Streams) string {
 var (
 	errNoReceipt = errors.New("the ledger has given no receipt for this release; debit it first")
 	errOtherPlan = errors.New("the receipt of the ledger is for another plan; debit the plan that is being measured")
-	errRehearsal = errors.New("the receipt is that of a rehearsal, which pays for made-up rows only; debit an account")
+	errRehearsal = errors.New("the receipt is from a rehearsal, which pays for made-up rows only; debit an account")
 	errMadeUp    = errors.New(
 		"the rows are made up, and the receipt is for confidential ones; a rehearsal needs the receipt of a rehearsal")
 	errOtherKey  = errors.New("the noise streams are not those that the rows were bounded with; measure with one key")

@@ -74,7 +74,7 @@ func eachColumnOnce(expected string) func(Attribute) (document.Problem, bool) {
 	return func(a Attribute) (document.Problem, bool) {
 		twice := seen[a.Column]
 		seen[a.Column] = true
-		return document.Problem{Message: fmt.Sprintf("column %q is there twice", a.Column), Expected: expected}, !twice
+		return document.Problem{Message: fmt.Sprintf("column %q appears twice", a.Column), Expected: expected}, !twice
 	}
 }
 

@@ -48,7 +48,7 @@ func (r *reader) readAttributesOf(m *Marginal, n, list document.Node,
 		case !slices.Contains(by, name):
 			p = r.notInBy(m, item, by)
 		case seen[name]:
-			p = document.Problem{Message: fmt.Sprintf("%s is there twice", name), Expected: "each attribute once"}
+			p = document.Problem{Message: fmt.Sprintf("%s appears twice", name), Expected: "each attribute once"}
 		case at >= 0:
 			if p = check(m.By[at]); p.Message == "" {
 				all = append(all, m.By[at])

@@ -18,8 +18,8 @@ func (r *reader) readDerived(n document.Node) *Column {
 	for _, key := range []string{"from", "type", "levels", "unknown", "null"} {
 		if beside := n.Get(key); beside.Present() {
 			r.WrongKey(beside, document.Problem{
-				Message: key + " means nothing beside derived_from",
-				Expected: "derived_from alone: the column is not read, and its categories are those of " +
+				Message: key + " means nothing with derived_from",
+				Expected: "derived_from alone: the column is not read, and it has the categories of " +
 					document.Clip(n.Get("derived_from").Text()),
 			})
 		}
@@ -80,7 +80,7 @@ func (r *reader) checkDecided(t *Table, m *Marginal, n document.Node) {
 	for i, size := range m.Every {
 		if size > len(first) {
 			r.AddProblem(n.Get("every").Items()[i], document.Problem{
-				Message: fmt.Sprintf("no table has %d of these attributes: derived columns do not stand beside what decides them",
+				Message: fmt.Sprintf("no table has %d of these attributes: derived columns do not go together with what decides them",
 					size),
 				Expected: fmt.Sprintf("a size from 0 to %d", len(first)),
 			})

@@ -57,10 +57,10 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 		{key: "ranges", why: "it adds up neighbouring categories, and this table has some groups and not others"},
 		{key: "cells", why: "its threshold is of cells that are listed, and here the selection decides what appears"},
 		{key: "target", why: "how many units a group must have to appear is no margin"},
-		{key: "show", why: "there is nothing beside the count to show"},
+		{key: "show", why: "there is nothing to show but the count"},
 		{key: "top", why: "the selection decides what appears"},
 	}, func(never conflict) document.Problem {
-		return document.Problem{Message: fmt.Sprintf("`%s` beside %s, whose categories are not listed: %s", never.key, name,
+		return document.Problem{Message: fmt.Sprintf("`%s` with %s, whose categories are not listed: %s", never.key, name,
 			never.why), Expected: "a second marginal, of columns that are listed"}
 	})
 	r.checkDiscoverFigures(t, m, n, by, name)
@@ -71,7 +71,7 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 			Expected: "a list of its values"})
 	case !t.measuresAll():
 		r.AddProblem(by, document.Problem{
-			Message: fmt.Sprintf("%s, whose categories are not listed, beside a sample: the selection is not amplified by it in this version",
+			Message: fmt.Sprintf("%s, whose categories are not listed, with a sample: the selection is not amplified by it in this version",
 				name), Expected: "no sample, or a list of its values"})
 	}
 }
@@ -106,7 +106,7 @@ func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by document.Node
 	switch {
 	case others || len(m.Stats) > 1:
 		r.AddProblem(at, document.Problem{
-			Message:  "statistics beside the number of units, of groups that nobody listed, are not supported by this version",
+			Message:  "statistics other than the number of units, of groups that nobody listed, are not supported by this version",
 			Expected: "stats: [units]; [count] where each row is a unit"})
 	case !units && !t.Unit.Row:
 		r.AddProblem(at, document.Problem{

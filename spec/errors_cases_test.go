@@ -439,7 +439,7 @@ var errorCases = map[string][]errorCase{
 		one("leaf mistyped", "budget: more.rest", "budget: more.rst"),
 		one("leaf not named", "ages:  {by: [age", "years: {by: [age"),
 		one("leaf without a split", "  split: {main: 1/2, more: {share: 50%, split: {ages: 0.4, rest: 60%}}}\n", ""),
-		{name: "leaf that is there twice", edits: []edit{{"main: 1/2", "main: {share: 1/2, split: {rest: 100%}}"},
+		{name: "leaf that appears twice", edits: []edit{{"main: 1/2", "main: {share: 1/2, split: {rest: 100%}}"},
 			{"budget: more.rest", "budget: rest"}, {"by: [], budget: main", "by: [], budget: main.rest"}}},
 		one("statistic mistyped", "stats: [count]", "stats: [cuont]"),
 		one("statistic twice", "stats: [count]", "stats: [count, count]"),
@@ -877,7 +877,7 @@ var errorCases = map[string][]errorCase{
 		micro("leaf not named, and none is free", "main: 1/4, micro: 1/4, more: {share: 50%, split: {ages: 0.4, rest: 60%}}}",
 			"main: 1/2, ages: 1/4, more: {share: 1/4, split: {rest: 100%}}}").
 			with("{budget: micro, ", "{"),
-		micro("leaf of its table that is there twice", "main: 1/4, micro: 1/4",
+		micro("leaf of its table that appears twice", "main: 1/4, micro: 1/4",
 			"main: {share: 1/4, split: {persons: 100%}}, micro: {share: 1/4, split: {persons: 100%}}").
 			with("{budget: micro, ", "{").with("by: [], budget: main", "by: [], budget: main.persons"),
 		micro("leaf of a marginal", "budget: micro", "budget: more.rest"),

@@ -251,7 +251,7 @@ func (r *reader) checkTexts(c *Column, n document.Node, gives string, is func(co
 // the second.
 func (r *reader) readTruth(c *Column, n document.Node) {
 	p := document.Problem{Message: "the expression is true or false, and the column is neither",
-		Expected: "two categories, that of false first and that of true second", Fix: "values: [no, yes]"}
+		Expected: "two categories, the one for false first and the one for true second", Fix: "values: [no, yes]"}
 	values := n.Get("values")
 	at := values.Or(n.Get("from"))
 	if !values.Present() || c.Domain == nil || c.Domain.Ranged() || c.Type != domain.Text && c.Type != domain.Boolean {

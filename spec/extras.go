@@ -70,7 +70,7 @@ func (r *reader) shareWithoutExtras(extras []extra) (rest *big.Rat) {
 	rest = big.NewRat(1, 1)
 	for _, e := range extras {
 		if rest.Sub(rest, e.share); rest.Sign() <= 0 {
-			r.AddProblem(e.Node, document.Problem{Message: "what is bought beside tables leaves them nothing",
+			r.AddProblem(e.Node, document.Problem{Message: "what is bought in addition to tables leaves them nothing",
 				Expected: "shares of bounds and diagnostics that add up to less than 1"})
 			return nil
 		}

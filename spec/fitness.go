@@ -64,7 +64,7 @@ func (r *reader) readFitBound(n document.Node) bool {
 			Expected: "another name, or `rest` in place of a bound", Fix: name + ": " + fitRest}
 	case len(classes) == mostFit:
 		p = document.Problem{Message: fmt.Sprintf("more than %d classes", mostFit),
-			Expected: "fewer: a reader must tell them apart at a glance"}
+			Expected: "fewer: a reader must distinguish them at a glance"}
 	case len(classes) > 0 && bound.Cmp(classes[len(classes)-1].AtMost) <= 0:
 		before := classes[len(classes)-1]
 		p = document.Problem{Message: fmt.Sprintf("class %q is at most %s, and %q before it %s", document.Clip(name),

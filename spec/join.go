@@ -61,7 +61,7 @@ func (r *reader) readJoin(n document.Node) *Join {
 	on := n.Get("on").Texts()
 	for i, item := range n.Get("on").Items() {
 		if slices.Contains(on[:i], item.Text()) {
-			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("column %q is there twice", document.Clip(item.Text())),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("column %q appears twice", document.Clip(item.Text())),
 				Expected: "each column of the key once"})
 			return nil
 		}

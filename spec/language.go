@@ -90,7 +90,7 @@ func budgetShape() *shape.Shape {
 		shape.Field{Key: "delta", Shape: shape.Number(says)},
 		shape.Field{Key: "rho", Shape: shape.Number(says)},
 		shape.Field{Key: "minimise",
-			Shape: shape.Enum("guarded (the sum, no table worse than by itself), sum (of weight × variance, over all cells) or largest (weight × variance of a cell)",
+			Shape: shape.Enum("guarded (the sum, no table worse than if measured separately), sum (of weight × variance, over all cells) or largest (weight × variance of a cell)",
 				string(Guarded), string(LeastSum), string(LeastLargest))},
 		shape.Field{Key: "noise", Shape: noiseShape()},
 		shape.Field{Key: "split", Shape: splitShape()},

@@ -28,7 +28,7 @@ func marginalShape() *shape.Shape {
 		shape.Field{Key: "stats", Shape: shape.List("a list of statistics, as [count, {mean: pay}]", statShape(), 1, 0)},
 		shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget")},
 		shape.Field{Key: "weight",
-			Shape: shape.Number("a number from 1e-6 to 1e6: how much the variance of each cell counts beside other marginals of the leaf")},
+			Shape: shape.Number("a number from 1e-6 to 1e6: how much the variance of each cell counts compared with other marginals of the leaf")},
 		shape.Field{Key: "top", Shape: shape.Whole(
 			"how many cells are published, those with the largest counts: a whole number from 1 to 10000", 1, MostTop)},
 		shape.Field{Key: "per_unit", Shape: perUnitShape()},

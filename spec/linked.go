@@ -106,7 +106,7 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 		return
 	case n.Get("rows").Present():
 		r.WrongKey(n.Get("rows"), document.Problem{
-			Message: fmt.Sprintf("rows beside a parent: there are as many as the sizes of the rows of %s say",
+			Message: fmt.Sprintf("rows with a parent: there are as many as the sizes of the rows of %s say",
 				document.Clip(name)),
 			Expected: "no rows here; where their number is to be public, rows in the microdata of " + document.Clip(name),
 		})
@@ -154,7 +154,7 @@ func (r *reader) reportNoParent(root, at document.Node, child *Synthetic) {
 			names = append(names, s.Table)
 		}
 	}
-	p := document.Problem{Message: fmt.Sprintf("there are no microdata of a table %q beside these", document.Clip(name)),
+	p := document.Problem{Message: fmt.Sprintf("there are no microdata of a table %q in addition to these", document.Clip(name)),
 		Expected: "another table under synthetic, whose rows these belong to"}
 	switch {
 	case r.release.Table(name) != nil:

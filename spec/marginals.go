@@ -57,7 +57,7 @@ func (r *reader) readEvery(n document.Node) []int {
 			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("size %d of %d attributes", size, most),
 				Expected: fmt.Sprintf("a size from 0 to %d", most)})
 		case slices.Contains(sizes, int(size)):
-			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("size %d is there twice", size),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("size %d appears twice", size),
 				Expected: "each size once"})
 		default:
 			sizes = append(sizes, int(size))

@@ -39,7 +39,7 @@ func termWhere() *shape.Shape {
 var ratioMeanings = map[string]shape.Meaning{
 	"ratio": {States: "One term over another, each a count, a sum or a mean over the rows that meet conditions.",
 		Example: "{of: {status: unemployed}, over: {status: [employed, unemployed]}}"},
-	"ratio.of": {States: "The first term, where it does not stand by itself as sum, mean or where.",
+	"ratio.of": {States: "The first term, where it is not written directly as sum, mean or where.",
 		Default: "the first term is sum, mean or where", Example: "{status: unemployed}"},
 	"ratio.sum": {States: "The first term is the sum of this column.", Default: "it is another", Example: "turnover"},
 	"ratio.mean": {States: "The first term is the mean of this column.", Default: "it is another",

@@ -55,7 +55,7 @@ func (r *reader) reportConflicts(n document.Node, all []conflict, problem func(c
 // conflictWith returns the problem of a key that cannot be combined with the given key of a marginal.
 func conflictWith(key string) func(conflict) document.Problem {
 	return func(c conflict) document.Problem {
-		return document.Problem{Message: "`" + c.key + "` beside `" + key + "`: " + c.why,
+		return document.Problem{Message: "`" + c.key + "` with `" + key + "`: " + c.why,
 			Expected: "one of the two; a second marginal can have the other"}
 	}
 }

@@ -70,7 +70,7 @@ func (r *reader) checkSample(root document.Node) {
 	}
 	switch {
 	case len(r.release.Tables) > 1:
-		r.WrongKey(at, document.Problem{Message: "a sample beside several tables",
+		r.WrongKey(at, document.Problem{Message: "a sample of several tables",
 			Expected: "one table: a unit would have to be drawn in all of them or in none"})
 	case r.release.Privacy.Neighbours == Replace:
 		r.AddProblem(root.Get("privacy").Get("neighbours"), document.Problem{
@@ -89,11 +89,11 @@ func (r *reader) checkSample(root document.Node) {
 		})
 	}
 	r.reportConflicts(root, []conflict{{key: "diagnostics"}, {key: "synthetic"}}, func(c conflict) document.Problem {
-		return document.Problem{Message: c.key + " beside a sample",
+		return document.Problem{Message: c.key + " with a sample",
 			Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"}
 	})
 	if n := root.Get("publish").Get("integers"); n.Present() {
-		r.WrongKey(n, document.Problem{Message: "whole counts that add up, beside a sample",
+		r.WrongKey(n, document.Problem{Message: "whole counts that add up, with a sample",
 			Expected: "no `integers`: counts of a sample are divided by the share that was drawn, and are not whole"})
 	}
 	r.checkSampledTable(root.Get("tables").Get(r.release.Tables[0].Name))
@@ -110,16 +110,16 @@ func hasAmount(parts []Part) bool {
 // checkSampledTable reports parts of a sampled table for which the sampling error is not implemented.
 func (r *reader) checkSampledTable(n document.Node) {
 	if weight := n.Get("weight"); weight.Present() {
-		r.WrongKey(weight, document.Problem{Message: "weights beside a sample",
+		r.WrongKey(weight, document.Problem{Message: "weights with a sample",
 			Expected: "counts of rows: the error of sampling is known of these alone"})
 	}
 	for _, c := range r.Entries(n.Get("columns")) {
 		if bounds := c.Get("bounds"); bounds.Present() {
-			r.WrongKey(bounds, document.Problem{Message: "a suggestion of bounds beside a sample",
+			r.WrongKey(bounds, document.Problem{Message: "a suggestion of bounds with a sample",
 				Expected: "a release of its own, without a sample"})
 		}
 		if discover := c.Get("values").Get("discover"); discover.Present() {
-			r.WrongKey(discover, document.Problem{Message: "a column whose values nobody listed, beside a sample",
+			r.WrongKey(discover, document.Problem{Message: "a column whose values nobody listed, with a sample",
 				Expected: "a release of its own, without a sample, or the list of its values"})
 		}
 	}
@@ -136,13 +136,13 @@ func (r *reader) checkSampledMarginal(m Marginal, n document.Node) {
 	}
 	if len(m.Stats) > 0 && !m.Stats[0].Kind.countsRowsOrUnits() {
 		r.AddProblem(n.Get("stats"), document.Problem{
-			Message:  "a statistic other than count or units beside a sample",
+			Message:  "a statistic other than count or units with a sample",
 			Expected: "stats: [count] or [units]: the error of sampling is known of these alone",
 		})
 	}
 	r.reportConflicts(n, []conflict{{key: "cells"}, {key: "target"}, {key: "top"}}, func(c conflict) document.Problem {
 		return document.Problem{
-			Message:  "`" + c.key + "` beside a sample: it is about the noise, and the error of sampling comes on top",
+			Message:  "`" + c.key + "` with a sample: it is about the noise, and the error of sampling comes on top",
 			Expected: "a table of all cells without `" + c.key + "`, or no sample",
 		}
 	})

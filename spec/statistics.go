@@ -43,7 +43,7 @@ func (r *reader) readStats(root document.Node, t *Table, m *Marginal, n document
 		if !m.hasOtherStatistics() {
 			r.WrongKey(show, document.Problem{
 				Message:  "counts are shown whatever they are, and there is nothing else here to show",
-				Expected: "a statistic beside the count; or cells: {above: N}, which leaves cells out by their noisy count",
+				Expected: "a statistic other than the count; or cells: {above: N}, which leaves cells out by their noisy count",
 			})
 		}
 	}
@@ -74,7 +74,7 @@ func (s statReader) checkHasUnits(n document.Node, what string) bool {
 	}
 	s.AddProblem(n, document.Problem{
 		Message:  fmt.Sprintf("%s of table %s, in which every row is a unit of its own", what, s.table.Name),
-		Expected: "a table whose unit is {id: COLUMN, max_rows: N}: a column tells there which rows are of one unit",
+		Expected: "a table whose unit is {id: COLUMN, max_rows: N}: a column says there which rows are of one unit",
 	})
 	return false
 }
@@ -121,7 +121,7 @@ func (s statReader) checkMeasurable(n document.Node, what string, power int) *do
 	case l == nil:
 	case l.Last-l.First >= maxLatticePoints:
 		s.AddProblem(n, document.Problem{
-			Message: fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are told apart by", what,
+			Message: fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are distinguished by", what,
 				c.Name, l.Last-l.First, document.FormatNumber(l.Step)),
 			Expected: fmt.Sprintf("a range of at most %d steps", maxLatticePoints-1),
 		})
@@ -228,7 +228,7 @@ func (s statReader) checkNames(items []document.Node) {
 					Expected: "another name, with as: …"}
 				switch {
 				case item.Value.Kind == yaml.ScalarNode && name+suffix == item.Text():
-					p = document.Problem{Message: name + " is there twice", Expected: "each statistic once"}
+					p = document.Problem{Message: name + " appears twice", Expected: "each statistic once"}
 				case other == fmt.Sprintf("%q", name):
 					p.Message = fmt.Sprintf("two statistics are called %q", name)
 				}

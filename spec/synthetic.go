@@ -76,12 +76,12 @@ func (r *reader) readWays(t *Table, root, n document.Node, s Synthetic) int {
 // noWaysProblems are the problems of `ways` with methods that do not support it.
 var noWaysProblems = map[SyntheticMethod]document.Problem{
 	TablesMethod: {
-		Message:  "ways beside method tables, which measures nothing beside the marginals",
+		Message:  "ways with method tables, which measures nothing but the marginals",
 		Expected: "no ways; every: [1, 2, 3] in a marginal measures sets of up to three columns",
 	},
 	MST: {
-		Message:  "ways beside method mst, which measures pairs of columns",
-		Expected: "ways beside method aim or auto, or neither",
+		Message:  "ways with method mst, which measures pairs of columns",
+		Expected: "ways with method aim or auto, or neither",
 		Fix:      "method: aim",
 	},
 }
@@ -129,7 +129,7 @@ func (r *reader) checkDerivedOf(t *Table, by document.Node, all []Attribute) {
 		}
 		r.AddProblem(by.Items()[i], document.Problem{
 			Message:  fmt.Sprintf("%s is derived from %s, which no column of these microdata decides", a, origin),
-			Expected: fmt.Sprintf("%s beside it, or %s left out", origin, a),
+			Expected: fmt.Sprintf("%s as well, or %s left out", origin, a),
 		})
 	}
 	if len(read) < leastColumns {
@@ -213,7 +213,7 @@ func (r *reader) checkTablesToUse(root, n document.Node) {
 func (r *reader) checkNoLeaf(n document.Node) {
 	if at := n.Get("budget"); at.Present() {
 		r.WrongKey(at, document.Problem{
-			Message:  "a budget beside method tables, which makes its model of the tables of the release and spends nothing",
+			Message:  "a budget with method tables, which makes its model of the tables of the release and spends nothing",
 			Expected: "no budget, or a method that measures",
 			Fix:      "method: aim",
 		})

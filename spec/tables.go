@@ -82,7 +82,7 @@ func (r *reader) checkShared(tables document.Node) {
 			r.AddProblem(unit, p)
 		case t.Unit.ID != first.Unit.ID:
 			r.Warn(unit.Key, unit.Path, document.Problem{
-				Message: fmt.Sprintf("%s tells units apart by %s, and %s by %s: the promise is for rows that come and go with one %s",
+				Message: fmt.Sprintf("%s identifies units by %s, and %s by %s: the promise is for rows that come and go with one %s",
 					first.Name, document.Clip(first.Unit.ID), t.Name, document.Clip(t.Unit.ID), protects),
 				Expected: "ids of one kind: a row of a household is not of one person, and where it is counted households are the units of both tables",
 			})
@@ -126,7 +126,7 @@ func (r *reader) fillAll(n document.Node) (paths []string, filled bool) {
 			r.AddProblem(item, document.Problem{Message: "an address and not a file: " + address.FindString(path) + "…",
 				Expected: fileExpected})
 		case ok && slices.Contains(paths, path):
-			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("%q is there twice", document.Clip(path)),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("%q appears twice", document.Clip(path)),
 				Expected: "each path once: rows would count twice"})
 		}
 		paths = append(paths, path)
@@ -158,7 +158,7 @@ func (r *reader) readUnit(t *Table, n document.Node) {
 		r.Warn(n.Position(), n.Path, document.Problem{
 			Message: fmt.Sprintf("each row counts as a %s of its own: one with several rows is protected only row by row",
 				protects),
-			Expected: "a column that tells units apart, unless each has exactly one row",
+			Expected: "a column that identifies units, unless each has exactly one row",
 			Fix:      "unit: {id: person_id, max_rows: 1}",
 		})
 	}
@@ -187,7 +187,7 @@ func (r *reader) readExpect(root document.Node, t *Table) *Expect {
 			}
 			twice := seen[a]
 			seen[a] = true
-			return document.Problem{Message: fmt.Sprintf("%s is there twice", a), Expected: "each attribute once"}, !twice
+			return document.Problem{Message: fmt.Sprintf("%s appears twice", a), Expected: "each attribute once"}, !twice
 		})
 	}
 	return e

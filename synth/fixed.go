@@ -57,7 +57,7 @@ func newFixed(ctx context.Context, s *measured.Sealed, synthetic plan.Synthetic,
 		}
 	}
 	if len(f.totals) == 0 && len(f.sets) == 0 {
-		return nil, fmt.Errorf("the microdata of %s: no table of the release tells of their columns", synthetic.Table)
+		return nil, fmt.Errorf("the microdata of %s: no table of the release has their columns", synthetic.Table)
 	}
 	for i := range f.sets {
 		f.totals = f.addSums(f.totals, &f.sets[i], -1)

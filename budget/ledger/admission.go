@@ -124,7 +124,7 @@ func reasonOf(err error) string {
 	case errors.As(err, &taken):
 		return "reserves a release name that another plan holds"
 	case errors.As(err, &mismatch):
-		return "is a charge in other terms than those of account " + mismatch.Account
+		return "is a charge in other terms than account " + mismatch.Account
 	case errors.As(err, &none):
 		return fmt.Sprintf("names account %s, which is not open", none.Account)
 	}

@@ -242,7 +242,7 @@ func (b *book) applyEntry(e entry, l line, sealed digest) error {
 	case !e.hasShape():
 		err = fmt.Errorf("is not an entry of kind %q as this version knows it: it may come from a newer one", e.Kind)
 	case e.Date < b.day:
-		err = errors.New("is of a day before that of the entry before it")
+		err = errors.New("is of an earlier day than the entry before it")
 	case b.sequence > 0 && !e.Office.IsZero():
 		err = errors.New("names an office key, which the first entry alone may")
 	default:

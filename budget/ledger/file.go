@@ -149,7 +149,7 @@ func createFile(ctx context.Context, path, absolute string) error {
 	}
 	if _, err := os.Stat(absolute + "-wal"); err == nil {
 		if _, err := os.Stat(absolute); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("ledger %s is gone but the end of it, %s-wal, is there: put the file back beside it", path,
+			return fmt.Errorf("ledger %s is gone but the end of it, %s-wal, is there: put the file back next to it", path,
 				filepath.Base(path))
 		}
 	}

@@ -86,7 +86,7 @@ func TestOpenRefuses(t *testing.T) {
 		"foreign.db":     "foreign.db is not a dprelease ledger",
 		"newer.db":       "is written in version 4, and this dprelease reads version 3",
 		"gutted.db":      "gutted.db is damaged",
-		"gone.db":        "put the file back beside it",
+		"gone.db":        "put the file back next to it",
 		"missing/led.db": "there is no folder " + in("missing") + ": create it first",
 		".":              "is not a file",
 	} {

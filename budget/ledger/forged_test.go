@@ -231,7 +231,7 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 		"comparison, no reason": {entry{Kind: kindCompare, Account: "quarter", Release: "a", Reason: "\t"},
 			"is not a note of a comparison"},
 		"earlier day": {with(ending(kindCancel, b), func(e *entry) { e.Date = "2026-03-03" }),
-			"is of a day before that of the entry before it"},
+			"is of an earlier day than the entry before it"},
 		"a second office key": {with(ending(kindCancel, b), func(e *entry) { e.Office = stranger.Public() }),
 			"names an office key"},
 		"unknown kind": {ending("refund", a), `is not an entry of kind "refund" as this version knows it`},

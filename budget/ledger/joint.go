@@ -126,7 +126,7 @@ func summedRho(all []Repeated) budget.Mechanism {
 func (j JointPlan) String() string {
 	switch {
 	case j.Unknown > 0:
-		return fmt.Sprintf("What one joint plan would have cost is not known: of %s debited, %d came without a list of mechanisms, as those of a secret sample do: what they cost is said of all units, and their mechanisms lose it for those that are drawn.",
+		return fmt.Sprintf("What one joint plan would have cost is not known: of %s debited, %d came without a list of mechanisms, as a secret sample does: what they cost is said of all units, and their mechanisms lose it for those that are drawn.",
 			budget.Plural(j.Releases, "release"), j.Unknown)
 	case len(j.At) == 0:
 		return "What one joint plan would have cost cannot be computed."

@@ -33,10 +33,10 @@ func requireOneName(ledger, absolute string) (fs.FileInfo, error) {
 	}
 	mounted, err := isMountPoint(real)
 	if err != nil {
-		return nil, fmt.Errorf("ledger %s: asking whether it is mounted by itself: %w", ledger, err)
+		return nil, fmt.Errorf("ledger %s: asking whether it is mounted alone: %w", ledger, err)
 	}
 	if mounted {
-		return nil, fmt.Errorf("ledger %s is a file that is mounted by itself, and would be spent anew where it comes from: mount the folder, not the file", ledger)
+		return nil, fmt.Errorf("ledger %s is a file that is mounted alone, and would be spent anew where it comes from: mount the folder, not the file", ledger)
 	}
 	return info, nil
 }

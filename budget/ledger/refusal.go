@@ -147,7 +147,7 @@ func (e *Unapproved) Error() string {
 	if e.Grant {
 		b.WriteString(" Have it signed: give `dprelease ledger grant` the same amount and reason with --role ROLE --key FILE")
 	} else {
-		fmt.Fprintf(&b, " Have it signed with `dprelease approve %s --role ROLE --key FILE`, and leave the approval beside the plan", cmp.Or(e.PlanFile, "PLAN"))
+		fmt.Fprintf(&b, " Have it signed with `dprelease approve %s --role ROLE --key FILE`, and leave the approval next to the plan", cmp.Or(e.PlanFile, "PLAN"))
 	}
 	return b.String()
 }

@@ -129,7 +129,7 @@ func (k PublicKey) Verify(purpose string, message []byte, signature string) erro
 	}
 	s, err := base64.RawStdEncoding.Strict().DecodeString(signature)
 	if err != nil || !ed25519.Verify(key, messageFor(purpose, message), s) {
-		return fmt.Errorf("the signature is not that of the key with the fingerprint %s", k.Fingerprint())
+		return fmt.Errorf("the signature is not by the key with the fingerprint %s", k.Fingerprint())
 	}
 	return nil
 }

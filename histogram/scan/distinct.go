@@ -31,7 +31,7 @@ func (t *task) refineDistinct(q *query, what counted.Counted, cells uint64) (err
 func (t *task) distinguishValues(attributes []int, name string, cells uint64) ([]int, error) {
 	column := t.table.Column(name)
 	if column == nil {
-		return nil, fmt.Errorf("%s: the column has no values to be told apart", name)
+		return nil, fmt.Errorf("%s: the column has no values to distinguish", name)
 	}
 	if column.Domain == nil {
 		return t.alongLattice(attributes, column, cells)

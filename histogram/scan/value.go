@@ -106,7 +106,7 @@ func (t *task) resolveColumn(made *value, v counted.Values) (*big.Int, error) {
 	if v.Per != "" {
 		of := t.table.Column(v.Per)
 		if of == nil || of.Domain == nil || len(v.By) != of.Domain.Size() || len(v.Off) != len(v.By) {
-			return nil, fmt.Errorf("%s: its strata are not those of the column %s", v.Column, v.Per)
+			return nil, fmt.Errorf("%s: its strata are not the categories of the column %s", v.Column, v.Per)
 		}
 		made.strata, made.by, made.off = t.categoryColumn(of), v.By, v.Off
 		minus, by = v.Off, v.By

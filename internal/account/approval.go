@@ -149,7 +149,7 @@ func Approvals(dir string) ([]ledger.Approval, error) {
 		path := filepath.Join(dir, e.Name())
 		if len(all) == maxApprovals {
 			return nil, &verdict.Unusable{File: path,
-				Err: fmt.Errorf("there are more than %d approvals here: move those of past releases away", maxApprovals)}
+				Err: fmt.Errorf("there are more than %d approvals here: move the ones of past releases away", maxApprovals)}
 		}
 		b, err := regular.Read(path, maxInput)
 		if err != nil {

@@ -227,7 +227,7 @@ func (e entry) write(to io.Writer, tables int) {
 	}
 	counts := "agree"
 	if e.Counted < tables {
-		counts = fmt.Sprintf("%d of %d agree, times worked out from these", e.Counted, tables)
+		counts = fmt.Sprintf("%d of %d agree, times estimated from these", e.Counted, tables)
 	}
 	if len(e.Differ) > 0 {
 		counts = fmt.Sprintf("DIFFER in %d: %s", len(e.Differ), e.Differ[0])

@@ -64,13 +64,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.SetOutput(stderr)
 	f.IntVar(&o.rows, "rows", 10_000_000, "rows of the table")
 	f.StringVar(&o.cases, "cases", defaultCases(), "cases to run, of "+strings.Join(caseNames(), ","))
-	f.StringVar(&o.peers, "peers", "duckdb,polars", "peers to run beside ourselves, where python3 can import them")
+	f.StringVar(&o.peers, "peers", "duckdb,polars", "peers to run for comparison, where python3 can import them")
 	f.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "dprelease-bench"), "folder in which tables are kept")
 	f.IntVar(&o.runs, "runs", 5, "runs of each, of which the median counts")
 	f.IntVar(&o.threads, "threads", 2, "threads of each")
 	f.Int64Var(&o.memory, "memory", 0, "bytes that we may take; 0: what the machine has free")
 	f.DurationVar(&o.limit, "limit", 30*time.Second,
-		"a peer that counts for longer is stopped, worked out from the tables it has done, and run once")
+		"a peer that counts for longer is stopped, its time estimated from the tables it has done, and run once")
 	f.BoolVar(&o.json, "json", false, "print one JSON document")
 	f.StringVar(&o.child, "child", "", "do one job, given as JSON (used by the command itself)")
 	if err := f.Parse(args); err != nil {

@@ -101,7 +101,7 @@ func allCounts(t published.Table, columns []string) (evaluate.Figures, error) {
 	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
 		if !t.HasKeys(r, places, row) {
 			return &verdict.Unusable{File: filepath.Join(t.NamedPath, t.Planned.File()),
-				Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
+				Err: fmt.Errorf("row %d does not belong in its place in the domain", row+1)}
 		}
 		addFigures(&f, r[len(places):])
 		row++

@@ -28,5 +28,5 @@ func sparseCounts(t published.Table, columns []string) (evaluate.Figures, error)
 	ascending := func(before []uint64, cell uint64) bool {
 		return len(before) == 0 || before[len(before)-1] < cell
 	}
-	return someCounts(t, columns, ascending, "not that of its place in the domain")
+	return someCounts(t, columns, ascending, "not the row that belongs in its place in the domain")
 }

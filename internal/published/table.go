@@ -67,7 +67,7 @@ func (t Table) Estimates(statistics []string) ([]Estimates, error) {
 	err = EachRow(f, func(r parquet.Row) error {
 		if t.Complete() && !t.HasKeys(r, keys, row) {
 			return &verdict.Unusable{File: filepath.Join(t.NamedPath, name),
-				Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
+				Err: fmt.Errorf("row %d does not belong in its place in the domain", row+1)}
 		}
 		for i := range out {
 			out[i].Unbiased = append(out[i].Unbiased, Number(r[figures[2*i]]))
@@ -159,7 +159,7 @@ func (t Table) FigureCells(name string) ([]FigureCell, error) {
 	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
 		if t.Complete() && !t.HasKeys(r, keys, len(out)) {
 			return &verdict.Unusable{File: filepath.Join(t.NamedPath, t.Planned.File()),
-				Err: fmt.Errorf("row %d is not that of its place in the domain", len(out)+1)}
+				Err: fmt.Errorf("row %d does not belong in its place in the domain", len(out)+1)}
 		}
 		var c FigureCell
 		for i := range c.Numbers {

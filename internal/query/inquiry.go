@@ -147,7 +147,7 @@ func (a *resolvedQuestion) notCounted(name string) error {
 	for _, t := range a.plan.Tables {
 		for _, f := range t.Figures {
 			if f.Name == name {
-				return fmt.Errorf("%s is a figure of table %s: questions are about counts, and figures of cells do not add up to those of others; read it there (%s)", name, t.Path, t.File())
+				return fmt.Errorf("%s is a figure of table %s: questions are about counts, and figures of cells do not add up to figures of other cells; read it there (%s)", name, t.Path, t.File())
 			}
 		}
 	}

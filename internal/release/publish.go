@@ -185,15 +185,15 @@ func comparePublished(staged, place, planHash string, rows published.RequestedRo
 	}
 	if m.Software != published.Software {
 		return &Occupied{Folder: place,
-			Why: fmt.Sprintf("was published by %s, and this is %s: what they write may differ; publish a revision beside it (--revision 2 --reason TEXT)", m.Software, published.Software)}
+			Why: fmt.Sprintf("was published by %s, and this is %s: what they write may differ; publish a revision in addition (--revision 2 --reason TEXT)", m.Software, published.Software)}
 	}
 	if !maps.Equal(m.Rows, rows) {
 		return &Occupied{Folder: place,
-			Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision beside it (--revision %d --reason TEXT)", m.Rows, rows, max(m.Revision, 1)+1)}
+			Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision in addition (--revision %d --reason TEXT)", m.Rows, rows, max(m.Revision, 1)+1)}
 	}
 	if !maps.Equal(m.Methods, methods) {
 		return &Occupied{Folder: place,
-			Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision beside it (--revision %d --reason TEXT)", m.Methods, methods, max(m.Revision, 1)+1)}
+			Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision in addition (--revision %d --reason TEXT)", m.Methods, methods, max(m.Revision, 1)+1)}
 	}
 	want, err := published.Files(staged)
 	if err != nil {

@@ -40,7 +40,7 @@ func (o Options) Load(ctx context.Context, s planfile.Spec) (*compiled.Compiled,
 		return earlier
 	})
 	if refilled {
-		o.logger().Info("plan made from that of an earlier run", "release", p.Name, "earlier", earlier.Name)
+		o.logger().Info("plan made from the plan of an earlier run", "release", p.Name, "earlier", earlier.Name)
 	}
 	return p, err
 }

@@ -39,7 +39,7 @@ func templateOffice(t *testing.T) (o releasetest.Office, opt Options, load func(
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p, strings.Contains(log.String(), "plan made from that of an earlier run")
+		return p, strings.Contains(log.String(), "plan made from the plan of an earlier run")
 	}
 }
 

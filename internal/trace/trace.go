@@ -284,7 +284,7 @@ func (t *Trace) readFigures(e *published.Release, table plan.Table, at int) erro
 	for _, k := range t.Cell {
 		if row[columns[k.Attribute]].String() != k.Code {
 			return &verdict.Unusable{File: filepath.Join(t.Folder, table.File()),
-				Err: fmt.Errorf("row %d is not that of its place in the domain", at+1)}
+				Err: fmt.Errorf("row %d does not belong in its place in the domain", at+1)}
 		}
 	}
 	figure := func(suffix string) float64 { return published.Number(row[columns[t.Statistic+suffix]]) }

@@ -78,7 +78,7 @@ func (v *verifier) checkSignature(context.Context) (string, error) {
 	if errors.Is(err, published.ErrMissing) {
 		if !v.trust.IsZero() {
 			return "", published.Faultf(published.SignatureFile,
-				"is missing: the release is not signed, so %s tells nothing about it; ask the office for the signed one",
+				"is missing: the release is not signed, so %s says nothing about it; ask the office for the signed one",
 				v.options.Trust)
 		}
 		return "", &notDone{"the release is not signed, so whoever can write in this folder may have written all of it"}

@@ -40,7 +40,7 @@ func (v *verifier) checkReport(context.Context) (string, error) {
 		r.Guarantee.Delta != g.Delta || r.Guarantee.Rho != g.Rho || r.Guarantee.Definition != g.Definition:
 		return "", published.Faultf(published.ReportFile, "promises something else than the plan")
 	case string(r.Status) != string(v.record.Status) || r.Budget.Receipt.EntryHash != v.record.Proof.Hash:
-		return "", published.Faultf(published.ReportFile, "tells of another debit")
+		return "", published.Faultf(published.ReportFile, "is about another debit")
 	case r.Certificate.Account.Comparisons != v.record.Comparisons ||
 		r.Certificate.Account.Witnessed != v.record.Witnessed || len(r.Certificate.Approvals) != len(v.record.Approvals):
 		return "", published.Faultf(published.ReportFile, "its certificate does not say what the ledger's entry says")
@@ -127,7 +127,7 @@ func (v *verifier) uncheckable() []string {
 	add(v.out.Marked == published.PracticeStatus, "any approval of its budget: this is practice, not a release")
 	add(true, "that the noise was truly drawn, once, from a key that nobody knows, by the program that is named")
 	add(true, "that the spec's bounds were applied and the input was the true one")
-	add(!rehearsed, "that nothing else was released from the same data beside the ledger")
+	add(!rehearsed, "that nothing else was released from the same data without the ledger")
 	if r := v.record; r != nil && !rehearsed {
 		alone := v.options.Export == ""
 		add(alone,

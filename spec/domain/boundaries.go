@@ -195,7 +195,7 @@ func (g *geojson) readFeature(f *feature, at int64, first []int64) *document.Pro
 		return p
 	}
 	if first[code] > 0 {
-		return g.problem(at, fmt.Sprintf("code %q is there twice", document.Clip(name)),
+		return g.problem(at, fmt.Sprintf("code %q appears twice", document.Clip(name)),
 			fmt.Sprintf("one feature for each code; the first is in line %d", g.problem(first[code]-1, "", "").Line))
 	}
 	first[code] = at + 1
@@ -240,7 +240,7 @@ func (m *geometry) parseArea() (Area, document.Problem) {
 			Expected: "Polygon or MultiPolygon"}
 	}
 	if err != nil {
-		return nil, document.Problem{Message: "coordinates that are not those of a " + m.Type,
+		return nil, document.Problem{Message: "coordinates that do not fit a " + m.Type,
 			Expected: "rings of positions, as [[[-87.7, 41.8], …]]"}
 	}
 	var area Area

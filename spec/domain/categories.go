@@ -222,7 +222,7 @@ func (r *Reader) readBookLevels(b *codebook, d *Domain, items []document.Node, a
 	for i, item := range items {
 		name := item.Text()
 		if slices.ContainsFunc(levels, func(l *Level) bool { return l.Name == name }) {
-			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("level %q is there twice", name),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("level %q appears twice", name),
 				Expected: "each level once"})
 			return nil
 		}

@@ -121,7 +121,7 @@ func (r *rangeReader) readBounds(pair document.Node) (low, high *big.Rat, ok boo
 	}
 	if order := low.Cmp(high); order > 0 || order == 0 && r.typ != Integer && r.typ != Date {
 		r.AddProblem(pair, document.Problem{
-			Message:  fmt.Sprintf("the range [%s, %s] holds nothing", ends[0].Text(), ends[1].Text()),
+			Message:  fmt.Sprintf("the range [%s, %s] is empty", ends[0].Text(), ends[1].Text()),
 			Expected: "the smaller bound first", Fix: fmt.Sprintf("[%s, %s]", ends[1].Text(), ends[0].Text()),
 		})
 		return nil, nil, false

@@ -15,7 +15,7 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 	for _, key := range []string{"from", "type"} {
 		if other := n.Get(key); other.Present() {
 			r.WrongKey(other, document.Problem{
-				Message:  "`" + key + "` beside `grid`: its values are cells, made of two columns of numbers",
+				Message:  "`" + key + "` with `grid`: its values are cells, made of two columns of numbers",
 				Expected: "the columns in the grid, as grid: {lon: pickup_lon, lat: pickup_lat, …}",
 			})
 			return nil

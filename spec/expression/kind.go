@@ -249,7 +249,7 @@ func (f *kindFinder) inferRecode(n *node) *Error {
 	keys := n.recodeKeys()
 	for i, key := range keys {
 		if slices.ContainsFunc(keys[:i], func(before *node) bool { return equalLiterals(key, before) }) {
-			return &Error{At: key.at, End: key.end, Message: f.quoteSource(key) + " is there twice",
+			return &Error{At: key.at, End: key.end, Message: f.quoteSource(key) + " appears twice",
 				Expected: "each value once"}
 		}
 	}

@@ -159,7 +159,7 @@ func (b *Table) checkHeader() *document.Problem {
 		case name == "":
 			return b.Problem(1, 1, fmt.Sprintf("column %d has no name", i+1), "a name for each column")
 		case slices.Contains(b.Header[:i], name):
-			return b.Problem(1, 1, fmt.Sprintf("column %q is there twice", document.Clip(name)), "each column once")
+			return b.Problem(1, 1, fmt.Sprintf("column %q appears twice", document.Clip(name)), "each column once")
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func (c *checker) checkObject(s *Shape, n document.Node) {
 			if f.Requires != "" && !n.Get(f.Requires).Present() {
 				c.WrongKey(pair, document.Problem{
 					Message:  fmt.Sprintf("%s means nothing without %s", f.Key, f.Requires),
-					Expected: f.Requires + " beside it",
+					Expected: f.Requires + " as well",
 				})
 			}
 			c.checkNode(f.Shape, pair)

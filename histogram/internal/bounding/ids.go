@@ -29,7 +29,7 @@ func (e *IDError) Error() string { return "the ids of units " + e.Message }
 
 // Messages of [IDError].
 const (
-	idsInexact = ", which cannot tell units apart exactly; use text or integers"
+	idsInexact = ", which cannot identify units exactly; use text or integers"
 	idsMixed   = "have another type here than in the files before; write them the same way in all files"
 	idsMissing = "are missing in rows: a row of no unit is outside every bound"
 )
