@@ -143,9 +143,9 @@ func PlainSentence(l *language.Language, g report.Guarantee) string {
 	}
 	comes := words.Either(times >= 1000, l.Text("every time"), l.Text("up to %d times in 1000", times))
 	if g.Replaced() {
-		return l.Text("Put plainly: what comes out 1 time in 1000 with one set of values may come out with another %s.", comes)
+		return l.Text("Put plainly: what comes out 1 time in 1000 with one set of values may come out %s with another.", comes)
 	}
-	return l.Text("Put plainly: what comes out 1 time in 1000 without that %s may come out with that %[1]s %[2]s.", g.Protects,
+	return l.Text("Put plainly: what comes out 1 time in 1000 without that %s may come out %[2]s with that %[1]s.", g.Protects,
 		comes)
 }
 
