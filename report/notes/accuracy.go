@@ -47,7 +47,7 @@ func accuracyIn(l *language.Language, tables []report.Table, sampled bool) repor
 		}
 	}
 	sparse := report.SparseIn(tables)
-	a.Sentence = headlineText(l, a, NumbersText(tables), exactlyCount, report.AdjustmentOf(tables), sampled)
+	a.Sentence = headlineText(l, a, numbersOf(tables), exactlyCount, report.AdjustmentOf(tables), sampled)
 	if len(sparse) == len(tables) {
 		a.Sentence = sparseSentence(l, a, sampled)
 	} else if len(sparse) > 0 {
@@ -70,7 +70,7 @@ func accuracyIn(l *language.Language, tables []report.Table, sampled bool) repor
 	return a
 }
 
-// What numbers are called in the headline and on a tile. Pages translate the words.
+// What numbers are called in the headline.
 var (
 	allNumbers      = language.Key("numbers")
 	allCounts       = language.Key("counts")
@@ -84,9 +84,11 @@ var (
 	exactlyWeights = language.Key("sum of weights")
 )
 
-// NumbersText names in English what the headline covers: only the counts, if the tables also have figures with errors
-// of their own.
-func NumbersText(tables []report.Table) string {
+// NumbersText names what the headline covers: only the counts, if the tables also have figures with errors of their
+// own.
+func NumbersText(l *language.Language, tables []report.Table) string { return l.Text(numbersOf(tables)) }
+
+func numbersOf(tables []report.Table) string {
 	figured := slices.ContainsFunc(tables, func(t report.Table) bool { return t.Figures != nil })
 	return words.Either(figured, allCounts, allNumbers)
 }
@@ -118,7 +120,8 @@ func figureSentences(l *language.Language, tables []report.Table) []string {
 	s += words.When(unbounded > 0, " "+l.Text(
 		"%s more are not published, as the noise leaves every value open (unbounded).", budget.Group(unbounded)))
 	return []string{s + words.When(withheld > 0, " "+l.Text(
-		"%s more are withheld, because the noisy count of their cell is below the spec's threshold.", budget.Group(withheld)))}
+		"%s more are withheld, because the noisy count of their cell is below the spec's threshold.",
+		budget.Group(withheld)))}
 }
 
 // figureExamples names up to three figures.

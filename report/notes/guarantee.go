@@ -34,10 +34,10 @@ func Guarantee(l *language.Language, of *plan.Plan, bounds *report.Bounds) (repo
 		Guess: o.guess, Weak: o.weak}
 	g.Statement = describe.Guarantee(of)
 	g.Sentences = words.NonEmpty(ProtectedSentence(l, g), GuessSentence(l, g), FactorSentence(l, g), PlainSentence(l, g),
-		WeakSentence(l, g),
-		countedSentence(l, g), knownSentence(l, g), limitSentence(l, g))
+		WeakSentence(l, g), countedSentence(l, g), knownSentence(l, g), limitSentence(l, g))
 	g.Sentences = append(g.Sentences, boundsSentences(l, bounds, g.Protects)...)
-	g.Sentences = append(g.Sentences, words.NonEmpty(publicSentence(l, of), invariantSentence(l, of), sampleSentence(l, of))...)
+	g.Sentences = append(g.Sentences, words.NonEmpty(publicSentence(l, of), invariantSentence(l, of),
+		sampleSentence(l, of))...)
 	return g, nil
 }
 

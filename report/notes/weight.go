@@ -32,8 +32,8 @@ func weightedAccuracy(l *language.Language, tables []report.Table, sampled bool)
 			continue
 		}
 		a := accuracyIn(l, some, sampled)
-		all.Groups = append(all.Groups, report.AccuracyOf{Of: of.counts, Numbers: a.Numbers, Confidence: a.Confidence,
-			Margin: a.Margin, OneMargin: a.OneMargin, Rounded: rounded})
+		all.Groups = append(all.Groups, report.AccuracyOf{Of: l.Text(of.counts), Numbers: a.Numbers,
+			Confidence: a.Confidence, Margin: a.Margin, OneMargin: a.OneMargin, Rounded: rounded})
 		if rounded {
 			a.Margin += 0.5
 		}
