@@ -86,7 +86,9 @@ var (
 
 // NumbersText names what the headline covers: only the counts, if the tables also have figures with errors of their
 // own.
-func NumbersText(l *language.Language, tables []report.Table) string { return l.Text(numbersOf(tables)) }
+func NumbersText(l *language.Language, tables []report.Table) string {
+	return l.Text(numbersOf(tables))
+}
 
 func numbersOf(tables []report.Table) string {
 	figured := slices.ContainsFunc(tables, func(t report.Table) bool { return t.Figures != nil })
