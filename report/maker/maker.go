@@ -68,13 +68,13 @@ func New(in Input) (*report.Report, error) {
 	if r.Microdata, err = microdataOf(p, in.Microdata); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	if r.Guarantee, err = notes.Guarantee(p, r.Bounds); err != nil {
+	if r.Guarantee, err = notes.Guarantee(r.In(), p, r.Bounds); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	if r.Budget, err = budgetOf(p, paid); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	r.Accuracy = notes.Accuracy(p, r.Tables)
+	r.Accuracy = notes.Accuracy(r.In(), p, r.Tables)
 	r.Misuse, r.NotReading = notes.Misuse(r), notes.NotReading(r)
 	r.Bias = notes.Bias(r, p)
 	r.Reading = notes.Reading(r, p, from.agree, from.inconsistent)

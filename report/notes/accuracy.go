@@ -4,12 +4,11 @@ package notes
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -17,24 +16,24 @@ import (
 )
 
 // Accuracy summarises the tables of a plan as they are published.
-func Accuracy(p *plan.Plan, tables []report.Table) report.Accuracy {
-	a := accuracyIn(tables)
-	includeSampling(&a, p)
+func Accuracy(l *language.Language, p *plan.Plan, tables []report.Table) report.Accuracy {
+	a := accuracyIn(l, tables, p.Sample.Partial())
+	includeSampling(l, &a, p)
 	return a
 }
 
-// accuracyIn summarises tables by their noise.
-func accuracyIn(tables []report.Table) report.Accuracy {
+// accuracyIn summarises tables by their noise. sampled says that it is that of a secret sample too.
+func accuracyIn(l *language.Language, tables []report.Table, sampled bool) report.Accuracy {
 	if len(tables) == 0 {
 		return report.Accuracy{Confidence: 1, OneMargin: true,
-			Sentence: "No table is published, and no margin is known for what is counted in the microdata (" + report.ModelOnly +
-				")."}
+			Sentence: l.Text("No table is published, and no margin is known for what is counted in the microdata (%s).",
+				l.Text(report.ModelOnly))}
 	}
 	if without := report.TablesWhere(tables, func(t report.Table) bool { return !t.Aside }); without != nil {
 		tables = without
 	}
 	if report.Weighted(tables) {
-		return weightedAccuracy(tables)
+		return weightedAccuracy(l, tables, sampled)
 	}
 	a := report.Accuracy{Confidence: 1, OneMargin: true}
 	first := true
@@ -48,69 +47,87 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 		}
 	}
 	sparse := report.SparseIn(tables)
-	a.Sentence = headlineText(a, NumbersText(tables), "count", report.AdjustmentOf(tables))
+	a.Sentence = headlineText(l, a, numbersOf(tables), exactlyCount, report.AdjustmentOf(tables), sampled)
 	if len(sparse) == len(tables) {
-		a.Sentence = sparseSentence(a)
+		a.Sentence = sparseSentence(l, a, sampled)
 	} else if len(sparse) > 0 {
 		if rows := report.Total(sparse, func(t report.Table) int64 { return t.Cells }); rows > 0 {
-			a.Sentence += fmt.Sprintf(
-				" %s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
+			a.Sentence += " " + l.Text(
+				"%s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
 		}
 	}
-	a.Sentence = cmp.Or(noGroupText(a, tables), a.Sentence)
+	a.Sentence = cmp.Or(noGroupText(l, a, tables), a.Sentence)
 	held := publicCells(tables)
 	if held > 0 && a.Numbers == 0 {
-		a.Sentence = "No number is published with noise."
+		a.Sentence = l.Text("No number is published with noise.")
 	}
 	a.Sentence += words.When(held > 0,
-		fmt.Sprintf(" %s more were public before, or are sums of such figures.", budget.Group(held)))
+		" "+l.Text("%s more were public before, or are sums of such figures.", budget.Group(held)))
 	impossible := report.Total(tables, func(t report.Table) int64 { return t.Impossible })
 	a.Sentence += words.When(impossible > 0,
-		fmt.Sprintf(" %s more are impossible by the spec, and exact zeros.", budget.Group(impossible)))
-	a.More = figureSentences(tables)
+		" "+l.Text("%s more are impossible by the spec, and exact zeros.", budget.Group(impossible)))
+	a.More = figureSentences(l, tables)
 	return a
 }
 
+// What numbers are called in the headline.
+var (
+	allNumbers      = language.Key("numbers")
+	allCounts       = language.Key("counts")
+	countsByWeight  = language.Key("counts by weight")
+	countsUnweighed = language.Key("counts without weights")
+)
+
+// What their exact values are called, after "exact".
+var (
+	exactlyCount   = language.Key("count")
+	exactlyWeights = language.Key("sum of weights")
+)
+
 // NumbersText names what the headline covers: only the counts, if the tables also have figures with errors of their
 // own.
-func NumbersText(tables []report.Table) string {
+func NumbersText(l *language.Language, tables []report.Table) string {
+	return l.Text(numbersOf(tables))
+}
+
+func numbersOf(tables []report.Table) string {
 	figured := slices.ContainsFunc(tables, func(t report.Table) bool { return t.Figures != nil })
-	return words.Either(figured, "counts", "numbers")
+	return words.Either(figured, allCounts, allNumbers)
 }
 
 // figureSentences says how many figures other than counts there are, nothing if there are none.
-func figureSentences(tables []report.Table) []string {
+func figureSentences(l *language.Language, tables []report.Table) []string {
 	all, withheld, unbounded := figuresIn(tables)
 	if all == 0 {
 		return nil
 	}
-	const because = "because the noisy count of their cell is below the spec's threshold"
 	if withheld == all {
-		return []string{fmt.Sprintf("The figures of other kinds, such as %s, are all withheld (%s), %s.",
-			figureExamples(tables), budget.Group(all), because)}
+		return []string{l.Text("The figures of other kinds, such as %s, are all withheld (%s), because the noisy count of their cell is below the spec's threshold.",
+			figureExamples(l, tables), budget.Group(all))}
 	}
 	published := all - withheld - unbounded
 	var s string
 	switch published {
 	case 0:
-		s = fmt.Sprintf("No figure of another kind, such as %s, is published: for %s the noise leaves every value open (unbounded).",
-			figureExamples(tables), budget.Group(unbounded))
+		s = l.Text("No figure of another kind, such as %s, is published: for %s the noise leaves every value open (unbounded).",
+			figureExamples(l, tables), budget.Group(unbounded))
 		unbounded = 0
 	case 1:
-		s = fmt.Sprintf("One figure of another kind, %s, is published with an interval of its own.",
-			figureExamples(tables))
+		s = l.Text("One figure of another kind, %s, is published with an interval of its own.",
+			figureExamples(l, tables))
 	default:
-		s = fmt.Sprintf("Also published are %s of other kinds, such as %s, each with an interval of its own.",
-			budget.Plural(published, "figure"), figureExamples(tables))
+		s = l.Text("Also published are %s of other kinds, such as %s, each with an interval of its own.",
+			l.Plural(published, "figure"), figureExamples(l, tables))
 	}
-	s += words.When(unbounded > 0, fmt.Sprintf(
-		" %s more are not published, as the noise leaves every value open (unbounded).", budget.Group(unbounded)))
-	return []string{s +
-		words.When(withheld > 0, fmt.Sprintf(" %s more are withheld, %s.", budget.Group(withheld), because))}
+	s += words.When(unbounded > 0, " "+l.Text(
+		"%s more are not published, as the noise leaves every value open (unbounded).", budget.Group(unbounded)))
+	return []string{s + words.When(withheld > 0, " "+l.Text(
+		"%s more are withheld, because the noisy count of their cell is below the spec's threshold.",
+		budget.Group(withheld)))}
 }
 
 // figureExamples names up to three figures.
-func figureExamples(tables []report.Table) string {
+func figureExamples(l *language.Language, tables []report.Table) string {
 	var names []string
 	for _, t := range tables {
 		for _, f := range t.Figures {
@@ -119,44 +136,90 @@ func figureExamples(tables []report.Table) string {
 			}
 		}
 	}
-	return words.List(names)
+	return l.List(names)
 }
 
 // noCount is the headline if no cell of any table is published.
-const noCount = "No count is published: no cell of the tables was above its threshold, or came through the private selection of what is shown."
-
-// singular changes a text about numbers into one about a single number.
-func singular(text string) string {
-	return strings.NewReplacer("numbers", "number", "counts", "count", "are within", "is within", "equal the", "equals the").
-		Replace(text)
+func noCount(l *language.Language) string {
+	return l.Text("No count is published: no cell of the tables was above its threshold, or came through the private selection of what is shown.")
 }
 
-// oddsText writes a probability as a fraction of small numbers if it is one, and otherwise as a percentage.
-func oddsText(chance float64) string {
-	if r := words.Exact(strconv.FormatFloat(chance, 'g', -1, 64)); r != nil && r.Denom().IsInt64() &&
-		r.Denom().Int64() <= 1000 && !r.IsInt() {
-		return fmt.Sprintf("%s in %s", r.Num(), r.Denom())
+// singular names one of some numbers.
+func singular(l *language.Language, numbers string) string {
+	switch numbers {
+	case allCounts:
+		return l.Text("count")
+	case countsByWeight:
+		return l.Text("count by weight")
+	case countsUnweighed:
+		return l.Text("count without weights")
 	}
-	return words.Level(chance)
+	return l.Text("number")
+}
+
+// onAverage writes which share of numbers is meant at least, or about in a sample: as a fraction of small numbers if it
+// is one, and otherwise as a percentage.
+func onAverage(l *language.Language, share float64, sampled bool) string {
+	if r := words.Exact(strconv.FormatFloat(share, 'g', -1, 64)); r != nil && r.Denom().IsInt64() &&
+		r.Denom().Int64() <= 1000 && !r.IsInt() {
+		return words.Either(sampled, l.Text("on average about %s in %s", r.Num(), r.Denom()),
+			l.Text("on average at least %s in %s", r.Num(), r.Denom()))
+	}
+	level := l.Number(words.Level(share))
+	return words.Either(sampled, l.Text("on average about %s", level), l.Text("on average at least %s", level))
 }
 
 // headlineText is the headline about numbers, where exactly names their exact values. Noise is drawn per number, so the
 // share of numbers that are covered is an average, not a certainty. If an interval covers, the published number is
 // within its margin rounded up, because the exact count is whole. A number that was adjusted to add up need not be: the
 // statement is about the unbiased number, followed by how far the published ones were moved from it.
-func headlineText(a report.Accuracy, numbers, exactly string, m report.Adjustment) string {
-	within := words.Either(a.Margin == 0, "equal the exact "+exactly,
-		"are within "+budget.Group(describe.WholeMargin(a.Margin))+" of the exact "+exactly)
+func headlineText(l *language.Language, a report.Accuracy, numbers, exactly string, m report.Adjustment,
+	sampled bool) string {
 	if a.Numbers == 0 {
-		return noCount
+		return noCount(l)
 	}
-	s := fmt.Sprintf("Of the %s published %s,%s on average at least %s %s, before sampling and response error",
-		budget.Group(a.Numbers), numbers, movedBefore(m, a.Numbers), oddsText(a.Confidence), within)
+	s := headlineOfMany(l, a, numbers, exactly, m, sampled)
 	if a.Numbers == 1 {
-		before := movedBefore(m, 1)
-		s = fmt.Sprintf("The one published %s%s%s %s with a chance of at least %s, before sampling and response error",
-			singular(numbers), words.When(before != "", ","), before, singular(within), words.Level(a.Confidence))
+		s = headlineOfOne(l, a, numbers, exactly, m, sampled)
 	}
-	return s + words.When(!a.OneMargin,
-		"; many are closer, as the list of tables says") + "." + movedAfter(m)
+	return words.Either(a.OneMargin, s, l.Text("%s; many are closer, as the %s says", s, l.Text(TableList))) + "." +
+		movedAfter(l, m)
+}
+
+func headlineOfMany(l *language.Language, a report.Accuracy, numbers, exactly string, m report.Adjustment,
+	sampled bool) string {
+	before, share, exact := movedBefore(l, m, a.Numbers), onAverage(l, a.Confidence, sampled), l.Text(exactly)
+	all, margin := budget.Group(a.Numbers), budget.Group(describe.WholeMargin(a.Margin))
+	switch {
+	case a.Margin == 0 && sampled:
+		return l.Text("Of the %s published %s,%s %s equal the exact %s, before what sampling error the data themselves have and response error",
+			all, l.Text(numbers), before, share, exact)
+	case a.Margin == 0:
+		return l.Text("Of the %s published %s,%s %s equal the exact %s, before sampling and response error", all,
+			l.Text(numbers), before, share, exact)
+	case sampled:
+		return l.Text("Of the %s published %s,%s %s are within %s of the exact %s, before what sampling error the data themselves have and response error",
+			all, l.Text(numbers), before, share, margin, exact)
+	}
+	return l.Text("Of the %s published %s,%s %s are within %s of the exact %s, before sampling and response error", all,
+		l.Text(numbers), before, share, margin, exact)
+}
+
+func headlineOfOne(l *language.Language, a report.Accuracy, numbers, exactly string, m report.Adjustment,
+	sampled bool) string {
+	what, exact, chance := singular(l, numbers)+movedBefore(l, m, 1), l.Text(exactly), l.Number(words.Level(a.Confidence))
+	margin := budget.Group(describe.WholeMargin(a.Margin))
+	switch {
+	case a.Margin == 0 && sampled:
+		return l.Text("The one published %s equals the exact %s with a chance of about %s, before what sampling error the data themselves have and response error",
+			what, exact, chance)
+	case a.Margin == 0:
+		return l.Text("The one published %s equals the exact %s with a chance of at least %s, before sampling and response error",
+			what, exact, chance)
+	case sampled:
+		return l.Text("The one published %s is within %s of the exact %s with a chance of about %s, before what sampling error the data themselves have and response error",
+			what, margin, exact, chance)
+	}
+	return l.Text("The one published %s is within %s of the exact %s with a chance of at least %s, before sampling and response error",
+		what, margin, exact, chance)
 }

@@ -3,58 +3,57 @@ package notes
 // This file writes the assumptions: what the guarantee depends on and the release cannot show.
 
 import (
-	"fmt"
-
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // weightsAssumption says what the guarantee assumes about weights.
-func weightsAssumption(w report.WeightBounds, protects string) string {
+func weightsAssumption(l *language.Language, w report.WeightBounds, protects string) string {
 	return words.Either(w.Kind == report.CalibratedWeights,
-		fmt.Sprintf("Weights of %s were calibrated, so that they depend on the rows of others: the guarantee holds for rows with weights as they are. What the weight of one %s tells of another is not covered.",
+		l.Text("Weights of %s were calibrated, so that they depend on the rows of others: the guarantee holds for rows with weights as they are. What the weight of one %s tells of another is not covered.",
 			w.Table, protects),
-		fmt.Sprintf("Weights of %s are attributes of the %s, as the spec says, and depend on no other: of weights that were adjusted to totals the guarantee holds only for rows with weights as they are.",
+		l.Text("Weights of %s are attributes of the %s, as the spec says, and depend on no other: of weights that were adjusted to totals the guarantee holds only for rows with weights as they are.",
 			w.Table, protects))
 }
 
 // Assumptions lists what the guarantee depends on and the release cannot show.
 func Assumptions(r *report.Report) []string {
-	g := r.Guarantee
-	unit := fmt.Sprintf("Every row is one %s and no %[1]s has two.", g.Protects)
+	l, g := r.In(), r.Guarantee
+	unit := l.Text("Every row is one %s and no %[1]s has two.", g.Protects)
 	if !g.ByRow() {
-		unit = fmt.Sprintf("%s are one %s: with a wrong id, or two ids for one %[2]s, the protection is weaker.",
+		unit = l.Text("%s are one %s: with a wrong id, or two ids for one %[2]s, the protection is weaker.",
 			words.Capital(g.Unit), g.Protects)
-		unit += words.When(g.Rows != nil, " A row of any of these tables is of one "+g.Protects+" alone.") +
-			words.When(g.WithoutID != "", " Rows without an id were left out of every count.")
+		unit += words.When(g.Rows != nil, " "+l.Text("A row of any of these tables is of one %s alone.", g.Protects)) +
+			words.When(g.WithoutID != "", " "+l.Text("Rows without an id were left out of every count."))
 	}
 	all := []string{
-		"The program named in this report was run unchanged, on the plan published here.",
+		l.Text("The program named in this report was run unchanged, on the plan published here."),
 		unit,
-		"The promise compares tables that meet the spec's contract. A table that does not meet it stops the run before anything is spent; that the run stopped is not covered.",
-		"The key of the noise was secret while it was in use, and is erased.",
-		"Other releases from the same data are charged to the same account.",
+		l.Text("The promise compares tables that meet the spec's contract. A table that does not meet it stops the run before anything is spent; that the run stopped is not covered."),
+		l.Text("The key of the noise was secret while it was in use, and is erased."),
+		l.Text("Other releases from the same data are charged to the same account."),
 	}
 	if r.Bounds != nil {
 		for _, w := range r.Bounds.Weights {
-			all = append(all, weightsAssumption(w, g.Protects))
+			all = append(all, weightsAssumption(l, w, g.Protects))
 		}
 		for _, c := range r.Bounds.Columns {
 			all = append(all,
 				words.Either(c.By != "",
-					fmt.Sprintf("The ranges of %s are the spec's, chosen without looking at these data, and the %s of a row is an attribute of its %s.",
+					l.Text("The ranges of %s are the spec's, chosen without looking at these data, and the %s of a row is an attribute of its %s.",
 						c.Column, c.By, g.Protects),
-					fmt.Sprintf("The range of %s is the spec's, chosen without looking at these data.", c.Column)))
+					l.Text("The range of %s is the spec's, chosen without looking at these data.", c.Column)))
 		}
 	}
 	for _, t := range r.Provenance.Public {
-		all = append(all, fmt.Sprintf(
-			"The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.",
+		all = append(all, l.Text("The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.",
 			t))
 	}
 	if g.Replaced() {
-		together := words.When(g.Rows != nil, ", in all tables together,")
-		all = append(all, fmt.Sprintf("How many units (each %s) there are%s is no secret.", g.Protects, together))
+		all = append(all, words.Either(g.Rows != nil,
+			l.Text("How many units (each %s) there are, in all tables together, is no secret.", g.Protects),
+			l.Text("How many units (each %s) there are is no secret.", g.Protects)))
 	}
 	return all
 }

@@ -4,13 +4,13 @@ package notes
 // figures determine it exactly, or noisy counts that were paid for estimate it.
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -18,42 +18,44 @@ import (
 )
 
 // The directions of a bias.
-const (
-	tooHigh   = "too high"
-	tooLow    = "too low"
-	eitherWay = "either way"
+var (
+	tooHigh   = language.Key("too high")
+	tooLow    = language.Key("too low")
+	eitherWay = language.Key("either way")
 	// lowCounts is the direction for rows that are left out of tables with other figures: without values below zero
 	// their sum is too high, and their mean may be either.
-	lowCounts = "counts too low, other figures either way"
+	lowCounts = language.Key("counts too low, other figures either way")
 	// oneCategory and otherCategories are the directions for values that count as a category which has rows of its own,
 	// or none.
-	oneCategory     = "that category too high, the others too low"
-	otherCategories = "the other categories too low"
+	oneCategory     = language.Key("that category too high, the others too low")
+	otherCategories = language.Key("the other categories too low")
 )
 
 // Bias lists what moves the figures of a release on average.
 func Bias(r *report.Report, p *plan.Plan) []report.Bias {
+	l := r.In()
 	all := slices.Concat(shownBias(r), fittedBias(r), invariantBias(r, p))
 	for _, t := range p.Release().Tables {
 		all = append(all, tableBias(r, p, t)...)
 	}
 	all = slices.Concat(all, perUnitBias(r), sparseBias(r), withheldBias(r), estimateBias(r))
 	if len(r.Microdata) > 0 {
-		b := report.Bias{Cause: "Rows of microdata are drawn from a model, which keeps of the data what was measured and assumes the rest",
-			Direction: eitherWay, Size: "not known; how far the model is from the noisy counts stands with the microdata"}
+		b := report.Bias{Cause: l.Text("Rows of microdata are drawn from a model, which keeps of the data what was measured and assumes the rest"),
+			Direction: l.Text(eitherWay), Size: l.Text("not known; how far the model is from the noisy counts stands with the microdata")}
 		for _, m := range r.Microdata {
 			b.Tables = append(b.Tables, "microdata/"+m.Table)
 		}
 		all = append(all, b)
 	}
-	return append(all, report.Bias{Cause: "The data themselves: people who did not answer, or answered wrongly",
-		Tables: []string{}, Direction: eitherWay, Size: "not known to this release"})
+	return append(all, report.Bias{Cause: l.Text("The data themselves: people who did not answer, or answered wrongly"),
+		Tables: []string{}, Direction: l.Text(eitherWay), Size: l.Text("not known to this release")})
 }
 
 // shownBias is the bias of showing negative numbers as 0, which the published figures determine exactly.
 func shownBias(r *report.Report) []report.Bias {
-	b := report.Bias{Cause: "Numbers below zero are shown as 0 in the published column, not in the unbiased one",
-		Direction: tooHigh}
+	l := r.In()
+	b := report.Bias{Cause: l.Text("Numbers below zero are shown as 0 in the published column, not in the unbiased one"),
+		Direction: l.Text(tooHigh)}
 	b.Tables = report.PathsWhere(r.Tables, func(t report.Table) bool { return t.ShownAsZero() > 0 })
 	worst, by := "", new(big.Rat)
 	for _, t := range r.Tables {
@@ -66,11 +68,11 @@ func shownBias(r *report.Report) []report.Bias {
 	if b.Tables == nil {
 		return nil
 	}
-	b.Size = fmt.Sprintf("known exactly, from the sums as published and unbiased: %s in all",
-		budget.Plural(report.Total(r.Tables, report.Table.ShownAsZero), "number"))
+	b.Size = l.Text("known exactly, from the sums as published and unbiased: %s in all",
+		l.Plural(report.Total(r.Tables, report.Table.ShownAsZero), "number"))
 	if worst != "" {
 		most, _ := by.Float64()
-		b.Size += fmt.Sprintf("; most in %s, about %s too many", worst,
+		b.Size += l.Text("; most in %s, about %s too many", worst,
 			budget.Group(int64(math.Round(most))))
 	}
 	return []report.Bias{b}
@@ -107,21 +109,22 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	if paths == nil {
 		return nil
 	}
+	l := r.In()
 	var all []report.Bias
 	if !t.Unit.Row {
 		cause := words.Either(t.Unit.MaxRows == 1,
-			fmt.Sprintf("Each %s counts once: of several rows of %s, one is counted",
+			l.Text("Each %s counts once: of several rows of %s, one is counted",
 				r.Guarantee.Protects, t.Name),
-			fmt.Sprintf("Of each %s at most %s of %s are counted, the others are left out", r.Guarantee.Protects,
-				budget.Plural(t.Unit.MaxRows, "row"), t.Name))
+			l.Text("Of each %s at most %s of %s are counted, the others are left out", r.Guarantee.Protects,
+				l.Plural(t.Unit.MaxRows, "row"), t.Name))
 		all = append(all,
 			withSize(r, p, t, overBound, report.Bias{Cause: cause, Tables: paths, Direction: leftOutDirection(r, paths)}))
 	}
 	parent := p.Release().ParentOf(t.Name)
 	left := words.NonEmpty(
 		words.When(dropsRows(p.Release(), t),
-			"Rows of "+t.Name+" with unknown, missing or impossible values are left out where the spec says so"),
-		words.When(parent != "", fmt.Sprintf("Rows of %s are left out whose %s has no row in %s that is counted", t.Name,
+			l.Text("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name)),
+		words.When(parent != "", l.Text("Rows of %s are left out whose %s has no row in %s that is counted", t.Name,
 			r.Guarantee.Protects, parent)))
 	if len(left) > 0 {
 		all = append(all, withSize(r, p, t, "rows_left_out", report.Bias{Cause: strings.Join(left, ". "), Tables: paths,
@@ -135,9 +138,8 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 		if c.Table != t.Name {
 			continue
 		}
-		b := report.Bias{Cause: fmt.Sprintf(
-			"Values of %s beyond their range count as its end, and are rounded to a multiple of %s", c.Column,
-			words.Rat(c.Step)), Tables: figuredWith(r, paths, c.Column), Direction: eitherWay}
+		b := report.Bias{Cause: l.Text("Values of %s beyond their range count as its end, and are rounded to a multiple of %s", c.Column,
+			l.Number(words.Rat(c.Step))), Tables: figuredWith(r, paths, c.Column), Direction: l.Text(eitherWay)}
 		if len(b.Tables) > 0 {
 			all = append(all, withSize(r, p, t, c.Column+"_clamped", b))
 		}
@@ -149,11 +151,12 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 // to its own rows, and the categories to which they belong lack them. A category without rows of its own shows how many
 // they are.
 func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string) []report.Bias {
+	l := r.In()
 	var all []report.Bias
 	for _, c := range t.Columns {
 		if c.Null.Action == spec.As {
-			b := report.Bias{Cause: fmt.Sprintf("Missing values of %s count as the number that the spec gives them", c.Name),
-				Tables: figuredWith(r, paths, c.Name), Direction: eitherWay, Size: notCounted}
+			b := report.Bias{Cause: l.Text("Missing values of %s count as the number that the spec gives them", c.Name),
+				Tables: figuredWith(r, paths, c.Name), Direction: l.Text(eitherWay), Size: l.Text(notCounted)}
 			if len(b.Tables) > 0 {
 				all = append(all, b)
 			}
@@ -166,20 +169,19 @@ func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string)
 			continue
 		}
 		for _, of := range []struct {
-			values string
+			cause  string
 			policy spec.Policy
-		}{{"Unknown", c.Unknown}, {"Missing", c.Null}} {
+		}{{language.Key("Unknown values of %s count as %s"), c.Unknown},
+			{language.Key("Missing values of %s count as %s"), c.Null}} {
 			if of.policy.Action != spec.As || of.policy.Category >= finest.Size() {
 				continue
 			}
 			finest := p.Release().Words.Labelled(t.Name, c.Name, finest)
 			into := words.Category(finest.Categories[of.policy.Category])
-			b := report.Bias{Cause: fmt.Sprintf("%s values of %s count as %s", of.values, c.Name, into), Tables: []string{},
-				Direction: oneCategory, Size: notCounted}
+			b := report.Bias{Cause: l.Text(of.cause, c.Name, into), Tables: []string{},
+				Direction: l.Text(oneCategory), Size: l.Text(notCounted)}
 			if of.policy.Category >= c.Domain.Declared() {
-				b.Direction, b.Size = otherCategories,
-					fmt.Sprintf("by the count of “%s”, which has only %s values of %s", into,
-						intoCategory(c, of.policy.Category), c.Name)
+				b.Direction, b.Size = l.Text(otherCategories), intoCategory(l, c, of.policy.Category, into)
 			}
 			for _, shown := range p.Tables {
 				if slices.Contains(paths, shown.Path) &&
@@ -195,16 +197,16 @@ func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string)
 	return all
 }
 
-// intoCategory says which values of a column a category without rows of its own takes.
-func intoCategory(c *spec.Column, category int) string {
+// intoCategory says which values of a column a category without rows of its own takes, by its name.
+func intoCategory(l *language.Language, c *spec.Column, category int, name string) string {
 	takes := func(policy spec.Policy) bool { return policy.Action == spec.As && policy.Category == category }
 	switch {
 	case takes(c.Unknown) && takes(c.Null):
-		return "missing and unknown"
+		return l.Text("by the count of “%s”, which has only missing and unknown values of %s", name, c.Name)
 	case takes(c.Unknown):
-		return "unknown"
+		return l.Text("by the count of “%s”, which has only unknown values of %s", name, c.Name)
 	}
-	return "missing"
+	return l.Text("by the count of “%s”, which has only missing values of %s", name, c.Name)
 }
 
 // figuredWith returns the tables among paths that have figures of a column.
@@ -220,7 +222,7 @@ func leftOutDirection(r *report.Report, paths []string) string {
 	figured := slices.ContainsFunc(r.Tables, func(t report.Table) bool {
 		return t.Figures != nil && slices.Contains(paths, t.Path)
 	})
-	return words.Either(figured, lowCounts, tooLow)
+	return r.In().Text(words.Either(figured, lowCounts, tooLow))
 }
 
 // dropsRows reports whether a rule of a table leaves rows out.
@@ -238,7 +240,9 @@ func perUnitBias(r *report.Report) []report.Bias {
 	if r.Bounds == nil || len(r.Bounds.Tables) == 0 {
 		return nil
 	}
-	b := report.Bias{Cause: "Tables with bounds of their own leave out what one unit has beyond them", Size: notCounted}
+	l := r.In()
+	b := report.Bias{Cause: l.Text("Tables with bounds of their own leave out what one unit has beyond them"),
+		Size: l.Text(notCounted)}
 	for _, t := range r.Bounds.Tables {
 		b.Tables = append(b.Tables, t.Table)
 	}
@@ -248,23 +252,27 @@ func perUnitBias(r *report.Report) []report.Bias {
 
 // withheldBias is the bias in counts of cells whose figures are shown, because figures of other cells are withheld.
 func withheldBias(r *report.Report) []report.Bias {
-	show := report.Bias{Cause: "Figures are withheld where the noisy count is small: in cells little above the bound the count beside them is too large on the mean",
-		Direction: eitherWay}
+	l := r.In()
+	show := report.Bias{Cause: l.Text("Figures are withheld where the noisy count is small: in cells little above the bound the count beside them is too large on the mean"),
+		Direction: l.Text(eitherWay)}
 	withholds := func(t report.Table) bool { return t.Show > 0 }
 	show.Tables = report.PathsWhere(r.Tables, withholds)
 	if show.Tables == nil {
 		return nil
 	}
 	_, withheld, _ := figuresIn(report.TablesWhere(r.Tables, withholds))
-	show.Size = fmt.Sprintf("not known; %s withheld", wereText(withheld))
+	figures := l.Plural(withheld, "figure")
+	show.Size = words.Either(withheld == 1, l.Text("not known; %s was withheld", figures),
+		l.Text("not known; %s were withheld", figures))
 	return []report.Bias{show}
 }
 
 // estimateBias is the bias of figures to which noise is not simply added.
 func estimateBias(r *report.Report) []report.Bias {
-	b := report.Bias{Cause: words.Capital(words.List(pluralsOf(figureKinds(r.Tables), isBiased))) +
-		" are worked out from noisy counts and sums, or drawn: noise does not cancel in them", Direction: eitherWay,
-		Size: "small beside the standard error where the count of a cell is many times its margin; where it is not, go by the interval"}
+	l := r.In()
+	b := report.Bias{Cause: l.Text("%s are worked out from noisy counts and sums, or drawn: noise does not cancel in them",
+		words.Capital(l.List(pluralsOf(figureKinds(r.Tables), isBiased)))), Direction: l.Text(eitherWay),
+		Size: l.Text("small beside the standard error where the count of a cell is many times its margin; where it is not, go by the interval")}
 	b.Tables = report.PathsWhere(r.Tables, func(t report.Table) bool {
 		return slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return !f.Unbiased })
 	})

@@ -3,11 +3,11 @@ package notes
 // This file says from which difference on two cells of a table differ by more than noise.
 
 import (
-	"fmt"
 	"math/big"
 	"strconv"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -15,29 +15,30 @@ import (
 
 // PickedAfter says why pairs must be chosen beforehand: a pair of equal cells differs that much with a probability of
 // at most 1 − confidence, so among all pairs that one looks at, up to that share do, on average.
-func PickedAfter(confidence float64) string {
-	return fmt.Sprintf("Among many pairs, up to %s in 100 equal ones are that far apart by chance.",
-		words.InHundred(confidence))
+func PickedAfter(l *language.Language, confidence float64) string {
+	return l.Text("Among many pairs, up to %s in 100 equal ones are that far apart by chance.",
+		l.Number(words.InHundred(confidence)))
 }
 
 // comparisonWarning is the warning about comparing two counts; "" if their errors are zero.
 func comparisonWarning(r *report.Report) string {
+	l := r.In()
 	least, most := r.DifferenceRange()
-	sure := words.Level(r.Accuracy.Confidence)
+	sure := l.Number(words.Level(r.Accuracy.Confidence))
 	unbiased := words.When(r.FittedSome(),
-		" Of tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones.")
+		" "+l.Text("Of tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones."))
 	switch {
 	case most > 0 && least == most:
-		return fmt.Sprintf("Do not call two counts of a table different if they are less than %s apart: that may be noise. If they are at least that far apart, and you picked them beforehand, they differ, %s sure.",
+		return l.Text("Do not call two counts of a table different if they are less than %s apart: that may be noise. If they are at least that far apart, and you picked them beforehand, they differ, %s sure.",
 			budget.Group(most), sure) + unbiased
 	case most > 0:
-		return fmt.Sprintf("Do not call two counts of a table different if they are closer than the %s says (%s to %s, by table): that may be noise. If they are at least that far apart, and you picked them beforehand, they differ, %s sure.",
-			DifferenceColumn, budget.Group(least), budget.Group(most), sure) + unbiased
+		return l.Text("Do not call two counts of a table different if they are closer than the %s says (%s to %s, by table): that may be noise. If they are at least that far apart, and you picked them beforehand, they differ, %s sure.",
+			l.Text(DifferenceColumn), budget.Group(least), budget.Group(most), sure) + unbiased
 	case r.Accuracy.Margin > 0 && !hasOneMargin(r):
-		return "Do not call two counts of a table different if they are less than twice its margin apart: that may be noise." +
+		return l.Text("Do not call two counts of a table different if they are less than twice its margin apart: that may be noise.") +
 			unbiased
 	case r.Accuracy.Margin > 0:
-		return fmt.Sprintf("Do not call two counts of a table different if they are less than twice the margin apart (here ±%s at most): that may be noise.",
+		return l.Text("Do not call two counts of a table different if they are less than twice the margin apart (here ±%s at most): that may be noise.",
 			budget.Group(describe.WholeMargin(r.Accuracy.Margin))) + unbiased
 	}
 	return ""
@@ -47,39 +48,52 @@ func comparisonWarning(r *report.Report) string {
 // tables, if their intervals do not overlap. One of two intervals fails with a probability of at most the sum of their
 // failure probabilities, however the noise of the cells is correlated.
 func differenceNote(r *report.Report) report.Note {
-	chance, confidence := r.Bounded("at most")+" ", words.Exact(strconv.FormatFloat(r.Accuracy.Confidence, 'g', -1, 64))
+	l := r.In()
+	confidence := words.Exact(strconv.FormatFloat(r.Accuracy.Confidence, 'g', -1, 64))
 	miss := new(big.Rat).Sub(big.NewRat(1, 1), confidence)
 	once, _ := miss.Float64()
-	both, _ := new(big.Rat).Mul(big.NewRat(2, 1), miss).Float64()
-	intervals := fmt.Sprintf(
-		"differ if their intervals do not touch; that is wrong with a chance of %s%s, usually far less.",
-		chance, budget.Percent(both))
+	twice, _ := new(big.Rat).Mul(big.NewRat(2, 1), miss).Float64()
+	both, sampled := l.Percent(twice), r.Guarantee.Sample != ""
 	least, most := r.DifferenceRange()
 	if most == 0 {
-		return report.Note{Heading: "Two cells differ if their intervals are apart",
-			Text: "Two cells that you picked beforehand " + intervals +
-				" If the intervals overlap, the difference may be noise. Of many pairs some are apart by chance."}
+		return report.Note{Heading: l.Text("Two cells differ if their intervals are apart"),
+			Text: words.Either(sampled,
+				l.Text("Two cells that you picked beforehand differ if their intervals do not touch; that is wrong with a chance of about %s, usually far less.", both),
+				l.Text("Two cells that you picked beforehand differ if their intervals do not touch; that is wrong with a chance of at most %s, usually far less.", both)) +
+				" " + l.Text("If the intervals overlap, the difference may be noise. Of many pairs some are apart by chance.")}
 	}
-	distance, which := budget.Group(most)+" apart", "That distance is"
-	if least != most {
-		distance = fmt.Sprintf("as far apart as the %s says (%s to %s, by table)", DifferenceColumn,
-			budget.Group(least), budget.Group(most))
-		which = "These distances are"
-	}
-	counts := words.Either(r.FittedSome(), "unbiased", "published")
-	text := fmt.Sprintf("Two cells of one table that you picked beforehand differ if their %[1]s counts are at least %[2]s; if their exact counts are equal, that happens with a chance of at most %[3]s. %[4]s computed from the noise of both cells together, and usually less than twice the margin.",
-		counts, distance, budget.Percent(once), which)
+	text := distanceRule(r, least, most, l.Percent(once))
 	text += words.When(r.Reconstructed(),
-		" If cells share noise, as in tables made from several measurements, that is taken into account.")
+		" "+l.Text("If cells share noise, as in tables made from several measurements, that is taken into account."))
 	if bound := tablesWithBound(r); bound != nil {
-		half := words.Level(1 - float64(once/2))
-		text += fmt.Sprintf(" For %s it is a bound that holds however the noise of two cells is correlated: two margins at %s, more than is needed.",
-			words.FirstFew(bound), half)
+		half := l.Number(words.Level(1 - float64(once/2)))
+		text += " " + l.Text("For %s it is a bound that holds however the noise of two cells is correlated: two margins at %s, more than is needed.",
+			l.FirstFew(bound), half)
 	}
 	text += words.When(r.FittedSome(),
-		" Published counts that were made to add up have been moved: do not compare them this way.")
-	return report.Note{Heading: "Two cells differ if they are far enough apart", Text: text +
-		" Two cells of different tables, or two figures other than counts, " + intervals}
+		" "+l.Text("Published counts that were made to add up have been moved: do not compare them this way."))
+	return report.Note{Heading: l.Text("Two cells differ if they are far enough apart"), Text: text + " " + words.Either(sampled,
+		l.Text("Two cells of different tables, or two figures other than counts, differ if their intervals do not touch; that is wrong with a chance of about %s, usually far less.", both),
+		l.Text("Two cells of different tables, or two figures other than counts, differ if their intervals do not touch; that is wrong with a chance of at most %s, usually far less.", both))}
+}
+
+// distanceRule says how far apart the counts of two cells of one table must be.
+func distanceRule(r *report.Report, least, most int64, chance string) string {
+	l, unbiased := r.In(), r.FittedSome()
+	if least == most {
+		apart := budget.Group(most)
+		return words.Either(unbiased,
+			l.Text("Two cells of one table that you picked beforehand differ if their unbiased counts are at least %s apart; if their exact counts are equal, that happens with a chance of at most %s.", apart, chance),
+			l.Text("Two cells of one table that you picked beforehand differ if their published counts are at least %s apart; if their exact counts are equal, that happens with a chance of at most %s.", apart, chance)) +
+			" " + l.Text("That distance is computed from the noise of both cells together, and usually less than twice the margin.")
+	}
+	column, from, to := l.Text(DifferenceColumn), budget.Group(least), budget.Group(most)
+	return words.Either(unbiased,
+		l.Text("Two cells of one table that you picked beforehand differ if their unbiased counts are at least as far apart as the %s says (%s to %s, by table); if their exact counts are equal, that happens with a chance of at most %s.",
+			column, from, to, chance),
+		l.Text("Two cells of one table that you picked beforehand differ if their published counts are at least as far apart as the %s says (%s to %s, by table); if their exact counts are equal, that happens with a chance of at most %s.",
+			column, from, to, chance)) +
+		" " + l.Text("These distances are computed from the noise of both cells together, and usually less than twice the margin.")
 }
 
 // tablesWithBound returns the tables whose smallest real difference comes from a bound.

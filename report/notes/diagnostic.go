@@ -1,10 +1,10 @@
 package notes
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -15,7 +15,7 @@ import (
 // This file uses the tables of what is left out to state the size of a bias.
 
 // notCounted is the size of a bias that the spec did not pay to estimate.
-const notCounted = "not known: the spec pays for no count"
+var notCounted = language.Key("not known: the spec pays for no count")
 
 // overBound is the diagnostic of rows beyond the bound of their unit. A condition on the number of rows bounds it, but
 // not the rows that policies leave out.
@@ -23,9 +23,10 @@ const overBound = "rows_over_bound"
 
 // withSize states how large a bias is: what a diagnostic of its table counts, or that nothing counts it.
 func withSize(r *report.Report, p *plan.Plan, t *spec.Table, diagnostic string, b report.Bias) report.Bias {
-	b.Size = notCounted
+	l := r.In()
+	b.Size = l.Text(notCounted)
 	if e := t.Expect; e != nil && e.Rows != nil && diagnostic == overBound {
-		b.Size += fmt.Sprintf("; at worst %s, as no more may be within the other rules", budget.Plural(e.Rows.Most, "row"))
+		b.Size += l.Text("; at worst %s, as no more may be within the other rules", l.Plural(e.Rows.Most, "row"))
 	}
 	path := p.Release().Diagnostics + "/" + t.Name + "/" + diagnostic
 	for _, of := range r.Tables {
@@ -39,14 +40,17 @@ func withSize(r *report.Report, p *plan.Plan, t *spec.Table, diagnostic string, 
 		}
 		margin := s.Margin
 		b.Noisy, b.Margin = &count, &margin
-		b.Size = fmt.Sprintf("%s ± %s by a noisy count that was paid for, of %s (table %s)", words.Signed(count),
+		b.Size = l.Text("%s ± %s by a noisy count that was paid for, of %s (table %s)", l.Number(words.Signed(count)),
 			budget.Group(describe.WholeMargin(margin)), of.Counts, path)
 	}
 	return b
 }
 
-// clampingText says whether a release shows how many values are clamped.
-func clampingText(r *report.Report) string {
+// clampedText says that values are clamped, and whether a release shows how many.
+func clampedText(r *report.Report) string {
+	l := r.In()
 	diagnosed := slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Counts != "" })
-	return words.Either(diagnosed, "the tables of what is left out tell of, noisily", "this release does not measure")
+	return words.Either(diagnosed,
+		l.Text("Values beyond their range count as its end: a bias that no interval holds, and that the tables of what is left out tell of, noisily."),
+		l.Text("Values beyond their range count as its end: a bias that no interval holds, and that this release does not measure."))
 }

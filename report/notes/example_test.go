@@ -3,6 +3,7 @@ package notes_test
 import (
 	"fmt"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report/notes"
 	"github.com/dprelease/dprelease/spec"
@@ -24,12 +25,12 @@ marginals: {pets: {by: [pet]}}
 	if err != nil {
 		panic(err)
 	}
-	promise, err := notes.Guarantee(p.Plan(), nil)
+	promise, err := notes.Guarantee(language.English, p.Plan(), nil)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(promise.Definition, promise.Neighbours)
-	fmt.Printf("%.100s…\n", notes.FactorSentence(promise))
+	fmt.Printf("%.100s…\n", notes.FactorSentence(language.English, promise))
 	// Output:
 	// pure add-remove
 	// Whether any one household is in the data or not changes the chance of any result at most 2.72-fold (…

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -17,40 +18,50 @@ import (
 )
 
 // movedText says how far the counts of a table were moved.
-func movedText(f *report.Fitted, cells int64) string {
-	return fmt.Sprintf("%s of %s moved, on the mean by %+.2f standard errors, at most by %.1f", budget.Group(f.Moved),
-		budget.Plural(cells, "cell"), f.Mean, f.Largest)
+func movedText(l *language.Language, f *report.Fitted, cells int64) string {
+	return l.Text("%s of %s moved, on the mean by %s standard errors, at most by %s", budget.Group(f.Moved),
+		l.Plural(cells, "cell"), l.Number(fmt.Sprintf("%+.2f", f.Mean)), l.Number(fmt.Sprintf("%.1f", f.Largest)))
 }
 
 // movedBefore says which of the numbers the accuracy does not cover as they were published; "" if there are none.
-func movedBefore(m report.Adjustment, of int64) string {
-	return words.When(m.Cells > 0, fmt.Sprintf(" %sas %s before %[2]s made to add up (%[3]s_unbiased),",
-		words.When(m.Cells < of, budget.Group(m.Cells)+" of them "), words.Either(m.Cells == 1, "it was", "they were"),
-		m.Name))
+func movedBefore(l *language.Language, m report.Adjustment, of int64) string {
+	switch {
+	case m.Cells == 0:
+		return ""
+	case of == 1:
+		return l.Text(", as it was before it was made to add up (%s_unbiased),", m.Name)
+	case m.Cells == 1:
+		return " " + l.Text("1 of them as it was before it was made to add up (%s_unbiased),", m.Name)
+	case m.Cells < of:
+		return " " + l.Text("%s of them as they were before they were made to add up (%s_unbiased),",
+			budget.Group(m.Cells), m.Name)
+	}
+	return " " + l.Text("as they were before they were made to add up (%s_unbiased),", m.Name)
 }
 
 // movedAfter says how far the published numbers are from those that the accuracy covers.
-func movedAfter(m report.Adjustment) string {
+func movedAfter(l *language.Language, m report.Adjustment) string {
 	switch {
 	case m.Cells == 0:
 		return ""
 	case m.Most == 0:
-		return " Making them add up moved none."
+		return " " + l.Text("Making them add up moved none.")
 	}
-	return fmt.Sprintf(" To add up, the published %s was moved from there, by %s on the mean and by %s at most, and can be so much further off the exact figure. The report’s note “%s” tells it table by table.",
-		m.Name, budget.DecimalNearest(m.Mean, 2), words.Margin(m.Most), report.NoteOnAddingUp)
+	return " " + l.Text("To add up, the published %s was moved from there, by %s on the mean and by %s at most, and can be so much further off the exact figure. The report’s note “%s” tells it table by table.",
+		m.Name, l.Number(budget.DecimalNearest(m.Mean, 2)), words.Margin(m.Most), l.Text(report.NoteOnAddingUp))
 }
 
 // fittedBias is the bias of adjusting counts to add up. The published figures determine exactly how far these counts
 // were moved.
 func fittedBias(r *report.Report) []report.Bias {
+	l := r.In()
 	says := map[string]string{
-		plan.Fitted:    "Counts are rounded and fitted to add up: none is below zero, so that cells near zero are raised and large ones lowered for it, in the published column alone; the unbiased one is as it was",
-		plan.Tabulated: "Counts are those of the microdata, so that they add up: model only, in the published column alone; the unbiased one is as it was",
+		plan.Fitted:    l.Text("Counts are rounded and fitted to add up: none is below zero, so that cells near zero are raised and large ones lowered for it, in the published column alone; the unbiased one is as it was"),
+		plan.Tabulated: l.Text("Counts are those of the microdata, so that they add up: model only, in the published column alone; the unbiased one is as it was"),
 	}
 	var all []report.Bias
 	for _, way := range []string{plan.Fitted, plan.Tabulated} {
-		b := report.Bias{Cause: says[way], Direction: eitherWay}
+		b := report.Bias{Cause: says[way], Direction: l.Text(eitherWay)}
 		var mean, largest float64
 		meanAt, largestAt := "", ""
 		for _, t := range r.Tables {
@@ -62,14 +73,14 @@ func fittedBias(r *report.Report) []report.Bias {
 				if m := s.Fitted.Mean; meanAt == "" || math.Abs(m) > math.Abs(mean) {
 					mean, meanAt = m, t.Path
 				}
-				if l := s.Fitted.Largest; largestAt == "" || l > largest {
-					largest, largestAt = l, t.Path
+				if far := s.Fitted.Largest; largestAt == "" || far > largest {
+					largest, largestAt = far, t.Path
 				}
 			}
 		}
 		if b.Tables != nil {
-			b.Size = fmt.Sprintf("how far they were moved is known exactly, table by table and cell by cell, from the figures as published and unbiased: on the mean over a table's cells at most %+.2f standard errors (%s), in one cell at most %.1f (%s); the mean of that over the noise is the bias",
-				mean, meanAt, largest, largestAt)
+			b.Size = l.Text("how far they were moved is known exactly, table by table and cell by cell, from the figures as published and unbiased: on the mean over a table's cells at most %s standard errors (%s), in one cell at most %s (%s); the mean of that over the noise is the bias",
+				l.Number(fmt.Sprintf("%+.2f", mean)), meanAt, l.Number(fmt.Sprintf("%.1f", largest)), largestAt)
 			all = append(all, b)
 		}
 	}
@@ -78,6 +89,7 @@ func fittedBias(r *report.Report) []report.Bias {
 
 // fittedNotes say which counts add up, and for each table how far its counts were moved.
 func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
+	l := r.In()
 	var notes []report.Note
 	for _, c := range p.Consistent {
 		text := strings.Join(append([]string{describe.Consistency(c)}, describe.LeftText(c)...), " ")
@@ -85,10 +97,10 @@ func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
 			return slices.Contains(c.Tables, t.Path) && t.Statistics[0].Fitted != nil
 		})
 		for _, t := range told[:min(len(told), maxTablesNamed)] {
-			text += fmt.Sprintf(" %s: %s.", t.Path, movedText(t.Statistics[0].Fitted, t.Cells-t.Impossible))
+			text += " " + t.Path + ": " + movedText(l, t.Statistics[0].Fitted, t.Cells-t.Impossible) + "."
 		}
 		if more := len(told) - maxTablesNamed; more > 0 {
-			text += fmt.Sprintf(" Of %s more, report.json says it.", budget.Plural(int64(more), "table"))
+			text += " " + l.Text("Of %s more, report.json says it.", l.Plural(int64(more), "table"))
 		}
 		notes = append(notes, report.Note{Heading: report.NoteOnAddingUp, Text: text})
 	}
@@ -105,13 +117,15 @@ func isAllFitted(r *report.Report) bool {
 
 // raisedText says what happens to negative numbers if counts are adjusted to add up.
 func raisedText(r *report.Report, s string) string {
+	l := r.In()
 	return words.When(r.FittedSome(),
-		fmt.Sprintf(" Where counts are made to add up (see “%[1]s”) %[2]s is moved further, and can lie outside of its interval, which is that of %[2]s_unbiased. There %[2]s_flag says fitted where %[2]s is another number than the estimate, rounded, unless the interval reaches zero: then it says noise_dominates.",
-			report.NoteOnAddingUp, s))
+		" "+l.Text("Where counts are made to add up (see “%[1]s”) %[2]s is moved further, and can lie outside of its interval, which is that of %[2]s_unbiased. There %[2]s_flag says fitted where %[2]s is another number than the estimate, rounded, unless the interval reaches zero: then it says noise_dominates.",
+			l.Text(report.NoteOnAddingUp), s))
 }
 
 // separateText says that published counts add up although each table was measured separately.
 func separateText(r *report.Report, s string) string {
-	return words.When(r.FittedSome(), fmt.Sprintf(
-		" That is so of %s_unbiased; the published %[1]s was made to add up, as “%[2]s” says.", s, report.NoteOnAddingUp))
+	l := r.In()
+	return words.When(r.FittedSome(), " "+l.Text("That is so of %s_unbiased; the published %[1]s was made to add up, as “%[2]s” says.",
+		s, l.Text(report.NoteOnAddingUp)))
 }

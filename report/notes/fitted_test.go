@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 )
 
 func TestHowFarCountsWereMovedInWords(t *testing.T) {
 	f := &report.Fitted{Moved: 1, Mean: 0.7 / 3, Largest: 2}
-	if says := movedText(f, 3); says != "1 of 3 cells moved, on the mean by +0.23 standard errors, at most by 2.0" {
+	if says := movedText(language.English, f, 3); says != "1 of 3 cells moved, on the mean by +0.23 standard errors, at most by 2.0" {
 		t.Error(says)
 	}
 }
@@ -28,7 +29,7 @@ func TestMovedAmongOthers(t *testing.T) {
 		"Of the 10 published numbers, on average at least ": {{Path: "b",
 			Cells: 10, Statistics: []report.Statistic{{Name: "count", Confidence: 0.95, Margin: 3}}}},
 	} {
-		got := accuracyIn(tables).Sentence
+		got := accuracyIn(language.English, tables, false).Sentence
 		if moved := strings.Contains(got, "was moved from there, by 2 on the mean and by 8 at most,"); !strings.HasPrefix(got,
 			want) || moved != (tables[0].Path != "b") {
 			t.Errorf("got %s\nwant %s", got, want)

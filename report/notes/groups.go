@@ -1,9 +1,9 @@
 package notes
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -13,16 +13,16 @@ import (
 // not.
 
 // groupsNote says which groups appear in a table, and what it means that one does not.
-func groupsNote(t report.Table, planned plan.Table, _ string) []report.Note {
+func groupsNote(l *language.Language, t report.Table, planned plan.Table, _ string) []report.Note {
 	return []report.Note{{Heading: report.NoteOnDiscovered,
-		Text: fmt.Sprintf("Table %s: %s That a group appears tells little of its size, and its figure is drawn apart from that: it is right on the mean, and its interval holds for each group that appears. Do not add the rows up to a total: what has not appeared is missing.",
+		Text: l.Text("Table %s: %s That a group appears tells little of its size, and its figure is drawn apart from that: it is right on the mean, and its interval holds for each group that appears. Do not add the rows up to a total: what has not appeared is missing.",
 			t.Path, describe.Discovered(planned.Discovered))}}
 }
 
 // noGroupText is the headline if no number of any table is published although groups might have been; "" otherwise.
-func noGroupText(a report.Accuracy, tables []report.Table) string {
+func noGroupText(l *language.Language, a report.Accuracy, tables []report.Table) string {
 	if a.Numbers > 0 || !slices.ContainsFunc(tables, func(t report.Table) bool { return t.Discovered != nil }) {
 		return ""
 	}
-	return "No number is published: no group was selected, and a group that is not in a table need not be empty."
+	return l.Text("No number is published: no group was selected, and a group that is not in a table need not be empty.")
 }

@@ -8,6 +8,7 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -16,7 +17,7 @@ import (
 
 // Guarantee restates the guarantee of a plan and puts it in words, with the effects of the release's bounds (nil for
 // none), public figures and sample.
-func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
+func Guarantee(l *language.Language, of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	p := of.Guarantee
 	g := report.Guarantee{
 		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho,
@@ -32,11 +33,11 @@ func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	g.Meaning = report.Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor,
 		Guess: o.guess, Weak: o.weak}
 	g.Statement = describe.Guarantee(of)
-	g.Sentences = words.NonEmpty(ProtectedSentence(g), GuessSentence(g), FactorSentence(g), PlainSentence(g),
-		WeakSentence(g),
-		countedSentence(g), knownSentence(g), limitSentence(g))
-	g.Sentences = append(g.Sentences, boundsSentences(bounds, g.Protects)...)
-	g.Sentences = append(g.Sentences, words.NonEmpty(publicSentence(of), invariantSentence(of), sampleSentence(of))...)
+	g.Sentences = words.NonEmpty(ProtectedSentence(l, g), GuessSentence(l, g), FactorSentence(l, g), PlainSentence(l, g),
+		WeakSentence(l, g), countedSentence(l, g), knownSentence(l, g), limitSentence(l, g))
+	g.Sentences = append(g.Sentences, boundsSentences(l, bounds, g.Protects)...)
+	g.Sentences = append(g.Sentences, words.NonEmpty(publicSentence(l, of), invariantSentence(l, of),
+		sampleSentence(l, of))...)
 	return g, nil
 }
 
@@ -73,25 +74,34 @@ func impliedEpsilonDelta(g report.Guarantee) (epsilon, delta *big.Rat, err error
 	return epsilon, delta, err
 }
 
-func FactorSentence(g report.Guarantee) string {
-	change := words.Either(g.Replaced(), "Replacing the data of any one "+g.Protects+" by any other",
-		"Whether any one "+g.Protects+" is in the data or not")
-	return fmt.Sprintf("%s changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up)%s.", change,
-		g.Meaning.Factor, g.Meaning.Epsilon,
-		words.When(g.Meaning.Delta != "0", ", apart from an extra chance of at most "+deltaText(g)))
+func FactorSentence(l *language.Language, g report.Guarantee) string {
+	factor, epsilon, extra := l.Number(g.Meaning.Factor), l.Number(g.Meaning.Epsilon), g.Meaning.Delta != "0"
+	switch {
+	case g.Replaced() && extra:
+		return l.Text("Replacing the data of any one %s by any other changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up), apart from an extra chance of at most %s.",
+			g.Protects, factor, epsilon, deltaText(l, g))
+	case g.Replaced():
+		return l.Text("Replacing the data of any one %s by any other changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up).",
+			g.Protects, factor, epsilon)
+	case extra:
+		return l.Text("Whether any one %s is in the data or not changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up), apart from an extra chance of at most %s.",
+			g.Protects, factor, epsilon, deltaText(l, g))
+	}
+	return l.Text("Whether any one %s is in the data or not changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up).",
+		g.Protects, factor, epsilon)
 }
 
 // deltaText writes δ as one in so many, rounded so that δ is not understated, followed by the number itself.
-func deltaText(g report.Guarantee) string {
+func deltaText(l *language.Language, g report.Guarantee) string {
 	_, delta := shownEpsilonDelta(g)
 	if delta.Sign() <= 0 {
-		return g.Meaning.Delta
+		return l.Number(g.Meaning.Delta)
 	}
 	once := new(big.Int).Quo(delta.Denom(), delta.Num())
 	if !once.IsInt64() || once.Int64() < 2 {
-		return "δ = " + g.Meaning.Delta
+		return "δ = " + l.Number(g.Meaning.Delta)
 	}
-	return fmt.Sprintf("one in %s (δ = %s)", budget.Group(once.Int64()), g.Meaning.Delta)
+	return l.Text("one in %s (δ = %s)", budget.Group(once.Int64()), l.Number(g.Meaning.Delta))
 }
 
 // shownEpsilonDelta returns the ε and δ for which the guarantee is put in words, as they are shown.
@@ -99,24 +109,26 @@ func shownEpsilonDelta(g report.Guarantee) (epsilon, delta *big.Rat) {
 	return cmp.Or(words.Exact(g.Meaning.Epsilon), new(big.Rat)), cmp.Or(words.Exact(g.Meaning.Delta), new(big.Rat))
 }
 
-func GuessSentence(g report.Guarantee) string {
-	bet := words.Either(g.Replaced(), "has one set of values or another", "is in the data")
-	right := "at most " + budget.Percent(g.Meaning.Guess) + " of the time"
+func GuessSentence(l *language.Language, g report.Guarantee) string {
+	right := l.Text("at most %s of the time", l.Percent(g.Meaning.Guess))
 	if g.Meaning.Guess >= 1 {
-		right = "as good as always, as far as this promise goes,"
+		right = l.Text("as good as always, as far as this promise goes,")
 		if n := oddsOf(shownEpsilonDelta(g)).wrongOnce; n > 0 {
-			right = fmt.Sprintf("at most %s times in %s", budget.Group(n-1), budget.Group(n))
+			right = l.Text("at most %s times in %s", budget.Group(n-1), budget.Group(n))
 		}
 	}
-	return fmt.Sprintf("Someone who knows everything about everybody else, and thinks it an even bet whether one %s %s, would guess right %s after seeing this whole release; without it, 50%% of the time.",
-		g.Protects, bet, right)
+	return words.Either(g.Replaced(),
+		l.Text("Someone who knows everything about everybody else, and thinks it an even bet whether one %s has one set of values or another, would guess right %s after seeing this whole release; without it, 50%% of the time.",
+			g.Protects, right),
+		l.Text("Someone who knows everything about everybody else, and thinks it an even bet whether one %s is in the data, would guess right %s after seeing this whole release; without it, 50%% of the time.",
+			g.Protects, right))
 }
 
 // knownSentence says that a guarantee about being in the data bounds less tightly what can be learned about somebody
 // who is known to be in it.
-func knownSentence(g report.Guarantee) string {
+func knownSentence(l *language.Language, g report.Guarantee) string {
 	return words.When(!g.Replaced(),
-		fmt.Sprintf("The promise is about whether a %s is in the data. If that is known, more can be learned about the values of the %[1]s; the certificate bounds how much.",
+		l.Text("The promise is about whether a %s is in the data. If that is known, more can be learned about the values of the %[1]s; the certificate bounds how much.",
 			g.Protects))
 }
 
@@ -124,81 +136,87 @@ func knownSentence(g report.Guarantee) string {
 const plainFrom = 10
 
 // PlainSentence says how likely the guarantee lets one unit make a rare result, if the factor is large.
-func PlainSentence(g report.Guarantee) string {
+func PlainSentence(l *language.Language, g report.Guarantee) string {
 	times := oddsOf(shownEpsilonDelta(g)).inThousand
 	if times < plainFrom {
 		return ""
 	}
-	without, with := "without that "+g.Protects, "with that "+g.Protects
+	comes := words.Either(times >= 1000, l.Text("every time"), l.Text("up to %d times in 1000", times))
 	if g.Replaced() {
-		without, with = "with one set of values", "with another"
+		return l.Text("Put plainly: what comes out 1 time in 1000 with one set of values may come out %s with another.", comes)
 	}
-	comes := words.Either(times >= 1000, "every time", fmt.Sprintf("up to %d times in 1000", times))
-	return fmt.Sprintf("Put plainly: what comes out 1 time in 1000 %s may come out %s %s.", without, comes, with)
+	return l.Text("Put plainly: what comes out 1 time in 1000 without that %s may come out %[2]s with that %[1]s.", g.Protects,
+		comes)
 }
 
 // ProtectedSentence says what is protected.
-func ProtectedSentence(g report.Guarantee) string {
+func ProtectedSentence(l *language.Language, g report.Guarantee) string {
 	if g.ByRow() {
-		return fmt.Sprintf("Each row of the data is protected, as one %[1]s. For a %[1]s with several rows the promise holds row by row, and is weaker for all of them together.",
+		return l.Text("Each row of the data is protected, as one %[1]s. For a %[1]s with several rows the promise holds row by row, and is weaker for all of them together.",
 			g.Protects)
 	}
-	return fmt.Sprintf("Each %s is protected: %s together.", g.Protects, g.Unit)
+	return l.Text("Each %s is protected: %s together.", g.Protects, g.Unit)
 }
 
 // countedSentence says which rows of a unit are counted, "" if each row is a unit.
-func countedSentence(g report.Guarantee) string {
-	return words.When(!g.ByRow(), "Of the rows of one "+g.Protects+words.Either(g.MaxRows > 1,
-		" at most "+countedRows(g)+" are counted, chosen at random.",
-		" one is counted, chosen at random.")+
-		words.When(g.WithoutID != "", " Rows without an id were left out."))
+func countedSentence(l *language.Language, g report.Guarantee) string {
+	return words.When(!g.ByRow(), words.Either(g.MaxRows > 1,
+		l.Text("Of the rows of one %s at most %s are counted, chosen at random.", g.Protects, countedRows(l, g)),
+		l.Text("Of the rows of one %s one is counted, chosen at random.", g.Protects))+
+		words.When(g.WithoutID != "", " "+l.Text("Rows without an id were left out.")))
 }
 
 // boundsSentences say how the guarantee for figures and weights is achieved: the contribution of one unit is bounded.
-func boundsSentences(b *report.Bounds, protects string) []string {
+func boundsSentences(l *language.Language, b *report.Bounds, protects string) []string {
 	if b == nil {
 		return nil
 	}
 	var all []string
 	for _, w := range b.Weights {
-		all = append(all, fmt.Sprintf("A row of %s counts by its weight, %s at most%s%s.", w.Table, words.Rat(w.High),
-			words.When(w.Kind == report.DesignWeights,
-				", which is taken to be an attribute of its "+protects+" and to depend on no other"),
-			words.When(w.Kind == report.CalibratedWeights,
-				"; weights were calibrated, so they depend on the rows of others, and the promise is for rows with weights as they are, not for what one weight tells of another "+protects)))
+		most := l.Number(words.Rat(w.High))
+		switch w.Kind {
+		case report.DesignWeights:
+			all = append(all, l.Text("A row of %s counts by its weight, %s at most, which is taken to be an attribute of its %s and to depend on no other.",
+				w.Table, most, protects))
+		case report.CalibratedWeights:
+			all = append(all, l.Text("A row of %s counts by its weight, %s at most; weights were calibrated, so they depend on the rows of others, and the promise is for rows with weights as they are, not for what one weight tells of another %s.",
+				w.Table, most, protects))
+		default:
+			all = append(all, l.Text("A row of %s counts by its weight, %s at most.", w.Table, most))
+		}
 	}
 	if len(b.Columns) > 0 {
 		var names []string
 		for _, c := range b.Columns {
 			names = append(names, c.Column)
 		}
-		all = append(all, fmt.Sprintf(
-			"What one %s adds to a figure is bounded: values of %s count within the ranges that the spec declares, whatever they are.",
-			protects, words.List(names)))
+		all = append(all, l.Text("What one %s adds to a figure is bounded: values of %s count within the ranges that the spec declares, whatever they are.",
+			protects, l.List(names)))
 	}
 	return all
 }
 
 // countedRows says how many rows of a unit are counted at most.
-func countedRows(g report.Guarantee) string {
+func countedRows(l *language.Language, g report.Guarantee) string {
 	if g.Rows == nil {
 		return budget.Group(g.MaxRows)
 	}
 	each := make([]string, len(g.Rows))
 	for i, t := range g.Rows {
-		each[i] = fmt.Sprintf("%s in %s", budget.Group(t.MaxRows), t.Table)
+		each[i] = l.Text("%s in %s", budget.Group(t.MaxRows), t.Table)
 	}
-	return words.List(each)
+	return l.List(each)
 }
 
-func WeakSentence(g report.Guarantee) string {
+func WeakSentence(l *language.Language, g report.Guarantee) string {
 	return words.When(g.Meaning.Weak,
-		fmt.Sprintf("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected depends on what an attacker does not know.",
+		l.Text("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected depends on what an attacker does not know.",
 			weakEpsilon, g.Protects))
 }
 
-func limitSentence(g report.Guarantee) string {
-	s := "The promise covers this release; every other release from the same data adds to it. It does not hide what is true in general."
-	return s + words.When(g.Replaced(), " The number of units in the data (each "+g.Protects+") is treated as public."+
-		words.When(g.Rows != nil, " That is their number in all tables together; how many have rows in one of them is not public."))
+func limitSentence(l *language.Language, g report.Guarantee) string {
+	s := l.Text("The promise covers this release; every other release from the same data adds to it. It does not hide what is true in general.")
+	return s + words.When(g.Replaced(), " "+l.Text("The number of units in the data (each %s) is treated as public.",
+		g.Protects)+
+		words.When(g.Rows != nil, " "+l.Text("That is their number in all tables together; how many have rows in one of them is not public.")))
 }

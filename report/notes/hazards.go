@@ -4,46 +4,47 @@ package notes
 // release does about it.
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // Hazards answers every hazard for a report that is complete except for its certificate, and that an account paid for.
 func Hazards(r *report.Report, account report.Account) []report.Hazard {
+	l := r.In()
 	all := []report.Hazard{
-		{Hazard: "An ε without its terms",
-			Answer:     "Definition, parameters, unit, neighbours and method are stated together in the report and in every table's metadata.",
+		{Hazard: l.Text("An ε without its terms"),
+			Answer:     l.Text("Definition, parameters, unit, neighbours and method are stated together in the report and in every table's metadata."),
 			AnsweredBy: report.AnsweredByPlan},
-		largeEpsilon(r.Guarantee),
-		unitHazard(r.Guarantee),
-		rowsHazard(r.Guarantee),
-		relaxedHazard(r.Guarantee),
-		{Hazard: "ε compared across different promises",
-			Answer: fmt.Sprintf("Compare this ε only with those of releases with the same unit (%s), neighbours (%s) and definition.",
+		largeEpsilon(l, r.Guarantee),
+		unitHazard(l, r.Guarantee),
+		rowsHazard(l, r.Guarantee),
+		relaxedHazard(l, r.Guarantee),
+		{Hazard: l.Text("ε compared across different promises"),
+			Answer: l.Text("Compare this ε only with those of releases with the same unit (%s), neighbours (%s) and definition.",
 				r.Guarantee.Unit, r.Guarantee.Neighbours), AnsweredBy: report.AnsweredByPlan},
 		exactHazard(r, account),
 		choicesHazard(r),
-		{Hazard: "Sensitivities worked out wrongly",
-			Answer:     "The planner derives them from the spec's bounds, which are enforced; whoever verifies this release derives them again.",
+		{Hazard: l.Text("Sensitivities worked out wrongly"),
+			Answer:     l.Text("The planner derives them from the spec's bounds, which are enforced; whoever verifies this release derives them again."),
 			AnsweredBy: report.AnsweredByPlan},
-		compositionHazard(r.Status, account),
+		compositionHazard(l, r.Status, account),
 		floatHazard(r),
 		randomnessHazard(r),
-		{Hazard: "Time, memory, messages and logs that reveal values",
-			Answer:     "No message, log or file name holds a value, and nothing published depends on timing. Someone who can watch the machine while it measures is not covered.",
+		{Hazard: l.Text("Time, memory, messages and logs that reveal values"),
+			Answer:     l.Text("No message, log or file name holds a value, and nothing published depends on timing. Someone who can watch the machine while it measures is not covered."),
 			AnsweredBy: report.AnsweredByPlan},
-		{Hazard: "Trust in those who hold the raw data",
-			Answer:     "Whoever runs the measurement sees the data. The promise is about everybody who sees only what is published.",
+		{Hazard: l.Text("Trust in those who hold the raw data"),
+			Answer:     l.Text("Whoever runs the measurement sees the data. The promise is about everybody who sees only what is published."),
 			AnsweredBy: report.LeftToOffice},
-		{Hazard: "Raw data, working files and backups kept worse than results",
-			Answer:     "Only its owner can open the working folder, and its key is erased. The office keeps sources and backups safe.",
+		{Hazard: l.Text("Raw data, working files and backups kept worse than results"),
+			Answer:     l.Text("Only its owner can open the working folder, and its key is erased. The office keeps sources and backups safe."),
 			AnsweredBy: report.LeftToOffice},
-		{Hazard: "More collected than is needed",
-			Answer:     "A release cannot tell what else is held; it counted only the columns that the spec names.",
+		{Hazard: l.Text("More collected than is needed"),
+			Answer:     l.Text("A release cannot tell what else is held; it counted only the columns that the spec names."),
 			AnsweredBy: report.LeftToOffice},
 		biasHazard(r),
 		smallGroups(r),
@@ -54,199 +55,212 @@ func Hazards(r *report.Report, account report.Account) []report.Hazard {
 }
 
 func choicesHazard(r *report.Report) report.Hazard {
-	return report.Hazard{Hazard: "Bounds, categories or choices taken from the data", AnsweredBy: report.AnsweredByPlan,
-		Answer: "All are in the spec and its code books, which the plan contains; it was fixed before the data were read." +
+	l := r.In()
+	return report.Hazard{Hazard: l.Text("Bounds, categories or choices taken from the data"), AnsweredBy: report.AnsweredByPlan,
+		Answer: l.Text("All are in the spec and its code books, which the plan contains; it was fixed before the data were read.") +
 			words.When(r.Bounds.OfValues(),
-				" Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy.") +
+				" "+l.Text("Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy.")) +
 			words.When(r.Adapts(),
-				" Which columns are measured together for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first.")}
+				" "+l.Text("Which columns are measured together for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first."))}
 }
 
 func floatHazard(r *report.Report) report.Hazard {
-	return report.Hazard{Hazard: "Noise in floating point", AnsweredBy: report.AnsweredByPlan,
-		Answer: "Counts, noise and their sums are integers; noise has fractions as parameters and is drawn exactly." +
+	l := r.In()
+	return report.Hazard{Hazard: l.Text("Noise in floating point"), AnsweredBy: report.AnsweredByPlan,
+		Answer: l.Text("Counts, noise and their sums are integers; noise has fractions as parameters and is drawn exactly.") +
 			words.When(r.Bounds.OfValues() || r.Bounds.OfWeights(),
-				" Values and weights are brought to multiples of their steps, and so to integers, before anything is added.") +
+				" "+l.Text("Values and weights are brought to multiples of their steps, and so to integers, before anything is added.")) +
 			words.When(len(r.Figured()) > 0,
-				" Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more.") +
+				" "+l.Text("Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more.")) +
 			words.When(r.Together(),
-				" Tables are then made from noisy answers alone, so floating point there costs no privacy.") +
+				" "+l.Text("Tables are then made from noisy answers alone, so floating point there costs no privacy.")) +
 			words.When(r.Adapts(),
-				" So are the scores by which the microdata's method chooses, and a choice is drawn exactly too.")}
+				" "+l.Text("So are the scores by which the microdata's method chooses, and a choice is drawn exactly too."))}
 }
 
 func randomnessHazard(r *report.Report) report.Hazard {
-	return report.Hazard{Hazard: "Weak or repeated randomness",
-		Answer: "Noise is derived from a key of the operating system's generator by HKDF-SHA256, separately for every question and set of counts. A run that was cut off finds the same noise or refuses." +
-			words.When(r.Adapts(), " Choices that were made before it was cut off are replayed, and never made anew.") +
-			" Nobody outside can see that the key was drawn and erased.", AnsweredBy: report.AnsweredByPlan}
+	l := r.In()
+	return report.Hazard{Hazard: l.Text("Weak or repeated randomness"),
+		Answer: l.Text("Noise is derived from a key of the operating system's generator by HKDF-SHA256, separately for every question and set of counts. A run that was cut off finds the same noise or refuses.") +
+			words.When(r.Adapts(), " "+l.Text("Choices that were made before it was cut off are replayed, and never made anew.")) +
+			" " + l.Text("Nobody outside can see that the key was drawn and erased."), AnsweredBy: report.AnsweredByPlan}
 }
 
 func biasHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Bias from bounds, from what is left out, and from hiding negatives",
-		Answer:     "Every published number has its unbiased estimate. The margin does not cover what the spec's rules leave out, as the report says.",
+	l := r.In()
+	h := report.Hazard{Hazard: l.Text("Bias from bounds, from what is left out, and from hiding negatives"),
+		Answer:     l.Text("Every published number has its unbiased estimate. The margin does not cover what the spec's rules leave out, as the report says."),
 		AnsweredBy: report.AnsweredByPlan}
 	if len(r.Figured()) > 0 {
-		h.Answer = "Beside every count that is shown stands its unbiased estimate. Means, ratios, variances and quantiles are not unbiased, and the report says which figures are."
+		h.Answer = l.Text("Beside every count that is shown stands its unbiased estimate. Means, ratios, variances and quantiles are not unbiased, and the report says which figures are.")
 		if r.Bounds.OfValues() {
-			h.Answer += " Values beyond their range count as its end: a bias that no interval holds, and that " +
-				clampingText(r) + "."
+			h.Answer += " " + clampedText(r)
 			h.AnsweredBy = report.LeftToApprovers
 		}
-		h.Answer += " What the spec's rules leave out is not in the margin."
+		h.Answer += " " + l.Text("What the spec's rules leave out is not in the margin.")
 	}
 	if len(r.Microdata) > 0 {
 		h.Answer = words.When(len(r.Tables) > 0,
-			"Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. ") +
-			"Microdata have no negative counts, and so are biased where counts are small; what was not measured together is biased towards independence, by an amount that nobody knows."
+			l.Text("Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.")+" ") +
+			l.Text("Microdata have no negative counts, and so are biased where counts are small; what was not measured together is biased towards independence, by an amount that nobody knows.")
 		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h
 }
 
 func syntheticHazard(r *report.Report) report.Hazard {
-	const hazard = "Synthetic data taken for the truth"
+	l := r.In()
+	hazard := l.Text("Synthetic data taken for the truth")
 	if len(r.Microdata) == 0 {
-		put := words.When(r.Together(), ", or made from noisy counts") +
-			words.When(len(r.Figured()) > 0, ", or drawn or worked out from noisy answers")
-		return report.Hazard{Hazard: hazard,
-			Answer:     "This release has none: every number is a noisy count with its own error" + put + ".",
+		return report.Hazard{Hazard: hazard, Answer: noneSynthetic(l, r.Together(), len(r.Figured()) > 0),
 			AnsweredBy: report.AnsweredByPlan}
 	}
 	var drawn int64
 	for _, m := range r.Microdata {
 		drawn += m.Rows
 	}
-	tables := words.Either(len(r.Tables) > 0, "Whoever needs a figure takes it from a table.",
-		"No table gives a figure with its error.")
+	tables := words.Either(len(r.Tables) > 0, l.Text("Whoever needs a figure takes it from a table."),
+		l.Text("No table gives a figure with its error."))
 	return report.Hazard{Hazard: hazard,
-		Answer: fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. %s",
-			budget.Group(drawn), tables), AnsweredBy: report.LeftToApprovers}
+		Answer: l.Text("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption.",
+			budget.Group(drawn)) + " " + tables, AnsweredBy: report.LeftToApprovers}
+}
+
+// noneSynthetic says that a release has no synthetic data, and where its numbers come from.
+func noneSynthetic(l *language.Language, together, figured bool) string {
+	switch {
+	case together && figured:
+		return l.Text("This release has none: every number is a noisy count with its own error, or made from noisy counts, or drawn or worked out from noisy answers.")
+	case together:
+		return l.Text("This release has none: every number is a noisy count with its own error, or made from noisy counts.")
+	case figured:
+		return l.Text("This release has none: every number is a noisy count with its own error, or drawn or worked out from noisy answers.")
+	}
+	return l.Text("This release has none: every number is a noisy count with its own error.")
 }
 
 func untoldHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Readers who are not told the error", AnsweredBy: report.AnsweredByPlan,
+	l := r.In()
+	h := report.Hazard{Hazard: l.Text("Readers who are not told the error"), AnsweredBy: report.AnsweredByPlan,
 		Answer: words.Either(len(r.Figured()) > 0,
-			"Every count has a standard error and an interval that holds the exact figure with a chance of "+r.Chance()+
-				". Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.",
-			"Every number has a standard error and an interval that holds the exact count with a chance of "+r.Chance()+".")}
+			l.Text("Every count has a standard error and an interval that holds the exact figure with a chance of %s. Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.",
+				r.Chance()),
+			l.Text("Every number has a standard error and an interval that holds the exact count with a chance of %s.", r.Chance()))}
 	if len(r.Microdata) > 0 {
 		h.Answer = words.When(len(r.Tables) > 0,
-			fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. ",
-				r.Chance())) +
-			"Microdata have none (" + report.ModelOnly + "): only how far the model is from the noisy counts is told."
+			l.Text("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s.",
+				r.Chance())+" ") +
+			l.Text("Microdata have none (%s): only how far the model is from the noisy counts is told.", l.Text(report.ModelOnly))
 		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h
 }
 
-func largeEpsilon(g report.Guarantee) report.Hazard {
-	h := report.Hazard{Hazard: "An ε too large to protect",
-		Answer: fmt.Sprintf("At ε = %s somebody at even odds guesses right at most %s of the time.", g.Meaning.Epsilon,
-			budget.Percent(g.Meaning.Guess)), AnsweredBy: report.AnsweredByPlan}
+func largeEpsilon(l *language.Language, g report.Guarantee) report.Hazard {
+	h := report.Hazard{Hazard: l.Text("An ε too large to protect"),
+		Answer: l.Text("At ε = %s somebody at even odds guesses right at most %s of the time.", l.Number(g.Meaning.Epsilon),
+			l.Percent(g.Meaning.Guess)), AnsweredBy: report.AnsweredByPlan}
 	if g.Meaning.Weak {
-		h.Answer, h.AnsweredBy = fmt.Sprintf("ε = %s is above %d: the bound by itself rules out little.", g.Meaning.Epsilon,
+		h.Answer, h.AnsweredBy = l.Text("ε = %s is above %d: the bound by itself rules out little.", l.Number(g.Meaning.Epsilon),
 			weakEpsilon), report.LeftToApprovers
 	}
 	return h
 }
 
-func unitHazard(g report.Guarantee) report.Hazard {
-	const hazard = "A unit that is less than a person"
+func unitHazard(l *language.Language, g report.Guarantee) report.Hazard {
+	hazard := l.Text("A unit that is less than a person")
 	if g.ByRow() {
 		return report.Hazard{Hazard: hazard,
-			Answer: fmt.Sprintf("Each row is protected by itself: a %s with several rows is protected less, by each row once more.",
+			Answer: l.Text("Each row is protected by itself: a %s with several rows is protected less, by each row once more.",
 				g.Protects), AnsweredBy: report.LeftToApprovers}
 	}
-	return report.Hazard{Hazard: hazard, Answer: fmt.Sprintf("%s are protected together, as one %s.",
+	return report.Hazard{Hazard: hazard, Answer: l.Text("%s are protected together, as one %s.",
 		words.Capital(g.Unit), g.Protects), AnsweredBy: report.AnsweredByPlan}
 }
 
-func rowsHazard(g report.Guarantee) report.Hazard {
-	const hazard = "One unit in many rows"
+func rowsHazard(l *language.Language, g report.Guarantee) report.Hazard {
+	hazard := l.Text("One unit in many rows")
 	if g.ByRow() {
-		return report.Hazard{Hazard: hazard, Answer: "A unit is a row, so it has one; see the unit above.",
+		return report.Hazard{Hazard: hazard, Answer: l.Text("A unit is a row, so it has one; see the unit above."),
 			AnsweredBy: report.LeftToApprovers}
 	}
-	counted := words.Either(g.MaxRows > 1, "At most "+countedRows(g)+" rows of a unit are counted",
-		"One row of a unit is counted")
+	counted := words.Either(g.MaxRows > 1,
+		l.Text("At most %s rows of a unit are counted, chosen at random under a secret key. The bound is enforced, and the sensitivities include it.",
+			countedRows(l, g)),
+		l.Text("One row of a unit is counted, chosen at random under a secret key. The bound is enforced, and the sensitivities include it."))
 	if g.Rows != nil {
-		counted = fmt.Sprintf("Of a unit's rows at most %s are counted, and what it loses in all tables is added up",
-			countedRows(g))
+		counted = l.Text("Of a unit's rows at most %s are counted, and what it loses in all tables is added up, chosen at random under a secret key. The bound is enforced, and the sensitivities include it.",
+			countedRows(l, g))
 	}
-	return report.Hazard{Hazard: hazard, Answer: counted +
-		", chosen at random under a secret key. The bound is enforced, and the sensitivities include it.",
-		AnsweredBy: report.AnsweredByPlan}
+	return report.Hazard{Hazard: hazard, Answer: counted, AnsweredBy: report.AnsweredByPlan}
 }
 
-func relaxedHazard(g report.Guarantee) report.Hazard {
-	const hazard = "A relaxed definition"
+func relaxedHazard(l *language.Language, g report.Guarantee) report.Hazard {
+	hazard := l.Text("A relaxed definition")
 	switch g.Definition {
 	case "pure":
-		return report.Hazard{Hazard: hazard, Answer: "None: the promise is pure, without a δ.",
+		return report.Hazard{Hazard: hazard, Answer: l.Text("None: the promise is pure, without a δ."),
 			AnsweredBy: report.AnsweredByPlan}
 	case "zcdp":
 		return report.Hazard{Hazard: hazard,
-			Answer: fmt.Sprintf("ρ is not an ε. What it comes to is said at δ = %s and more, from the losses of the very mechanisms, rounded up.",
-				g.Meaning.Delta), AnsweredBy: report.AnsweredByPlan}
+			Answer: l.Text("ρ is not an ε. What it comes to is said at δ = %s and more, from the losses of the very mechanisms, rounded up.",
+				l.Number(g.Meaning.Delta)), AnsweredBy: report.AnsweredByPlan}
 	}
 	h := report.Hazard{Hazard: hazard,
-		Answer:     fmt.Sprintf("The promise may fail to hold at ε with a chance of at most δ = %s.", g.Meaning.Delta),
+		Answer:     l.Text("The promise may fail to hold at ε with a chance of at most δ = %s.", l.Number(g.Meaning.Delta)),
 		AnsweredBy: report.AnsweredByPlan}
 	if delta := words.Exact(g.Delta); delta != nil && delta.Cmp(words.Exact("1e-6")) > 0 {
-		h.Answer, h.AnsweredBy = fmt.Sprintf(
-			"The promise may fail altogether with a chance of up to δ = %s, which is not far below one over the number of units.",
-			g.Meaning.Delta), report.LeftToApprovers
+		h.Answer, h.AnsweredBy = l.Text("The promise may fail altogether with a chance of up to δ = %s, which is not far below one over the number of units.",
+			l.Number(g.Meaning.Delta)), report.LeftToApprovers
 	}
 	return h
 }
 
 func exactHazard(r *report.Report, account report.Account) report.Hazard {
-	g := r.Guarantee
-	h := report.Hazard{Hazard: "A mixture with exact figures", Answer: "No exact figure from the data is published here.",
+	l, g := r.In(), r.Guarantee
+	h := report.Hazard{Hazard: l.Text("A mixture with exact figures"), Answer: l.Text("No exact figure from the data is published here."),
 		AnsweredBy: report.AnsweredByPlan}
 	if len(r.PublicFigures()) > 0 {
-		h.Answer = "Public figures are published as they are: the spec gives them, and the program read no data for them. If they were counted in the same data, they are exact figures from it all the same, and no promise covers what they tell, alone or together with the rest."
+		h.Answer = l.Text("Public figures are published as they are: the spec gives them, and the program read no data for them. If they were counted in the same data, they are exact figures from it all the same, and no promise covers what they tell, alone or together with the rest.")
 		h.AnsweredBy = report.LeftToApprovers
 	}
-	h.Answer += words.When(g.Replaced(), " How many units there are counts as public."+
-		words.When(g.Rows != nil, " That is in all tables together; how many have rows in one of them does not."))
+	h.Answer += words.When(g.Replaced(), " "+l.Text("How many units there are counts as public.")+
+		words.When(g.Rows != nil, " "+l.Text("That is in all tables together; how many have rows in one of them does not.")))
 	if account.Comparisons > 0 {
-		h.Answer += fmt.Sprintf(
-			" But results on the account were compared with the truth %s before: what was learned from that is in no budget.",
-			words.Times(account.Comparisons))
+		h.Answer += " " + l.Text("But results on the account were compared with the truth %s before: what was learned from that is in no budget.",
+			l.Times(account.Comparisons))
 		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h
 }
 
-func compositionHazard(status report.Status, account report.Account) report.Hazard {
-	const hazard = "Losses that are not added up"
+func compositionHazard(l *language.Language, status report.Status, account report.Account) report.Hazard {
+	hazard := l.Text("Losses that are not added up")
 	switch {
 	case status == report.Rehearsal:
-		return report.Hazard{Hazard: hazard, Answer: "A rehearsal reads no data and loses nothing.",
+		return report.Hazard{Hazard: hazard, Answer: l.Text("A rehearsal reads no data and loses nothing."),
 			AnsweredBy: report.AnsweredByPlan}
 	case status == report.Practice:
-		return report.Hazard{Hazard: hazard, Answer: "A practice account paid; nobody has approved its cap.",
+		return report.Hazard{Hazard: hazard, Answer: l.Text("A practice account paid; nobody has approved its cap."),
 			AnsweredBy: report.LeftToApprovers}
 	case !account.Witnessed:
 		return report.Hazard{Hazard: hazard,
-			Answer:     "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. No witness on another disk or host keeps the newest entry of its ledger for every account that paid, so a rollback of it can go unnoticed.",
+			Answer:     l.Text("The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. No witness on another disk or host keeps the newest entry of its ledger for every account that paid, so a rollback of it can go unnoticed."),
 			AnsweredBy: report.LeftToApprovers}
 	}
 	return report.Hazard{Hazard: hazard,
-		Answer:     "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. A rollback of the account's ledger is noticed by its witness.",
+		Answer:     l.Text("The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. A rollback of the account's ledger is noticed by its witness."),
 		AnsweredBy: report.AnsweredByPlan}
 }
 
 func smallGroups(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Small groups that fare worst", AnsweredBy: report.AnsweredByPlan,
+	l := r.In()
+	h := report.Hazard{Hazard: l.Text("Small groups that fare worst"), AnsweredBy: report.AnsweredByPlan,
 		Answer: words.Either(r.Uneven(),
-			"The noise of a cell does not depend on how many are counted in it",
-			"The noise of a table is the same in every cell") +
-			", so small groups have the largest relative error, which the report shows."}
+			l.Text("The noise of a cell does not depend on how many are counted in it, so small groups have the largest relative error, which the report shows."),
+			l.Text("The noise of a table is the same in every cell, so small groups have the largest relative error, which the report shows."))}
 	if len(r.Tables) == 0 {
-		h.Answer = "Noise moves the small counts that a model rests on by as much as the large ones."
+		h.Answer = l.Text("Noise moves the small counts that a model rests on by as much as the large ones.")
 	}
 	noisy := len(report.TablesWhere(r.Tables, func(t report.Table) bool {
 		return !t.Aside &&
@@ -254,16 +268,15 @@ func smallGroups(r *report.Report) report.Hazard {
 	}))
 	if len(r.Figured()) > 0 {
 		_, withheld, unbounded := figuresIn(r.Tables)
-		h.Answer += fmt.Sprintf(
-			" Means, ratios and the like have the widest intervals there: %s have none, and %s are withheld by the noisy count.",
-			budget.Plural(unbounded, "figure"), budget.Group(withheld))
+		h.Answer += " " + l.Text("Means, ratios and the like have the widest intervals there: %s have none, and %s are withheld by the noisy count.",
+			l.Plural(unbounded, "figure"), budget.Group(withheld))
 	}
 	if noisy > 0 {
-		h.Answer += fmt.Sprintf(" In %s at least half of the cells could be zero.", budget.Plural(int64(noisy), "table"))
+		h.Answer += " " + l.Text("In %s at least half of the cells could be zero.", l.Plural(int64(noisy), "table"))
 		h.AnsweredBy = report.LeftToApprovers
 	}
 	if len(r.Microdata) > 0 {
-		h.Answer += " In microdata a small group may be missing, or be there by noise alone, and nothing tells."
+		h.Answer += " " + l.Text("In microdata a small group may be missing, or be there by noise alone, and nothing tells.")
 		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h

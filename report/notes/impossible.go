@@ -3,10 +3,10 @@ package notes
 // This file describes impossible cells, which the spec declares to be exact zeros, and what they reveal.
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -14,18 +14,18 @@ import (
 )
 
 // publicSentence says what a release reveals in addition to its noisy figures, "" if nothing.
-func publicSentence(p *plan.Plan) string {
+func publicSentence(l *language.Language, p *plan.Plan) string {
 	var rules []string
 	for _, i := range describe.Impossibilities(p) {
-		rules = append(rules, fmt.Sprintf("no row of %s has %s", i.Table, i.Rule))
+		rules = append(rules, l.Text("no row of %s has %s", i.Table, i.Rule))
 	}
 	return words.When(rules != nil,
-		"Given away, since the spec declares it and no data was read for it: "+strings.Join(rules, "; ")+".")
+		l.Text("Given away, since the spec declares it and no data was read for it: %s.", strings.Join(rules, "; ")))
 }
 
 // impossibleNotes say which cells are impossible, and what happened to rows in them.
 func impossibleNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
-	all := describe.Impossibilities(p)
+	l, all := r.In(), describe.Impossibilities(p)
 	if len(all) == 0 {
 		return nil
 	}
@@ -33,17 +33,17 @@ func impossibleNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	for _, i := range all {
 		rules = append(rules, i.Sentence())
 	}
-	text := "Declared in the spec, not read from data: " + strings.Join(rules, "; ") + "."
+	text := l.Text("Declared in the spec, not read from data: %s.", strings.Join(rules, "; "))
 	var tables []string
 	for _, t := range r.Tables {
 		if t.Impossible > 0 {
-			tables = append(tables, fmt.Sprintf("%s of %s of %s", budget.Group(t.Impossible), budget.Plural(t.Cells, "cell"),
+			tables = append(tables, l.Text("%s of %s of %s", budget.Group(t.Impossible), l.Plural(t.Cells, "cell"),
 				t.Path))
 		}
 	}
 	if tables != nil {
-		text += fmt.Sprintf(" That makes %s exact zeros, which %s_flag calls impossible: they were not measured, carry no noise and say nothing of the data.",
-			words.FirstFew(tables), s)
+		text += " " + l.Text("That makes %s exact zeros, which %s_flag calls impossible: they were not measured, carry no noise and say nothing of the data.",
+			l.FirstFew(tables), s)
 	}
 	return []report.Note{{Heading: report.NoteOnImpossible, Text: text}}
 }

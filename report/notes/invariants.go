@@ -3,11 +3,10 @@ package notes
 // This file describes invariants: public figures with which published counts agree, and what they reveal.
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -15,9 +14,9 @@ import (
 )
 
 // invariantSentence says that the guarantee does not cover public figures, "" if there are none.
-func invariantSentence(p *plan.Plan) string {
+func invariantSentence(l *language.Language, p *plan.Plan) string {
 	return words.When(p.Invariants != nil,
-		fmt.Sprintf("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
+		l.Text("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
 			strings.Join(describe.Invariants(p.Invariants), "; "), p.Guarantee.Protects))
 }
 
@@ -26,27 +25,29 @@ func invariantNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	if p.Invariants == nil {
 		return nil
 	}
+	l := r.In()
 	var all []string
 	for _, i := range p.Invariants {
-		all = append(all, fmt.Sprintf("%s, %s in all", describe.Invariant(i), budget.Plural(i.Total, "row")))
+		all = append(all, l.Text("%s, %s in all", describe.Invariant(i), l.Plural(i.Total, "row")))
 	}
-	text := "Written in the spec, or in a file that the plan holds, and not read from data: " + strings.Join(all, "; ") +
-		"."
+	text := l.Text("Written in the spec, or in a file that the plan holds, and not read from data: %s.",
+		strings.Join(all, "; "))
 	if held := report.PathsWhere(r.Tables, func(t report.Table) bool { return t.Invariant != "" }); held != nil {
-		text += fmt.Sprintf(" The cells of %s are these figures, or sums of them: %s_flag says invariant, and they have no noise and no interval.",
-			words.FirstFew(held), s)
+		text += " " + l.Text("The cells of %s are these figures, or sums of them: %s_flag says invariant, and they have no noise and no interval.",
+			l.FirstFew(held), s)
 	}
 	text += words.Either(r.FittedSome(),
-		fmt.Sprintf(" Tables under “%s” keep to them in %s wherever their cells add up to one of them, and not in %[2]s_unbiased.",
-			report.NoteOnAddingUp, s),
-		" No other table was moved to keep to them.")
+		" "+l.Text("Tables under “%s” keep to them in %s wherever their cells add up to one of them, and not in %[2]s_unbiased.",
+			l.Text(report.NoteOnAddingUp), s),
+		" "+l.Text("No other table was moved to keep to them."))
 	return []report.Note{{Heading: report.NoteOnPublicFigures,
 		Text: text +
-			" Nothing compared them with the data: if they are not figures of the same rows, counts that keep to them are off by as much."}}
+			" " + l.Text("Nothing compared them with the data: if they are not figures of the same rows, counts that keep to them are off by as much.")}}
 }
 
 // invariantBias is the bias of agreeing with figures that may count other rows: one cause for each confidential table.
 func invariantBias(r *report.Report, p *plan.Plan) []report.Bias {
+	l := r.In()
 	var all []report.Bias
 	for _, t := range p.Release().Tables {
 		var names, tables []string
@@ -67,10 +68,10 @@ func invariantBias(r *report.Report, p *plan.Plan) []report.Bias {
 			continue
 		}
 		all = append(all, report.Bias{
-			Cause: fmt.Sprintf("Counts keep to the public figures of %s. Where these are of other rows than the release counts (those that its rules leave out, of another day, or in error), the counts are off by the difference",
+			Cause: l.Text("Counts keep to the public figures of %s. Where these are of other rows than the release counts (those that its rules leave out, of another day, or in error), the counts are off by the difference",
 				strings.Join(names, ", ")),
-			Tables: tables, Direction: eitherWay,
-			Size: "not known, as nothing compares these figures with the data; what was measured of the same cells lies under measurements/",
+			Tables: tables, Direction: l.Text(eitherWay),
+			Size: l.Text("not known, as nothing compares these figures with the data; what was measured of the same cells lies under measurements/"),
 		})
 	}
 	return all

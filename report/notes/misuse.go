@@ -4,7 +4,6 @@ package notes
 // and further warnings with the advice on how to read the figures.
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dprelease/dprelease/report"
@@ -13,24 +12,29 @@ import (
 
 // Misuse says what the figures must not be used for, the most important point first.
 func Misuse(r *report.Report) []string {
+	l := r.In()
 	some := report.PathsWhere(r.Tables, report.Table.SomeCells)
 	return words.NonEmpty(
 		words.When(r.Status == report.Practice,
-			"Do not use them outside the team that made them: this is practice."),
+			l.Text("Do not use them outside the team that made them: this is practice.")),
 		words.When(r.Status == report.Rehearsal,
-			"Do not use them for any statement about the world: the data were made up."),
+			l.Text("Do not use them for any statement about the world: the data were made up.")),
 		tableWarning(r), cellWarning(r), comparisonWarning(r),
-		"Do not try to learn anything about a single "+r.Guarantee.Protects+
-			", nor link the figures with other data to do so.",
+		l.Text("Do not try to learn anything about a single %s, nor link the figures with other data to do so.",
+			r.Guarantee.Protects),
 		smallNumberWarning(r),
 		words.When(report.Weighted(r.Tables),
-			"Do not take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it covers only the noise added for privacy, and sampling error comes on top."),
+			l.Text("Do not take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it covers only the noise added for privacy, and sampling error comes on top.")),
 		words.When(len(r.Figured()) > 0,
-			"Do not quote a mean, a ratio or another figure without its interval, or where its flag says that it has none."),
-		words.When(some != nil, fmt.Sprintf(
-			"Do not take what %s not have for empty or small: noise helped decide what is shown there.", tablesDoText(some))),
+			l.Text("Do not quote a mean, a ratio or another figure without its interval, or where its flag says that it has none.")),
+		words.When(len(some) == 1,
+			l.Text("Do not take what table %s does not have for empty or small: noise helped decide what is shown there.",
+				l.FirstFew(some))),
+		words.When(len(some) > 1,
+			l.Text("Do not take what tables %s do not have for empty or small: noise helped decide what is shown there.",
+				l.FirstFew(some))),
 		words.When(len(r.Microdata) > 0,
-			"Do not take a row of microdata for a person or for a row of the data: it is nobody's."),
+			l.Text("Do not take a row of microdata for a person or for a row of the data: it is nobody's.")),
 	)
 }
 
@@ -42,27 +46,23 @@ func hasOneMargin(r *report.Report) bool {
 		!r.AnyStatistic(func(s report.Statistic) bool { return s.Margin > r.Accuracy.Margin })
 }
 
-// tablesDoText names tables as a subject with its verb, before "not".
-func tablesDoText(paths []string) string {
-	return words.Either(len(paths) == 1, "table "+words.FirstFew(paths)+" does", "tables "+words.FirstFew(paths)+" do")
-}
-
 // NotReading says how not to read the figures, in addition to the box.
 func NotReading(r *report.Report) []string {
+	l := r.In()
 	kinds := figureKinds(r.Tables)
 	_, withheld, _ := figuresIn(r.Tables)
 	figures := words.NonEmpty(
-		"Do not compute a percentage or a rate over a small base without its margin: the base is noisy too.",
-		"Do not take a difference from exact figures published elsewhere for an error, and do not check exact figures by these.",
+		l.Text("Do not compute a percentage or a rate over a small base without its margin: the base is noisy too."),
+		l.Text("Do not take a difference from exact figures published elsewhere for an error, and do not check exact figures by these."),
 		words.When(pluralsOf(kinds, isBiased) != nil,
-			"Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size."),
+			l.Text("Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size.")),
 		words.When(withheld > 0,
-			"Do not conclude from a withheld figure that its group is small, or from a published one that it is not: the noisy count decides."),
+			l.Text("Do not conclude from a withheld figure that its group is small, or from a published one that it is not: the noisy count decides.")),
 	)
-	return slices.Concat(figures, misreadings(r.Tables), words.NonEmpty(
+	return slices.Concat(figures, misreadings(l, r.Tables), words.NonEmpty(
 		words.When(len(r.Microdata) > 0,
-			"Do not learn from microdata how columns depend on each other that were not measured as a pair: what they show is an assumption."),
+			l.Text("Do not learn from microdata how columns depend on each other that were not measured as a pair: what they show is an assumption.")),
 		words.When(len(r.Microdata) > 0,
-			"Do not put a margin, a test or a confidence interval around a figure from microdata: the rows are not a sample of the data."),
+			l.Text("Do not put a margin, a test or a confidence interval around a figure from microdata: the rows are not a sample of the data.")),
 	))
 }

@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/report"
@@ -11,17 +12,17 @@ import (
 
 // wordsByKind holds the notes on a table of each kind, and how not to read such tables, "" for nothing.
 var wordsByKind = [selection.Kinds]struct {
-	notes   func(t report.Table, planned plan.Table, s string) []report.Note
-	misread string
+	notes   func(l *language.Language, t report.Table, planned plan.Table, s string) []report.Note
+	misread string // translated where it is said
 }{
 	selection.KindAll:   {notes: noNote},
 	selection.KindAbove: {notes: sparseNote},
 	selection.KindTop: {topNote,
-		"Do not take the cells of a table of chosen cells for exactly those with the largest counts."},
+		language.Key("Do not take the cells of a table of chosen cells for exactly those with the largest counts.")},
 	selection.KindGroups: {notes: groupsNote},
 }
 
-func noNote(report.Table, plan.Table, string) []report.Note { return nil }
+func noNote(*language.Language, report.Table, plan.Table, string) []report.Note { return nil }
 
 // selectionNotes say which cells are in the tables that show some of them, kind by kind.
 func selectionNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
@@ -29,7 +30,7 @@ func selectionNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	for kind, of := range wordsByKind {
 		for i, t := range r.Tables {
 			if t.Selects() == selection.Kind(kind) {
-				notes = append(notes, of.notes(t, p.Tables[i], s)...)
+				notes = append(notes, of.notes(r.In(), t, p.Tables[i], s)...)
 			}
 		}
 	}
@@ -37,10 +38,12 @@ func selectionNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 }
 
 // misreadings says how not to read tables that show some of their cells.
-func misreadings(tables []report.Table) []string {
+func misreadings(l *language.Language, tables []report.Table) []string {
 	var shown [selection.Kinds]string
 	for _, t := range tables {
-		shown[t.Selects()] = wordsByKind[t.Selects()].misread
+		if says := wordsByKind[t.Selects()].misread; says != "" {
+			shown[t.Selects()] = l.Text(says)
+		}
 	}
 	return words.NonEmpty(shown[:]...)
 }

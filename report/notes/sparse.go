@@ -1,9 +1,8 @@
 package notes
 
 import (
-	"fmt"
-
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -14,13 +13,14 @@ import (
 
 // sparseNote says what a row of a sparse table means, and what it means that a cell has none. s is the name of the
 // count's column.
-func sparseNote(t report.Table, planned plan.Table, s string) []report.Note {
+func sparseNote(l *language.Language, t report.Table, planned plan.Table, s string) []report.Note {
 	return []report.Note{{Heading: report.NoteOnSparse,
-		Text: fmt.Sprintf("Table %s: %s %s A cell that is not in the table is not an empty one: its noisy count was not above %s. A cell of more than %s would be in the table with a chance of at least %s. "+
+		Text: l.Text("Table %s: %s %s A cell that is not in the table is not an empty one: its noisy count was not above %s. A cell of more than %s would be in the table with a chance of at least %s. "+
 			"The margins hold over all cells, in the table or not; among those in the table, figures little above %s are too large on the mean, %s_unbiased as well, and a cell without a row that is in it by its noise alone can have an interval that leaves out 0. Do not add the rows up: what is left out is missing.",
 			t.Path, describe.Sparse(planned.Sparse, planned.Cells-planned.Impossible), describe.MissedText(planned.Sparse),
 			budget.Group(t.Sparse.Above),
-			budget.Plural(t.Sparse.Bound, "row"), words.Level(t.Statistics[0].Confidence), budget.Group(t.Sparse.Above), s)}}
+			l.Plural(t.Sparse.Bound, "row"), l.Number(words.Level(t.Statistics[0].Confidence)),
+			budget.Group(t.Sparse.Above), s)}}
 }
 
 // withMargins returns the tables that the headline covers: all if all are sparse, and the others if some are not. A
@@ -33,17 +33,25 @@ func withMargins(tables []report.Table) []report.Table {
 }
 
 // sparseSentence is the headline of a release with only sparse tables.
-func sparseSentence(a report.Accuracy) string {
-	return words.Either(a.Numbers == 0, noCount,
-		fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
-			words.Level(a.Confidence), budget.Group(describe.WholeMargin(a.Margin)), budget.Group(a.Numbers)))
+func sparseSentence(l *language.Language, a report.Accuracy, sampled bool) string {
+	if a.Numbers == 0 {
+		return noCount(l)
+	}
+	level, margin := l.Number(words.Level(a.Confidence)), budget.Group(describe.WholeMargin(a.Margin))
+	if sampled {
+		return l.Text("Of all cells of its tables, published or not, on average about %s have a noisy count within ±%s of the exact one, before what sampling error the data themselves have and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
+			level, margin, budget.Group(a.Numbers))
+	}
+	return l.Text("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
+		level, margin, budget.Group(a.Numbers))
 }
 
 // sparseBias is the bias in the cells of sparse tables.
 func sparseBias(r *report.Report) []report.Bias {
-	b := report.Bias{Cause: "Cells are shown where their noisy count is above a threshold: figures little above it are too large on the mean",
-		Direction: tooHigh,
-		Size:      "far above the threshold next to none; a shown cell without a row is off by its whole figure"}
+	l := r.In()
+	b := report.Bias{Cause: l.Text("Cells are shown where their noisy count is above a threshold: figures little above it are too large on the mean"),
+		Direction: l.Text(tooHigh),
+		Size:      l.Text("far above the threshold next to none; a shown cell without a row is off by its whole figure")}
 	b.Tables = report.PathsWhere(r.Tables, func(t report.Table) bool { return t.Sparse != nil })
 	if b.Tables == nil {
 		return nil

@@ -1,9 +1,9 @@
 package notes
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -13,12 +13,12 @@ import (
 // This file describes the weights by which rows count.
 
 // weightedAccuracy summarises a release with some weighted counts.
-func weightedAccuracy(tables []report.Table) report.Accuracy {
+func weightedAccuracy(l *language.Language, tables []report.Table, sampled bool) report.Accuracy {
 	all := report.Accuracy{Confidence: 1, OneMargin: true}
 	for _, of := range []struct {
 		weighted      bool
 		counts, exact string
-	}{{true, "counts by weight", "sum of weights"}, {false, "counts without weights", "count"}} {
+	}{{true, countsByWeight, exactlyWeights}, {false, countsUnweighed, exactlyCount}} {
 		var some []report.Table
 		rounded := false
 		for _, t := range tables {
@@ -31,45 +31,47 @@ func weightedAccuracy(tables []report.Table) report.Accuracy {
 		if some == nil {
 			continue
 		}
-		a := accuracyIn(some)
-		all.Groups = append(all.Groups, report.AccuracyOf{Of: of.counts, Numbers: a.Numbers, Confidence: a.Confidence,
-			Margin: a.Margin, OneMargin: a.OneMargin, Rounded: rounded})
+		a := accuracyIn(l, some, sampled)
+		all.Groups = append(all.Groups, report.AccuracyOf{Of: l.Text(of.counts), Numbers: a.Numbers,
+			Confidence: a.Confidence, Margin: a.Margin, OneMargin: a.OneMargin, Rounded: rounded})
 		if rounded {
 			a.Margin += 0.5
 		}
-		all.More = append(all.More, headlineText(a, of.counts, of.exact, report.AdjustmentOf(some)))
+		all.More = append(all.More, headlineText(l, a, of.counts, of.exact, report.AdjustmentOf(some), sampled))
 		all.OneMargin = all.OneMargin && a.OneMargin && (all.Numbers == 0 || a.Margin == all.Margin)
 		all.Numbers, all.Confidence, all.Margin = all.Numbers+a.Numbers, min(all.Confidence, a.Confidence),
 			max(all.Margin, all.Groups[len(all.Groups)-1].Margin)
 	}
 	all.Sentence = all.More[0]
-	all.More = append(append(all.More[1:], ByWeight), figureSentences(tables)...)
+	all.More = append(append(all.More[1:], l.Text(ByWeight)), figureSentences(l, tables)...)
 	return all
 }
 
 // ByWeight is stated wherever errors of weighted counts are.
-const ByWeight = "Rows count by their weights. Every error told here is of the noise for privacy alone: none is a sampling error, which comes on top and is in no column."
+var ByWeight = language.Key("Rows count by their weights. Every error told here is of the noise for privacy alone: none is a sampling error, which comes on top and is in no column.")
 
 // weightNotes say what a weighted count is, and what its margin does not include.
 func weightNotes(r *report.Report, s string) []report.Note {
 	if !report.Weighted(r.Tables) {
 		return nil
 	}
-	text := fmt.Sprintf("A count of rows by their weights stands for a population, of which the rows are a sample. The columns %[1]s_noise_se, %[1]s_low and %[1]s_high are of the noise that was added for privacy, and so are those of every figure beside it: they say how far the published figure is from what the sample gives with its weights, and nothing of how far the sample is from the population. Do not read them as a confidence interval of the survey. Its sampling error is in no column here; where the office tells a sampling standard error, both together are √(sampling² + noise²).",
+	l := r.In()
+	text := l.Text("A count of rows by their weights stands for a population, of which the rows are a sample. The columns %[1]s_noise_se, %[1]s_low and %[1]s_high are of the noise that was added for privacy, and so are those of every figure beside it: they say how far the published figure is from what the sample gives with its weights, and nothing of how far the sample is from the population. Do not read them as a confidence interval of the survey. Its sampling error is in no column here; where the office tells a sampling standard error, both together are √(sampling² + noise²).",
 		s)
-	text += fmt.Sprintf(" A weighted %s is no number of rows: small ones can rest on very few, and the published column is rounded to a whole number, while %[1]s_unbiased is a multiple of the step of the weights.",
+	text += " " + l.Text("A weighted %s is no number of rows: small ones can rest on very few, and the published column is rounded to a whole number, while %[1]s_unbiased is a multiple of the step of the weights.",
 		s)
 	return []report.Note{{Heading: report.NoteOnWeights, Text: text}}
 }
 
-// byWeightText says that a threshold is in units of weight if all counts of some tables are weighted.
-func byWeightText(tables []report.Table) string {
+// isByWeight reports whether thresholds are in units of weight, as all counts of some tables are weighted.
+func isByWeight(tables []report.Table) bool {
 	unweighted := slices.ContainsFunc(tables, func(t report.Table) bool { return t.Show > 0 && !t.Weighted })
-	return words.When(report.Weighted(tables) && !unweighted, " by weight")
+	return report.Weighted(tables) && !unweighted
 }
 
 // weightBias is the bias of clamping the weights of a confidential table, none if the report has no bounds of them.
 func weightBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
+	l := r.In()
 	var weighted []string
 	for i, of := range p.Tables {
 		if of.From == t.Name && of.Weighted && !r.Tables[i].Aside {
@@ -80,8 +82,9 @@ func weightBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	for _, w := range r.Bounds.Weights {
 		if w.Table == t.Name {
 			all = append(all, report.Bias{
-				Cause: fmt.Sprintf("Weights of %s are brought to %s to %s and rounded to a multiple of %s", t.Name,
-					words.Rat(w.Low), words.Rat(w.High), words.Rat(w.Step)), Tables: weighted, Direction: eitherWay, Size: notCounted})
+				Cause: l.Text("Weights of %s are brought to %s to %s and rounded to a multiple of %s", t.Name,
+					l.Number(words.Rat(w.Low)), l.Number(words.Rat(w.High)), l.Number(words.Rat(w.Step))),
+				Tables: weighted, Direction: l.Text(eitherWay), Size: l.Text(notCounted)})
 		}
 	}
 	return all
@@ -95,15 +98,16 @@ func weightHazards(r *report.Report) []report.Hazard {
 	if !r.Bounds.OfWeights() {
 		return nil
 	}
-	h := report.Hazard{Hazard: "Weights that depend on others",
-		Answer:     "The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release.",
+	l := r.In()
+	h := report.Hazard{Hazard: l.Text("Weights that depend on others"),
+		Answer:     l.Text("The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release."),
 		AnsweredBy: report.LeftToOffice}
 	calibrated := func(w report.WeightBounds) bool { return w.Kind == report.CalibratedWeights }
 	if slices.ContainsFunc(r.Bounds.Weights, calibrated) {
-		h.Answer, h.AnsweredBy = "Weights were calibrated, and so depend on the rows of others: the promise is for rows with weights as they are, and what a weight tells of others is not in it.",
+		h.Answer, h.AnsweredBy = l.Text("Weights were calibrated, and so depend on the rows of others: the promise is for rows with weights as they are, and what a weight tells of others is not in it."),
 			report.LeftToApprovers
 	}
-	return []report.Hazard{h, {Hazard: "Noise for privacy taken for sampling error",
-		Answer:     "Counts by weight look like survey estimates with their errors. Every page says that the errors here are of privacy noise alone, and so does the metadata of every table; the sampling error is told nowhere here.",
+	return []report.Hazard{h, {Hazard: l.Text("Noise for privacy taken for sampling error"),
+		Answer:     l.Text("Counts by weight look like survey estimates with their errors. Every page says that the errors here are of privacy noise alone, and so does the metadata of every table; the sampling error is told nowhere here."),
 		AnsweredBy: report.LeftToApprovers}}
 }

@@ -4,10 +4,10 @@ package notes
 // may be used one by one.
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -17,53 +17,55 @@ const (
 	namedTables = 3 // tables with most of these cells, in the box
 )
 
-// The names in sentences of the parts of a page to which they refer.
-const (
-	VerdictColumn    = "column “verdict”"
-	ZeroColumn       = "column “could be zero”"
-	DifferenceColumn = "column “smallest real difference”"
-	ZeroSection      = "“Cells that could be zero”"
-	TableList        = "list of tables"
+// The names in sentences of the parts of a page to which they refer; sentences have their translations.
+var (
+	VerdictColumn    = language.Key("column “verdict”")
+	ZeroColumn       = language.Key("column “could be zero”")
+	DifferenceColumn = language.Key("column “smallest real difference”")
+	ZeroSection      = language.Key("“Cells that could be zero”")
+	TableList        = language.Key("list of tables")
 )
 
-// NotToUse begins the sentence of the box that names tables.
-const NotToUse = "Do not use the table"
+// NotToUse begins the sentences of the box that name tables, in the translations too.
+var NotToUse = language.Key("Do not use the table")
 
 // namedFirst is the number of tables to add up first that the box names.
 const namedFirst = 4
 
 // tableWarning says which tables must not be used cell by cell; "" if all may be.
 func tableWarning(r *report.Report) string {
+	l := r.In()
 	never := report.NotUsableSingly(r)
 	text := ""
 	switch {
 	case len(never) == 0:
 		return ""
 	case len(never) == 1:
-		text = fmt.Sprintf(NotToUse+" %s cell by cell: %s.", never[0], unfitReason(r, never[0]))
+		text = l.Text("Do not use the table %s cell by cell: %s.", never[0], unfitReason(r, never[0]))
 	case len(never) <= namedTables:
-		text = fmt.Sprintf(NotToUse+"s %s cell by cell: the noise is large compared with an average cell of each.",
-			words.List(never))
+		text = l.Text("Do not use the tables %s cell by cell: the noise is large compared with an average cell of each.",
+			l.List(never))
 	default:
-		text = fmt.Sprintf("Do not use %d tables cell by cell: the noise is large compared with an average cell of each. The %s says which.",
-			len(never), VerdictColumn)
+		text = l.Text("Do not use %d tables cell by cell: the noise is large compared with an average cell of each. The %s says which.",
+			len(never), l.Text(VerdictColumn))
 	}
 	switch first := addUpFirst(r, never); {
 	case len(first) == 1:
-		text += fmt.Sprintf(" One more is good only after adding up cells: %s.", first[0])
+		text += " " + l.Text("One more is good only after adding up cells: %s.", first[0])
 	case len(first) > namedFirst:
-		text += fmt.Sprintf(" %d more are good only after adding up cells, as the %s says.", len(first), VerdictColumn)
+		text += " " + l.Text("%d more are good only after adding up cells, as the %s says.", len(first), l.Text(VerdictColumn))
 	case first != nil:
-		text += fmt.Sprintf(" %d more are good only after adding up cells: %s.", len(first), words.List(first))
+		text += " " + l.Text("%d more are good only after adding up cells: %s.", len(first), l.List(first))
 	}
 	return text
 }
 
 // unfitReason says why the cells of a table must not be used one by one, and how many of them could be zero.
 func unfitReason(r *report.Report, path string) string {
+	l := r.In()
 	t := r.Tables[slices.IndexFunc(r.Tables, func(t report.Table) bool { return t.Path == path })]
-	return fmt.Sprintf("the noise is large compared with an average cell, and %s of its %s could be zero",
-		budget.Group(t.NoiseCells()), budget.Plural(t.Possible(), "cell"))
+	return l.Text("the noise is large compared with an average cell, and %s of its %s could be zero",
+		budget.Group(t.NoiseCells()), l.Plural(t.Possible(), "cell"))
 }
 
 // addUpFirst returns the paths of the other tables whose cells must be added up before they are used.
@@ -81,21 +83,27 @@ func cellWarning(r *report.Report) string {
 	if cells == 0 {
 		return ""
 	}
+	l := r.In()
 	var names []string
 	for _, t := range in[:min(len(in), namedTables)] {
-		names = append(names, fmt.Sprintf("%s (%s of %s)", t.Path, budget.Group(t.NoiseCells()), budget.Group(t.Possible())))
+		names = append(names, l.Text("%s (%s of %s)", t.Path, budget.Group(t.NoiseCells()), budget.Group(t.Possible())))
 	}
-	where := words.Either(len(in) > namedTables, fmt.Sprintf("in %d tables, worst in ", len(in)), "in ")
-	text := fmt.Sprintf("Do not use a single cell that could be zero because its interval reaches zero: %s of %s, %s%s. ",
-		budget.Group(cells), budget.Group(of), where, words.List(names))
-	return text + "The list " + ZeroSection +
-		words.Either(r.ZerosNamed(), " names them.", " says how to find them.")
+	some, all, worst := budget.Group(cells), budget.Group(of), l.List(names)
+	text := l.Text("Do not use a single cell that could be zero because its interval reaches zero: %s of %s, in %s.", some, all,
+		worst)
+	if len(in) > namedTables {
+		text = l.Text("Do not use a single cell that could be zero because its interval reaches zero: %s of %s, in %d tables, worst in %s.",
+			some, all, len(in), worst)
+	}
+	return text + " " + words.Either(r.ZerosNamed(), l.Text("The list %s names them.", l.Text(ZeroSection)),
+		l.Text("The list %s says how to find them.", l.Text(ZeroSection)))
 }
 
 // smallNumberWarning warns of any number whose interval contains zero, for tables in which no cell has one: sums and
 // other figures may.
 func smallNumberWarning(r *report.Report) string {
+	l := r.In()
 	_, cells, _ := r.CouldBeZero()
 	return words.When(cells == 0 && len(r.Tables) > 0,
-		"Do not decide anything by a number whose interval reaches zero: it could be zero, and a 0 could be more.")
+		l.Text("Do not decide anything by a number whose interval reaches zero: it could be zero, and a 0 could be more."))
 }

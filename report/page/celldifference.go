@@ -18,7 +18,7 @@ func (r View) ApartRule() string {
 	}
 	return fmt.Sprintf("Two cells of a table that you picked beforehand differ, %s sure, if %s are at least this far apart, even if their intervals overlap. %s",
 		words.Level(r.Accuracy.Confidence), words.Either(r.FittedSome(), "their unbiased counts", "they"),
-		notes.PickedAfter(r.Accuracy.Confidence)) +
+		notes.PickedAfter(r.In(), r.Accuracy.Confidence)) +
 		words.When(r.Uneven(), " If cells have different errors, this is the largest distance of any two.")
 }
 

@@ -196,7 +196,7 @@ func (p page) accuracyTile() tile {
 		m := p.Microdata[0]
 		return tile{"Rows drawn from a model", budget.Group(m.Rows), "with no margin for what is counted in them"}
 	}
-	a, numbers := p.Accuracy, notes.NumbersText(p.Tables)
+	a, numbers := p.Accuracy, notes.NumbersText(p.In(), p.Tables)
 	if len(a.Groups) > 0 {
 		g := a.Groups[0]
 		a.Margin, a.OneMargin, a.Numbers, numbers = g.Margin, g.OneMargin, g.Numbers, g.Of

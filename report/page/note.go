@@ -12,7 +12,7 @@ import (
 
 // ByWeight returns the statement that must accompany errors of weighted counts, "" if there are none.
 func (r View) ByWeight() string {
-	return words.When(report.Weighted(r.Tables), notes.ByWeight)
+	return words.When(report.Weighted(r.Tables), r.In().Text(notes.ByWeight))
 }
 
 // FigureNotes returns the notes on figures and weights that are repeated next to the figures.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
@@ -30,7 +31,7 @@ func (r View) MicrodataSentence() string {
 // Opening returns what the figures are about, what is promised to those in the data, and how close the figures are to
 // the exact ones, in this order.
 func (r View) Opening() []string {
-	opening := append([]string{r.Subject()}, promiseOpening(r.Guarantee)...)
+	opening := append([]string{r.Subject()}, promiseOpening(r.In(), r.Guarantee)...)
 	return append(append(opening, r.Accuracy.Sentence), r.singleColumnTexts()...)
 }
 
@@ -50,7 +51,7 @@ func (r View) singleColumnTexts() []string {
 
 // Further returns the sentences on accuracy and on the guarantee that the opening omits.
 func (r View) Further() []string {
-	opening := strings.Join(promiseOpening(r.Guarantee), "\n")
+	opening := strings.Join(promiseOpening(r.In(), r.Guarantee), "\n")
 	promise := slices.DeleteFunc(slices.Clone(r.Guarantee.Sentences),
 		func(s string) bool { return strings.Contains(opening, s) })
 	return slices.Concat(r.Accuracy.More, words.NonEmpty(r.MicrodataSentence()), promise, r.allUsableText())
@@ -82,7 +83,7 @@ func asSentence(text string) string {
 
 // promiseOpening returns the guarantee for the first page: what is protected, how much a release helps somebody who
 // guesses, how much a result can depend on one unit, and in plain words what a large factor means.
-func promiseOpening(g report.Guarantee) []string {
-	return words.NonEmpty(notes.ProtectedSentence(g)+" "+notes.GuessSentence(g), notes.FactorSentence(g),
-		notes.PlainSentence(g), notes.WeakSentence(g))
+func promiseOpening(l *language.Language, g report.Guarantee) []string {
+	return words.NonEmpty(notes.ProtectedSentence(l, g)+" "+notes.GuessSentence(l, g), notes.FactorSentence(l, g),
+		notes.PlainSentence(l, g), notes.WeakSentence(l, g))
 }

@@ -83,7 +83,7 @@ func (r View) promiseLines() []string {
 	return words.NonEmpty(
 		fmt.Sprintf("Protects each %s (%s): %s%s.", g.Protects, neighbours, r.Budget.Asked, at),
 		fmt.Sprintf("%s: any result at most %s times as likely%s; a guess %s", change, g.Meaning.Factor, more, guess),
-		words.When(g.ByRow(), notes.ProtectedSentence(g)), notes.WeakSentence(g),
+		words.When(g.ByRow(), notes.ProtectedSentence(r.In(), g)), notes.WeakSentence(r.In(), g),
 	)
 }
 
