@@ -48,7 +48,7 @@ var scriptText string
 func templateFunctions(l *language.Language) map[string]any {
 	return map[string]any{
 		"t":        l.Text, // a message of the catalogue
-		"language": l.Tag,
+		"language": func() *language.Language { return l },
 		"date":     l.Date,
 		"digits":   l.Number,
 		"group":    budget.Group,
@@ -273,8 +273,8 @@ func noiseText(l *language.Language, m report.Mechanism) string {
 	return l.Text(other.name) + ", " + other.letter + " = " + l.Number(words.RoundedUp(m.Parameter))
 }
 
-// The laws of noise, and the word for the parameter of one, which are shown as messages.
-var _ = []string{language.Key("discrete Laplace"), language.Key("discrete Gaussian"), language.Key("scale")}
+// The word for the parameter of a law, which is shown as a message.
+var _ = language.Key("scale")
 
 // lawText names only the noise distribution.
 func lawText(l *language.Language, m report.Mechanism) string {

@@ -21,8 +21,14 @@ func (r View) AddedUp() []string {
 		}
 	}
 	return append(
-		cumulative.Sentences(language.Key("In %s a row counts those that have its category of %s or one before it: it is already added up, so do not add its rows.")),
-		ranges.Sentences(language.Key("In %s a row counts those of its own category; it is there for sums of neighbours along %s, which `dprelease query` adds up with their error."))...)
+		cumulative.Say(func(tables []string, of string) string {
+			return l.Text("In %s a row counts those that have its category of %s or one before it: it is already added up, so do not add its rows.",
+				l.FirstFew(tables), of)
+		}),
+		ranges.Say(func(tables []string, of string) string {
+			return l.Text("In %s a row counts those of its own category; it is there for sums of neighbours along %s, which `dprelease query` adds up with their error.",
+				l.FirstFew(tables), of)
+		})...)
 }
 
 // andText joins names with "and".

@@ -44,10 +44,6 @@ func (r View) VerdictText() string {
 	return rule + " " + l.Text("The average cell is the plan's if the spec expects a number of rows.")
 }
 
-// The verdicts, which are shown as messages.
-var _ = []string{language.Key("use"), language.Key("add up first"), language.Key("large cells only"),
-	language.Key("do not use cell by cell")}
-
 // verdictText writes a verdict.
 func verdictText(l *language.Language, v usefulness.Verdict) string { return l.Text(string(v)) }
 
