@@ -77,8 +77,8 @@ func leafBars(r *report.Report) []budgetBar {
 	return bars
 }
 
-// barsWithin says what a group is, and returns what each group of tables took of one part of the budget. The cost of a table
-// is known if it is a single measurement.
+// barsWithin says what a group is, and returns what each group of tables took of one part of the budget. The cost of a
+// table is known if it is a single measurement.
 func barsWithin(r *report.Report, leaf string) (string, []budgetBar) {
 	l := r.In()
 	if r.Together() {

@@ -149,6 +149,7 @@ var pageParts = []linkedText{
 func (p page) Links(text string) []linkedText {
 	var out []linkedText
 	l, from := p.In(), 0
+	unusable := strings.HasPrefix(text, l.Text(notes.NotToUse))
 	for at := range text {
 		if at < from || at > 0 && text[at-1] != ' ' {
 			continue
@@ -163,7 +164,7 @@ func (p page) Links(text string) []linkedText {
 		}
 		for i, t := range p.Tables {
 			rest, named := strings.CutPrefix(text[at:], t.Path)
-			if t.Aside || !named || !strings.HasPrefix(rest, " (") && (!strings.HasPrefix(text, l.Text(notes.NotToUse)) || rest == "" ||
+			if t.Aside || !named || !strings.HasPrefix(rest, " (") && (!unusable || rest == "" ||
 				!strings.ContainsRune(" ,:.", rune(rest[0]))) {
 				continue
 			}
@@ -196,7 +197,8 @@ func fitOf(l *language.Language, s report.Statistic, cells int64) []fitPart {
 		r = *s.Relative
 	}
 	above := report.Ratio(r.Cells, cells)
-	return fitParts(l, []string{l.Text("margin at most 10%%"), l.Text("at most 50%%"), l.Text("more"), l.Text("shown as 0")},
+	names := []string{l.Text("margin at most 10%%"), l.Text("at most 50%%"), l.Text("more"), l.Text("shown as 0")}
+	return fitParts(l, names,
 		[]float64{float64(above * r.Within10), float64(above * (r.Within50 - r.Within10)), float64(above * (1 - r.Within50)),
 			1 - above})
 }

@@ -174,9 +174,13 @@ func (s seriesChart) summaryText(l *language.Language) string {
 		text = l.Text("%s: from %s (%s) to %s (%s)", text, s.Points[low].Text(), s.Labels[low], s.Points[high].Text(),
 			s.Labels[high])
 	}
-	return text + words.When(hidden[synth.Withheld] > 0, "; "+l.Text("%s withheld", budget.Group(hidden[synth.Withheld]))) +
-		words.When(hidden[synth.Unbounded] > 0, "; "+l.Text("%s unbounded", budget.Group(hidden[synth.Unbounded]))) +
-		". " + l.Text("The list below has every figure.")
+	if n := hidden[synth.Withheld]; n > 0 {
+		text += "; " + l.Text("%s withheld", budget.Group(n))
+	}
+	if n := hidden[synth.Unbounded]; n > 0 {
+		text += "; " + l.Text("%s unbounded", budget.Group(n))
+	}
+	return text + ". " + l.Text("The list below has every figure.")
 }
 
 // intervalText returns the interval of a point, "" for none.

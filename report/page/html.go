@@ -182,7 +182,8 @@ type tile struct{ Name, Value, Note string }
 // Tiles returns what the release promises and how good it is, each as one number.
 func (p page) Tiles() []tile {
 	l, m := p.In(), p.Guarantee.Meaning
-	changed := words.Either(p.Guarantee.Replaced(), l.Text("whatever its values are"), l.Text("whether in the data or not"))
+	changed := words.Either(p.Guarantee.Replaced(), l.Text("whatever its values are"),
+		l.Text("whether in the data or not"))
 	return []tile{
 		{l.Text("Cost"), keepTogether(l.Number(shortAmount(p.Budget.Asked))), p.payerText()},
 		{l.Text("One %s changes the chance of a result at most", p.Guarantee.Protects),

@@ -88,7 +88,8 @@ func zeroID(table, count int) string { return fmt.Sprintf("zero-%d-%d", table+1,
 func (r View) ZeroText() string {
 	_, cells, of := r.CouldBeZero()
 	l := r.In()
-	return words.When(cells > 0, l.Text("The interval of %s of %s reaches zero.", l.Plural(cells, "cell"), budget.Group(of))+
-		words.When(!r.ZerosNamed(), " "+l.Text("They are too many to be named here."))+
-		" "+l.Text("The files flag them noise_dominates in %s_flag.", r.CountName()))
+	return words.When(cells > 0,
+		l.Text("The interval of %s of %s reaches zero.", l.Plural(cells, "cell"), budget.Group(of))+
+			words.When(!r.ZerosNamed(), " "+l.Text("They are too many to be named here."))+
+			" "+l.Text("The files flag them noise_dominates in %s_flag.", r.CountName()))
 }
