@@ -3,8 +3,6 @@ package page
 // This file shows from which difference on two cells of a table differ by more than noise.
 
 import (
-	"fmt"
-
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -16,10 +14,13 @@ func (r View) ApartRule() string {
 	if !r.HasCellDifferences() {
 		return ""
 	}
-	return fmt.Sprintf("Two cells of a table that you picked beforehand differ, %s sure, if %s are at least this far apart, even if their intervals overlap. %s",
-		words.Level(r.Accuracy.Confidence), words.Either(r.FittedSome(), "their unbiased counts", "they"),
-		notes.PickedAfter(r.In(), r.Accuracy.Confidence)) +
-		words.When(r.Uneven(), " If cells have different errors, this is the largest distance of any two.")
+	l := r.In()
+	sure := l.Number(words.Level(r.Accuracy.Confidence))
+	return words.Either(r.FittedSome(),
+		l.Text("Two cells of a table that you picked beforehand differ, %s sure, if their unbiased counts are at least this far apart, even if their intervals overlap.", sure),
+		l.Text("Two cells of a table that you picked beforehand differ, %s sure, if they are at least this far apart, even if their intervals overlap.", sure)) +
+		" " + notes.PickedAfter(l, r.Accuracy.Confidence) +
+		words.When(r.Uneven(), " "+l.Text("If cells have different errors, this is the largest distance of any two."))
 }
 
 // distanceText returns the smallest real difference of two cells, a dash if it is not known.

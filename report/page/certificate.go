@@ -3,35 +3,37 @@ package page
 // This file shows the tables of the certificate, and the sentences around them.
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // NoApprovals is the text if nobody signed.
 func (r View) NoApprovals() string {
+	l := r.In()
 	switch r.Status {
 	case report.Rehearsal:
-		return "none: a rehearsal uses made-up data and asks for none"
+		return l.Text("none: a rehearsal uses made-up data and asks for none")
 	case report.Practice:
-		return "none: a practice account asks for none"
+		return l.Text("none: a practice account asks for none")
 	}
-	return "none in the ledger's entry of the debit; the policy of the account says whether it asks for any"
+	return l.Text("none in the ledger's entry of the debit; the policy of the account says whether it asks for any")
 }
 
 // approvedText says for when a signature stands: for the debit of that day, or until a day.
-func approvedText(debited string, a report.Approval) string {
-	return words.Either(a.Until != "", "standing, until "+a.Until, "debit of "+debited)
+func approvedText(l *language.Language, debited string, a report.Approval) string {
+	return words.Either(a.Until != "", l.Text("standing, until %s", l.Date(a.Until)),
+		l.Text("debit of %s", l.Date(debited)))
 }
 
 // answerers says on what the answer to a hazard rests.
 var answerers = map[report.Answerer]string{
-	report.AnsweredByPlan:  "plan",
-	report.LeftToOffice:    "office",
-	report.LeftToApprovers: "to be weighed",
+	report.AnsweredByPlan:  language.Key("plan"),
+	report.LeftToOffice:    language.Key("office"),
+	report.LeftToApprovers: language.Key("to be weighed"),
 }
 
 // HazardsInOrder returns all hazards, those to be weighed first.
@@ -43,18 +45,20 @@ func (r View) HazardsInOrder() []report.Hazard {
 
 // WeighedText says who weighs hazards, "" if none has to be.
 func (r View) WeighedText() string {
-	return words.When(len(r.Certificate.Weighed()) > 0, "Those who approve or read it weigh the first ones.")
+	return words.When(len(r.Certificate.Weighed()) > 0,
+		r.In().Text("Those who approve or read it weigh the first ones."))
 }
 
 // WholeLoss names the row of the whole release by what differs between neighbours.
 func (r View) WholeLoss() string {
-	g := r.Guarantee
-	return "one " + g.Protects + words.Either(g.Neighbours == "add-remove", " in the data or not, with all attributes",
-		" with all attributes, replaced by any other") + " (the whole release)"
+	l, g := r.In(), r.Guarantee
+	return words.Either(g.Neighbours == "add-remove",
+		l.Text("one %s in the data or not, with all attributes (the whole release)", g.Protects),
+		l.Text("one %s with all attributes, replaced by any other (the whole release)", g.Protects))
 }
 
 // foldLosses merges each run of neighbouring parts with the same loss into one line of a page.
-func foldLosses(parts []report.LossOf) []report.LossOf {
+func foldLosses(l *language.Language, parts []report.LossOf) []report.LossOf {
 	var out []report.LossOf
 	for from := 0; from < len(parts); {
 		to := from + 1
@@ -63,7 +67,7 @@ func foldLosses(parts []report.LossOf) []report.LossOf {
 		}
 		one := parts[from]
 		if more := to - from - 1; more > 0 {
-			one.Of += fmt.Sprintf(" and %d more", more)
+			one.Of = l.Text("%s and %d more", one.Of, more)
 		}
 		out = append(out, one)
 		from = to
@@ -76,7 +80,7 @@ func sameLoss(l report.LossOf, m report.LossOf) bool {
 }
 
 // foldedSensitivities merges equal sensitivities into one with the first measurement and the number of others.
-func foldedSensitivities(all []report.Sensitivity) []report.Sensitivity {
+func foldedSensitivities(l *language.Language, all []report.Sensitivity) []report.Sensitivity {
 	var out []report.Sensitivity
 	count := map[report.Sensitivity]int64{}
 	for _, s := range all {
@@ -86,8 +90,9 @@ func foldedSensitivities(all []report.Sensitivity) []report.Sensitivity {
 		}
 	}
 	for i, s := range out {
-		more := count[report.Sensitivity{Of: s.Of, Text: s.Text}] - 1
-		out[i].Measurement += words.When(more > 0, " and "+budget.Group(more)+" more")
+		if more := count[report.Sensitivity{Of: s.Of, Text: s.Text}] - 1; more > 0 {
+			out[i].Measurement = l.Text("%s and %s more", s.Measurement, budget.Group(more))
+		}
 	}
 	return out
 }

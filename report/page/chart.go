@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/report"
-	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 const (
@@ -18,7 +17,7 @@ const (
 
 // budgetChart is the chart with its bars from the top.
 type budgetChart struct {
-	Of    string // what a bar within a part stands for, such as "table"; "" if no part is divided
+	Of    string // says what a bar stands for; "" if no part is divided
 	Split bool   // whether the spec splits the budget
 	Bars  []budgetBar
 }
@@ -44,7 +43,7 @@ func (r View) BudgetChart() budgetChart {
 		if leaf.Label == "" && len(within) == 1 {
 			leaf.Label = within[0].Label
 		}
-		leaf.Label = cmp.Or(leaf.Label, "whole budget")
+		leaf.Label = cmp.Or(leaf.Label, r.In().Text("whole budget"))
 		c.Bars = append(c.Bars, leaf)
 		if len(within) < 2 {
 			continue
@@ -78,22 +77,23 @@ func leafBars(r *report.Report) []budgetBar {
 	return bars
 }
 
-// barsWithin returns what a group is, and what each group of tables took of one part of the budget. The cost of a table
-// is known if it is a single measurement.
+// barsWithin says what a group is, and returns what each group of tables took of one part of the budget. The cost of a
+// table is known if it is a single measurement.
 func barsWithin(r *report.Report, leaf string) (string, []budgetBar) {
+	l := r.In()
 	if r.Together() {
 		in := func(s report.Strategy) bool { return s.Leaf == leaf }
-		return "group of tables", largestBars(barsOf(r.Strategies, in,
-			func(s report.Strategy) string { return report.PartText(words.FirstOf(s.Tables)) },
-			func(s report.Strategy) float64 { return s.PartOfBudget }), mostWithin, "others")
+		return l.Text("By part, and within it by group of tables."), largestBars(barsOf(r.Strategies, in,
+			func(s report.Strategy) string { return report.PartText(l.FirstOf(s.Tables)) },
+			func(s report.Strategy) float64 { return s.PartOfBudget }), mostWithin, l.Text("others"))
 	}
 	in := func(t report.Table) bool { return t.Leaf == leaf }
 	tables := barsOf(r.Tables, in, func(t report.Table) string { return t.Path }, tablePart)
 	if len(tables) <= mostWithin {
-		return "table", tables
+		return l.Text("By part, and within it by table."), tables
 	}
-	return "marginal", largestBars(barsOf(r.Tables, in, func(t report.Table) string { return t.Marginal }, tablePart),
-		mostWithin, "others")
+	return l.Text("By part, and within it by marginal."), largestBars(barsOf(r.Tables, in,
+		func(t report.Table) string { return t.Marginal }, tablePart), mostWithin, l.Text("others"))
 }
 
 // largestBars keeps the largest bars, and merges the rest into one.

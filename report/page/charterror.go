@@ -4,11 +4,10 @@ package page
 // be used for.
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -35,7 +34,7 @@ type fitPart struct {
 	Name        string
 	Shade       int // 6 for the best, 0 for the last
 	From, Width string
-	Share       float64
+	Share       string
 }
 
 // errorStops are relative margins at equal distances on the scale: each about twice the one before.
@@ -70,7 +69,9 @@ const (
 // FirstErrors returns the tables that are always shown.
 func (p page) FirstErrors() errorTable {
 	rows := p.errorRows()
-	t := errorTable{Name: "Error of each table", Ticks: errorTicks(), Rows: rows, Differences: p.HasCellDifferences()}
+	l := p.In()
+	t := errorTable{Name: l.Text("Error of each table"), Ticks: errorTicks(l), Rows: rows,
+		Differences: p.HasCellDifferences()}
 	if at := slices.IndexFunc(rows, func(r errorRow) bool { return r.Fit != nil }); at >= 0 {
 		t.Key = rows[at].Fit
 	}
@@ -86,15 +87,16 @@ func (p page) MoreErrors() *errorTable {
 	if len(rows) <= mostErrors {
 		return nil
 	}
-	return &errorTable{Name: "Error of each of the other tables", Ticks: errorTicks(), Rows: rows[firstErrors:],
-		Differences: p.HasCellDifferences()}
+	l := p.In()
+	return &errorTable{Name: l.Text("Error of each of the other tables"), Ticks: errorTicks(l),
+		Rows: rows[firstErrors:], Differences: p.HasCellDifferences()}
 }
 
 // errorTicks returns the relative margins that are written above the strips.
-func errorTicks() []tick {
+func errorTicks(l *language.Language) []tick {
 	var all []tick
 	for _, v := range []float64{0.01, 0.1, 1} {
-		all = append(all, tick{Text: words.Relative(v), At: percent(errorAt(v)), Anchor: "middle"})
+		all = append(all, tick{Text: l.Number(words.Relative(v)), At: percent(errorAt(v)), Anchor: "middle"})
 	}
 	return all
 }
@@ -112,8 +114,8 @@ func (p page) errorRows() []errorRow {
 		for k, s := range t.Statistics {
 			if !t.Aside {
 				rows = append(rows, errorRow{ID: words.When(k == 0, tableID(i)), Table: t, Statistic: s, Chart: chart[t.Path],
-					Zero: words.When(s.NoiseCells > 0, zeroID(i, k)), Strip: stripOf(s.Relative),
-					Fit: fitOf(s, t.Cells-t.Impossible)})
+					Zero: words.When(s.NoiseCells > 0, zeroID(i, k)), Strip: stripOf(p.In(), s.Relative),
+					Fit: fitOf(p.In(), s, t.Cells-t.Impossible)})
 			}
 		}
 	}
@@ -121,15 +123,15 @@ func (p page) errorRows() []errorRow {
 }
 
 // stripOf positions relative margins, nil if there are none.
-func stripOf(r *report.RelativeMargin) *errorStrip {
+func stripOf(l *language.Language, r *report.RelativeMargin) *errorStrip {
 	if r == nil {
 		return nil
 	}
 	from, to := errorAt(r.Q10), errorAt(r.Q90)
 	return &errorStrip{
 		From: percent(from), Width: percent(max(to-from, 0.01)), At: percent(errorAt(r.Q50)),
-		Text: fmt.Sprintf("Best tenth of the cells: at most %s; half: at most %s; nine tenths: at most %s.",
-			words.Relative(r.Q10), words.Relative(r.Q50), words.Relative(r.Q90)),
+		Text: l.Text("Best tenth of the cells: at most %s; half: at most %s; nine tenths: at most %s.",
+			l.Number(words.Relative(r.Q10)), l.Number(words.Relative(r.Q50)), l.Number(words.Relative(r.Q90))),
 	}
 }
 
@@ -146,19 +148,23 @@ var pageParts = []linkedText{
 // "pairs/sex (3 of 6)", or as tables not to use.
 func (p page) Links(text string) []linkedText {
 	var out []linkedText
-	from := 0
+	l, from := p.In(), 0
+	unusable := strings.HasPrefix(text, l.Text(notes.NotToUse))
 	for at := range text {
 		if at < from || at > 0 && text[at-1] != ' ' {
 			continue
 		}
-		if i := slices.IndexFunc(pageParts, func(l linkedText) bool { return strings.HasPrefix(text[at:], l.Text) }); i >= 0 {
-			out = append(out, linkedText{Text: text[from:at]}, pageParts[i])
-			from = at + len(pageParts[i].Text)
+		if i := slices.IndexFunc(pageParts, func(part linkedText) bool {
+			return strings.HasPrefix(text[at:], l.Text(part.Text))
+		}); i >= 0 {
+			part := linkedText{l.Text(pageParts[i].Text), pageParts[i].ID}
+			out = append(out, linkedText{Text: text[from:at]}, part)
+			from = at + len(part.Text)
 			continue
 		}
 		for i, t := range p.Tables {
 			rest, named := strings.CutPrefix(text[at:], t.Path)
-			if t.Aside || !named || !strings.HasPrefix(rest, " (") && (!strings.HasPrefix(text, notes.NotToUse) || rest == "" ||
+			if t.Aside || !named || !strings.HasPrefix(rest, " (") && (!unusable || rest == "" ||
 				!strings.ContainsRune(" ,:.", rune(rest[0]))) {
 				continue
 			}
@@ -175,13 +181,13 @@ func (p page) Links(text string) []linkedText {
 
 // fitOf divides the possible cells of a table by what they can be used for: without classes in the spec, by whether the
 // margin is at most a tenth and at most half of the figure, with cells that are shown as 0 last.
-func fitOf(s report.Statistic, cells int64) []fitPart {
+func fitOf(l *language.Language, s report.Statistic, cells int64) []fitPart {
 	if s.Fit != nil {
 		names, shares := make([]string, len(s.Fit)), make([]float64, len(s.Fit))
 		for i, c := range s.Fit {
 			names[i], shares[i] = c.Name, c.Share
 		}
-		return fitParts(names, shares)
+		return fitParts(l, names, shares)
 	}
 	if cells == 0 {
 		return nil
@@ -191,17 +197,18 @@ func fitOf(s report.Statistic, cells int64) []fitPart {
 		r = *s.Relative
 	}
 	above := report.Ratio(r.Cells, cells)
-	return fitParts([]string{"margin at most 10%", "at most 50%", "more", "shown as 0"},
+	names := []string{l.Text("margin at most 10%%"), l.Text("at most 50%%"), l.Text("more"), l.Text("shown as 0")}
+	return fitParts(l, names,
 		[]float64{float64(above * r.Within10), float64(above * (r.Within50 - r.Within10)), float64(above * (1 - r.Within50)),
 			1 - above})
 }
 
 // fitParts places the parts side by side.
-func fitParts(names []string, shares []float64) []fitPart {
+func fitParts(l *language.Language, names []string, shares []float64) []fitPart {
 	var parts []fitPart
 	from := 0.0
 	for i, name := range names {
-		f := fitPart{Name: name, Share: shares[i], From: percent(from), Width: percent(shares[i])}
+		f := fitPart{Name: name, Share: l.Percent(shares[i]), From: percent(from), Width: percent(shares[i])}
 		if i < len(names)-1 {
 			f.Shade = shading.Most - shadeSteps(i, len(names))
 		}
@@ -217,7 +224,7 @@ func shadeSteps(i, classes int) int { return i * (shading.Most - 1) / max(classe
 func (r errorRow) FitText() string {
 	shares := make([]string, len(r.Fit))
 	for i, f := range r.Fit {
-		shares[i] = f.Name + ": " + budget.Percent(f.Share)
+		shares[i] = f.Name + ": " + f.Share
 	}
 	return strings.Join(shares, "; ")
 }

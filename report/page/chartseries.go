@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -96,48 +97,64 @@ func chartsOf(r *report.Report) []seriesChart {
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		for k := range t.Series {
-			all = append(all, chartOf(t, k, fmt.Sprintf("chart-%d", len(all)+1)))
+			all = append(all, chartOf(r.In(), t, k, fmt.Sprintf("chart-%d", len(all)+1)))
 		}
 	}
 	return all
 }
 
 // chartOf draws a series of a table. The first is that of its count, whose scale begins at zero.
-func chartOf(t *report.Table, k int, id string) seriesChart {
+func chartOf(l *language.Language, t *report.Table, k int, id string) seriesChart {
 	s := &t.Series[k]
 	count := t.Statistics[0]
-	title := words.Either(k == 0 && count.Of != "", "Count of "+count.Of, words.Capital(s.What)) +
-		words.When(len(s.Of) > 0, " by "+words.List(s.Of))
+	title := words.Either(k == 0 && count.Of != "", l.Text("Count of %s", count.Of), words.Capital(s.What))
+	if len(s.Of) > 0 {
+		title = l.Text("%s by %s", title, l.List(s.Of))
+	}
 	if k == 0 && t.Title != "" {
 		title = t.Title
 	}
-	title += words.When(t.Cumulative != nil, ", added up along "+words.List(t.TitlesOf(t.Cumulative)))
+	if t.Cumulative != nil {
+		title = l.Text("%s, added up along %s", title, l.List(t.TitlesOf(t.Cumulative)))
+	}
 	c := seriesChart{ID: id, Table: t.Path, Marginal: t.Marginal, Count: k == 0, Series: s, Title: title}
-	c.Caption = words.Level(count.Confidence) + " intervals"
+	c.Caption = l.Text("%s intervals", l.Number(words.Level(count.Confidence)))
 	if k == 0 {
-		c.Caption += ", ±" + words.Margin(count.Margin) + words.When(count.Largest > 0, " at most") +
-			words.When(count.Fitted != nil, " around the unbiased count")
+		c.Caption += ", " + marginText(l, count)
 	} else if f := t.Figures[k-1]; f.HalfWidth != nil {
-		c.Caption += ", typically " + f.HalfText()
+		c.Caption += ", " + l.Text("typically %s", f.HalfText())
 	}
 	switch {
 	case s.Columns != nil:
 		c.drawGrid()
 	case s.Ordered >= leastAlong:
-		c.drawLine(k == 0)
-		c.Caption += ", each for its own point"
+		c.drawLine(l, k == 0)
+		c.Caption += ", " + l.Text("each for its own point")
 		for i := s.Ordered; i < len(s.Points); i++ {
-			c.Caption += fmt.Sprintf("; %s, not on the line: %s", s.Labels[i], s.Points[i].Text())
+			c.Caption += "; " + l.Text("%s, not on the line: %s", s.Labels[i], s.Points[i].Text())
 		}
 	default:
-		c.drawStrip(k == 0)
+		c.drawStrip(l, k == 0)
 	}
-	c.Caption += words.When(k == 0 && count.CellsDifferFrom != 0, "; smallest real difference "+distanceText(count)) + "."
+	c.Caption += words.When(k == 0 && count.CellsDifferFrom != 0,
+		"; "+l.Text("smallest real difference %s", distanceText(count))) + "."
 	return c
 }
 
+// marginText says how wide the intervals of a count are.
+func marginText(l *language.Language, s report.Statistic) string {
+	text := "±" + words.Margin(s.Margin)
+	if s.Largest > 0 {
+		text = l.Text("%s at most", text)
+	}
+	if s.Fitted != nil {
+		text = l.Text("%s around the unbiased count", text)
+	}
+	return text
+}
+
 // summaryText says in a sentence what a line shows.
-func (s seriesChart) summaryText() string {
+func (s seriesChart) summaryText(l *language.Language) string {
 	low, high := -1, -1
 	hidden := map[synth.Flag]int64{}
 	for i, p := range s.Points {
@@ -152,35 +169,36 @@ func (s seriesChart) summaryText() string {
 			high = i
 		}
 	}
-	text := budget.Plural(int64(len(s.Points)), "cell")
+	text := l.Plural(int64(len(s.Points)), "cell")
 	if low >= 0 {
-		text += fmt.Sprintf(": from %s (%s) to %s (%s)", s.Points[low].Text(), s.Labels[low], s.Points[high].Text(),
+		text = l.Text("%s: from %s (%s) to %s (%s)", text, s.Points[low].Text(), s.Labels[low], s.Points[high].Text(),
 			s.Labels[high])
 	}
-	for _, flag := range []synth.Flag{synth.Withheld, synth.Unbounded} {
-		if n := hidden[flag]; n > 0 {
-			text += fmt.Sprintf("; %s %s", budget.Group(n), flag)
-		}
+	if n := hidden[synth.Withheld]; n > 0 {
+		text += "; " + l.Text("%s withheld", budget.Group(n))
 	}
-	return text + ". The list below has every figure."
+	if n := hidden[synth.Unbounded]; n > 0 {
+		text += "; " + l.Text("%s unbounded", budget.Group(n))
+	}
+	return text + ". " + l.Text("The list below has every figure.")
 }
 
 // intervalText returns the interval of a point, "" for none.
-func intervalText(p report.Point) string {
+func intervalText(l *language.Language, p report.Point) string {
 	switch {
 	case p.Low == nil && p.High == nil:
 		return ""
 	case p.Low != nil && p.High != nil && *p.Low == *p.High:
-		return "exact"
+		return l.Text("exact")
 	case p.Low != nil && p.High != nil && *p.Low >= 0:
 		return p.LowText() + "–" + p.HighText()
 	}
-	return p.LowText() + " to " + p.HighText()
+	return l.Text("%s to %s", p.LowText(), p.HighText())
 }
 
-func (c *seriesChart) drawStrip(zero bool) {
+func (c *seriesChart) drawStrip(l *language.Language, zero bool) {
 	sc, ticks := ticksWithin(axisOf(c.Points, zero), axisRunes)
-	strip := &stripChart{Ticks: ticksOf(sc, ticks)}
+	strip := &stripChart{Ticks: ticksOf(l, sc, ticks)}
 	for i, p := range c.Points {
 		row := stripRow{Label: c.Labels[i], Point: p}
 		if p.Value != nil {
@@ -196,10 +214,10 @@ func (c *seriesChart) drawStrip(zero bool) {
 }
 
 // ticksOf positions round numbers, the first and the last within the ends of the axis.
-func ticksOf(s scale, numbers []float64) []tick {
+func ticksOf(l *language.Language, s scale, numbers []float64) []tick {
 	all := make([]tick, len(numbers))
 	for i, v := range numbers {
-		all[i] = tick{Text: words.Figure(v), At: percent(s.position(v)), Anchor: anchorOf(i, len(numbers))}
+		all[i] = tick{Text: l.Number(words.Figure(v)), At: percent(s.position(v)), Anchor: anchorOf(i, len(numbers))}
 	}
 	return all
 }
@@ -215,10 +233,10 @@ func anchorOf(i, of int) string {
 	return "middle"
 }
 
-func (c *seriesChart) drawLine(zero bool) {
+func (c *seriesChart) drawLine(l *language.Language, zero bool) {
 	points := c.Points[:c.Ordered]
 	sc, ticks := axisOf(points, zero).roundTicks(5)
-	line := &lineChart{Text: c.summaryText(), Plot: linePlot, Foot: linePlot + 34, Height: linePlot + 40}
+	line := &lineChart{Text: c.summaryText(l), Plot: linePlot, Foot: linePlot + 34, Height: linePlot + 40}
 	x := func(i int) int { return int(math.Round(float64(i) / float64(len(points)-1) * 1000)) }
 	y := func(v float64) int { return int(math.Round((1 - sc.position(v)) * 1000)) }
 	var path, band strings.Builder
@@ -252,8 +270,8 @@ func (c *seriesChart) drawLine(zero bool) {
 	turn()
 	line.Line, line.Band = path.String(), band.String()
 	for _, v := range ticks {
-		line.Up = append(line.Up,
-			tick{Text: words.Figure(v), At: strconv.Itoa(int(math.Round((1-sc.position(v))*linePlot)) + 16)})
+		line.Up = append(line.Up, tick{Text: l.Number(words.Figure(v)),
+			At: strconv.Itoa(int(math.Round((1-sc.position(v))*linePlot)) + 16)})
 	}
 	longest := 0
 	for _, t := range line.Up {

@@ -1,20 +1,20 @@
 package page
 
 import (
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
-	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // This file describes tables that judge bounds or rules.
 
 // asideText says what a table that judges bounds or rules is for.
-func asideText(t report.Table) string {
+func asideText(l *language.Language, t report.Table) string {
 	if t.Counts != "" {
-		return "counts " + t.Counts
+		return l.Text("counts %s", t.Counts)
 	}
 	var names []string
 	for _, f := range t.Figures {
 		names = append(names, f.What)
 	}
-	return "to judge a range by: " + words.List(names)
+	return l.Text("to judge a range by: %s", l.List(names))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
@@ -21,7 +22,8 @@ func (r View) Targets() []target {
 		if t.Target == nil {
 			continue
 		}
-		asked, reached := t.Target.String(), "±"+budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4)
+		asked := t.Target.String()
+		reached := "±" + r.In().Number(budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4))
 		at := slices.IndexFunc(all, func(of target) bool { return of.Asked == asked && of.Reached == reached })
 		if at < 0 {
 			all = append(all, target{t.Path, asked, reached})
@@ -37,10 +39,12 @@ func (r View) Banded() bool {
 	return slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Band != "" })
 }
 
-// bands says what the bands mean.
-const bands = "A band compares the noise with an average cell: the rows that the spec expects, spread evenly over the possible cells. Good: the margin is at most a tenth of it. Usable: the standard error is at most half of it. Weak: more. Mostly noise: more than half of the cells are expected to be off by more than an average cell."
+// bandsText says what the bands mean.
+func bandsText(l *language.Language) string {
+	return l.Text("A band compares the noise with an average cell: the rows that the spec expects, spread evenly over the possible cells. Good: the margin is at most a tenth of it. Usable: the standard error is at most half of it. Weak: more. Mostly noise: more than half of the cells are expected to be off by more than an average cell.")
+}
 
 // Bands says what the bands mean, "" if there are none.
 func (r View) Bands() string {
-	return words.When(r.Banded(), bands)
+	return words.When(r.Banded(), bandsText(r.In()))
 }

@@ -5,6 +5,7 @@ package page
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"slices"
@@ -21,8 +22,8 @@ import (
 )
 
 // cellsText returns a number of cells with its share of all.
-func cellsText(n, of int64) string {
-	return words.Either(n == 0, "0", fmt.Sprintf("%s (%s)", budget.Group(n), budget.Percent(report.Ratio(n, of))))
+func cellsText(l *language.Language, n, of int64) string {
+	return words.Either(n == 0, "0", fmt.Sprintf("%s (%s)", budget.Group(n), l.Percent(report.Ratio(n, of))))
 }
 
 //go:embed report.html.tmpl
@@ -47,36 +48,46 @@ var scriptText string
 func templateFunctions(l *language.Language) map[string]any {
 	return map[string]any{
 		"t":        l.Text, // a message of the catalogue
+		"language": func() *language.Language { return l },
+		"date":     l.Date,
+		"digits":   l.Number,
 		"group":    budget.Group,
-		"number":   words.Number,
+		"number":   func(n json.Number) string { return l.Number(words.Number(n)) },
 		"margin":   words.Margin,
-		"decimal":  words.Decimal,
-		"bound":    describe.Bound,
-		"share":    budget.Percent,
-		"relative": words.Relative,
-		"level":    words.Level,
-		"noise":    noiseText,
-		"error":    errorText,
-		"source":   sourceText,
-		"chance":   chanceText,
+		"decimal":  func(v float64) string { return l.Number(words.Decimal(v)) },
+		"bound":    func(e plan.Equivalent) string { return l.Number(describe.Bound(e)) },
+		"share":    l.Percent,
+		"relative": func(v float64) string { return l.Number(words.Relative(v)) },
+		"noise":    func(m report.Mechanism) string { return noiseText(l, m) },
+		"error":    func(s report.Statistic) string { return errorText(l, s) },
+		"source":   func(s report.Statistic) string { return sourceText(l, s) },
+		"chance":   func(s report.Statistic) string { return l.Number(words.Level(s.Attained)) },
 		"distance": distanceText,
-		"verdict":  report.Table.Verdict,
-		"zeros":    zerosOf,
+		"verdict":  func(t report.Table, s report.Statistic) string { return verdictText(l, t.Verdict(s)) },
+		"zeros":    func(t report.Table, s report.Statistic) string { return zerosOf(l, t, s) },
 		"list":     joinLabels,
-		"law":      lawText,
-		"folded":   foldLosses,
-		"fraction": percentOf,
+		"law":      func(m report.Mechanism) string { return lawText(l, m) },
+		"folded":   func(parts []report.LossOf) []report.LossOf { return foldLosses(l, parts) },
+		"fraction": func(text string) string { return l.Number(formatNearest(text, budget.Percent)) },
 		"capital":  words.Capital,
-		"signed":   words.Signed,
+		"signed":   func(v float64) string { return l.Number(words.Signed(v)) },
 		"part":     report.PartText,
-		"once":     foldedSensitivities,
-		"of":       cellsText,
-		"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
-		"approved": approvedText,
-		"answerer": func(h report.Hazard) string { return answerers[h.AnsweredBy] },
-		"amount":   func(block report.Mechanism) string { return report.Amount{Rho: block.Parameter}.String() },
+		"once":     func(all []report.Sensitivity) []report.Sensitivity { return foldedSensitivities(l, all) },
+		"of":       func(n, of int64) string { return cellsText(l, n, of) },
+		"charts":   func(n int) string { return l.Plural(int64(n), "more chart") },
+		"tables":   func(n int) string { return l.Plural(int64(n), "more table") },
+		"rounds":   func(n int) string { return l.Plural(int64(n), "round") },
+		"status":   func(s report.Status) string { return l.Text(string(s)) },
+		"approved": func(debited string, a report.Approval) string { return approvedText(l, debited, a) },
+		"answerer": func(h report.Hazard) string { return l.Text(answerers[h.AnsweredBy]) },
+		"amount": func(block report.Mechanism) string {
+			return l.Number(report.Amount{Rho: block.Parameter}.String())
+		},
 	}
 }
+
+// The statuses, which are shown as messages.
+var _ = []string{language.Key("release"), language.Key("practice"), language.Key("rehearsal")}
 
 // inEach returns a function that makes something once for each language, when it is first needed.
 func inEach[T any](make func(*language.Language) T) func(*language.Language) T {
@@ -93,12 +104,13 @@ var pageTemplate = inEach(func(l *language.Language) *template.Template {
 		"style":      func() template.CSS { return template.CSS(styleText) },
 		"mapStyle":   func() template.CSS { return template.CSS(mapStyleText) },
 		"chartStyle": func() template.CSS { return template.CSS(chartStyleText) },
-		"join":       words.List,
+		"join":       l.List,
 		"keep":       keepTogether,
 		"code":       codeSpans,
 		"script":     func() template.JS { return template.JS(scriptText) },
 		"policy":     func() string { return contentPolicy },
-		"interval":   intervalText,
+		"interval":   func(p report.Point) string { return intervalText(l, p) },
+		"markup":     func(text string) template.HTML { return template.HTML(text) }, // of a message without arguments
 		"steps":      func(path string) []string { return strings.Split(path, "/") },
 		"add":        func(a, b int) int { return a + b },
 	}).Parse(chartsText + pageText))
@@ -153,14 +165,15 @@ func (p page) MoreCharts() []seriesChart {
 
 // ChartsText says how to read the charts, and which tables have none.
 func (p page) ChartsText() string {
+	l := p.In()
 	if p.Charts == nil {
-		return "No table is small enough to be drawn cell by cell."
+		return l.Text("No table is small enough to be drawn cell by cell.")
 	}
 	left := len(report.TablesWhere(p.Tables, func(t report.Table) bool { return !t.Aside && t.Series == nil }))
-	return "Published figures, noise included. Bars, bands and small numbers are intervals that hold the exact figure, before sampling and response error. Darker cells, on a dark page lighter ones, are larger. ○, a hollow dot or hatching: could be zero, or has no figure." +
-		words.When(p.FittedSome(), " Where counts were made to add up, the interval is that of the unbiased count, and the figure can lie outside.") +
-		words.When(left > 0, fmt.Sprintf(" %s too large, or too many, to be drawn.",
-			words.Either(left == 1, "1 table is", budget.Group(int64(left))+" tables are")))
+	return l.Text("Published figures, noise included. Bars, bands and small numbers are intervals that hold the exact figure, before sampling and response error. Darker cells, on a dark page lighter ones, are larger. ○, a hollow dot or hatching: could be zero, or has no figure.") +
+		words.When(p.FittedSome(), " "+l.Text("Where counts were made to add up, the interval is that of the unbiased count, and the figure can lie outside.")) +
+		words.When(left == 1, " "+l.Text("1 table is too large, or too many, to be drawn.")) +
+		words.When(left > 1, " "+l.Text("%s tables are too large, or too many, to be drawn.", budget.Group(int64(left))))
 }
 
 // tile is a number that summarises the release.
@@ -168,33 +181,39 @@ type tile struct{ Name, Value, Note string }
 
 // Tiles returns what the release promises and how good it is, each as one number.
 func (p page) Tiles() []tile {
-	m := p.Guarantee.Meaning
-	changed := words.Either(p.Guarantee.Replaced(), "whatever its values are", "whether in the data or not")
+	l, m := p.In(), p.Guarantee.Meaning
+	changed := words.Either(p.Guarantee.Replaced(), l.Text("whatever its values are"),
+		l.Text("whether in the data or not"))
 	return []tile{
-		{"Cost", keepTogether(shortAmount(p.Budget.Asked)), p.payerText()},
-		{"One " + p.Guarantee.Protects + " changes the chance of a result at most", m.Factor + "-fold", changed},
-		{"An attacker guesses right at most", budget.Percent(m.Guess), "of the time; without the release 50%"},
+		{l.Text("Cost"), keepTogether(l.Number(shortAmount(p.Budget.Asked))), p.payerText()},
+		{l.Text("One %s changes the chance of a result at most", p.Guarantee.Protects),
+			l.Text("%s-fold", l.Number(m.Factor)), changed},
+		{l.Text("An attacker guesses right at most"), l.Percent(m.Guess),
+			l.Text("of the time; without the release 50%%")},
 		p.accuracyTile(),
 	}
 }
 
 // payerText says who paid.
 func (p page) payerText() string {
+	l := p.In()
 	switch p.Status {
 	case report.Rehearsal:
-		return "spent of no account: the data were made up"
+		return l.Text("spent of no account: the data were made up")
 	case report.Practice:
-		return "charged to practice account " + p.Budget.Receipt.Account
+		return l.Text("charged to practice account %s", p.Budget.Receipt.Account)
 	}
-	return "charged to account " + p.Budget.Receipt.Account
+	return l.Text("charged to account %s", p.Budget.Receipt.Account)
 }
 
 // accuracyTile says how far the published numbers may be from the exact ones, for the first group of numbers if the
 // report tells groups apart. A release without tables has no such margin: its tile says how many rows it made.
 func (p page) accuracyTile() tile {
+	l := p.In()
 	if len(p.Tables) == 0 {
 		m := p.Microdata[0]
-		return tile{"Rows drawn from a model", budget.Group(m.Rows), "with no margin for what is counted in them"}
+		return tile{l.Text("Rows drawn from a model"), budget.Group(m.Rows),
+			l.Text("with no margin for what is counted in them")}
 	}
 	a, numbers := p.Accuracy, notes.NumbersText(p.In(), p.Tables)
 	if len(a.Groups) > 0 {
@@ -203,15 +222,18 @@ func (p page) accuracyTile() tile {
 	}
 	value := "±" + words.Margin(a.Margin)
 	if len(report.SparseIn(p.Tables)) == len(p.Tables) {
-		return tile{"A cell's noisy count is off by at most", value, fmt.Sprintf("in %s of cells, published or not",
-			p.Chance())}
+		return tile{l.Text("A cell's noisy count is off by at most"), value,
+			l.Text("in %s of cells, published or not", p.Chance())}
 	}
-	note := "in " + p.Chance() + " of cases" + words.When(!a.OneMargin, ", in the least exact table") +
-		words.When(a.Numbers > 1, fmt.Sprintf("; there are %s %s", budget.Group(a.Numbers), numbers))
-	name := words.Either(numbers == "numbers", "A number", "A count") + " is off by at most"
-	if m := report.AdjustmentOf(p.Tables); m.Most > 0 && len(p.Accuracy.Groups) == 0 {
-		name = "Before adding up, " + strings.ToLower(name[:1]) + name[1:]
-		note += fmt.Sprintf("; adding up moved counts by up to %s", words.Margin(m.Most))
+	note := words.Either(a.OneMargin, l.Text("in %s of cases", p.Chance()),
+		l.Text("in %s of cases, in the least exact table", p.Chance())) +
+		words.When(a.Numbers > 1, "; "+l.Text("there are %s %s", budget.Group(a.Numbers), numbers))
+	counts := len(a.Groups) > 0 || p.Figured() != nil
+	name := words.Either(counts, l.Text("A count is off by at most"), l.Text("A number is off by at most"))
+	if m := report.AdjustmentOf(p.Tables); m.Most > 0 && len(a.Groups) == 0 {
+		name = words.Either(counts, l.Text("Before adding up, a count is off by at most"),
+			l.Text("Before adding up, a number is off by at most"))
+		note += "; " + l.Text("adding up moved counts by up to %s", words.Margin(m.Most))
 	}
 	return tile{name, value, note}
 }
@@ -235,45 +257,46 @@ func (r View) Outlooks() []pattern {
 	for _, o := range describe.Outlooks(planned) {
 		all = append(all, labelled{o.Tables, o.Text})
 	}
-	return patternsOf(all)
+	return patternsOf(r.In(), all)
 }
 
 // noiseText names the noise distribution with its parameter in the field's letters.
-func noiseText(m report.Mechanism) string {
+func noiseText(l *language.Language, m report.Mechanism) string {
 	kind := budget.Kind(m.Kind)
 	if kind.Name() != "" {
-		return kind.Name() + ", " + kind.ParameterName() + " = " + nearText(m.Parameter)
+		return l.Text(kind.Name()) + ", " + kind.ParameterName() + " = " +
+			l.Number(formatNearest(m.Parameter, words.Decimal))
 	}
-	l, ok := otherMechanisms[kind]
+	other, ok := otherMechanisms[kind]
 	if !ok {
 		return m.Kind + ", " + m.Parameter
 	}
-	return l.name + ", " + l.letter + " = " + words.RoundedUp(m.Parameter)
+	return l.Text(other.name) + ", " + other.letter + " = " + l.Number(words.RoundedUp(m.Parameter))
 }
 
+// The word for the parameter of a law, which is shown as a message.
+var _ = language.Key("scale")
+
 // lawText names only the noise distribution.
-func lawText(m report.Mechanism) string {
+func lawText(l *language.Language, m report.Mechanism) string {
 	kind := budget.Kind(m.Kind)
 	if word := kind.ParameterWord(); kind.Name() != "" {
-		return kind.Name() + ", " + words.When(word != "", word+" ") + kind.ParameterName()
+		return l.Text(kind.Name()) + ", " + words.When(word != "", l.Text(word)+" ") + kind.ParameterName()
 	}
-	l, ok := otherMechanisms[kind]
+	other, ok := otherMechanisms[kind]
 	if !ok {
 		return m.Kind
 	}
-	return l.name + ", " + l.letter
+	return l.Text(other.name) + ", " + other.letter
 }
 
 // otherMechanisms names mechanisms that add no noise, each with its parameter in the field's letters. The parameter is
 // rounded up.
 var otherMechanisms = map[budget.Kind]struct{ name, letter string }{
-	budget.ExponentialMechanism: {"exponential mechanism", "ε"},
-	budget.ExponentialQuantiles: {"quantiles by the exponential mechanism", "θ"},
-	budget.AdaptiveBlock:        {"adaptive block", "ρ"},
+	budget.ExponentialMechanism: {language.Key("exponential mechanism"), "ε"},
+	budget.ExponentialQuantiles: {language.Key("quantiles by the exponential mechanism"), "θ"},
+	budget.AdaptiveBlock:        {language.Key("adaptive block"), "ρ"},
 }
-
-// nearText shows an exact number in four significant digits.
-func nearText(text string) string { return formatNearest(text, words.Decimal) }
 
 // formatNearest writes the float64 nearest to an exact number; a text that is not a number is returned unchanged.
 func formatNearest(text string, write func(float64) string) string {
@@ -287,38 +310,36 @@ func formatNearest(text string, write func(float64) string) string {
 
 // sourceText says what a figure was made from: the noise of its only measurement, the table that it sums, or the number
 // of measurements and their noise.
-func sourceText(s report.Statistic) string {
+func sourceText(l *language.Language, s report.Statistic) string {
 	switch {
 	case s.Mechanism != nil:
-		return noiseText(*s.Mechanism)
+		return noiseText(l, *s.Mechanism)
 	case s.SumOf != "":
-		return "sums of " + s.SumOf
+		return l.Text("sums of %s", s.SumOf)
 	}
-	return budget.Plural(int64(s.Measurements), "measurement") + ", " + noisesText(s.Noise)
+	return l.Plural(int64(s.Measurements), "measurement") + ", " + noisesText(l, s.Noise)
 }
 
 // noisesText names kinds of noise.
-func noisesText(kinds []string) string {
+func noisesText(l *language.Language, kinds []string) string {
+	if len(kinds) == 0 {
+		return ""
+	}
 	names := make([]string, len(kinds))
 	for i, kind := range kinds {
-		names[i] = budget.Kind(kind).Name()
+		names[i] = l.Text(budget.Kind(kind).Name())
 	}
-	return strings.Join(names, " and ")
+	return andText(l, names)
 }
 
 // errorText returns the standard error, with the largest if cells differ.
-func errorText(s report.Statistic) string {
-	return words.Decimal(s.StandardError) + words.When(s.Largest > 0, ", at most "+words.Decimal(s.Largest))
+func errorText(l *language.Language, s report.Statistic) string {
+	return words.Either(s.Largest > 0, l.Text("%s, at most %s", l.Number(words.Decimal(s.StandardError)),
+		l.Number(words.Decimal(s.Largest))), l.Number(words.Decimal(s.StandardError)))
 }
-
-// chanceText returns the least probability with which one number lies within its margin.
-func chanceText(s report.Statistic) string { return words.Level(s.Attained) }
 
 // keepTogether prevents a line break between a symbol, its equals sign and its value.
 func keepTogether(s string) string { return strings.ReplaceAll(s, " = ", "\u00a0=\u00a0") }
-
-// percentOf shows an exact share as a percentage.
-func percentOf(text string) string { return formatNearest(text, budget.Percent) }
 
 // span is a piece of text that may be code.
 type span struct {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -21,7 +20,7 @@ var markdownText string
 var markdownTemplate = inEach(func(l *language.Language) *template.Template {
 	return template.Must(template.New("markdown").Funcs(templateFunctions(l)).Funcs(template.FuncMap{
 		"plain": plainText,
-		"cost":  costText,
+		"cost":  func(s report.Statistic) string { return costText(l, s) },
 		"fence": codeFence,
 		"whole": func(s string) string { return strings.TrimSuffix(s, "\n") },
 	}).Parse(markdownText))
@@ -37,14 +36,14 @@ func Markdown(r *report.Report) []byte {
 }
 
 // costText returns the share of the budget that a figure cost, if that cost is its own.
-func costText(s report.Statistic) string {
+func costText(l *language.Language, s report.Statistic) string {
 	switch {
 	case s.SumOf != "":
 		return "–"
 	case s.Mechanism == nil:
-		return "shared"
+		return l.Text("shared")
 	}
-	return budget.Percent(s.PartOfBudget)
+	return l.Percent(s.PartOfBudget)
 }
 
 // markupEscapes escapes the characters that start markup within a line, or separate the cells of a table. Backquotes

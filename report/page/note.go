@@ -3,8 +3,6 @@ package page
 // This file repeats notes next to the figures that they are about.
 
 import (
-	"fmt"
-
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
@@ -27,8 +25,9 @@ func (r View) OfUnbiased() string {
 	if m.Cells == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Where counts were made to add up, margins, chances, intervals and verdicts are of %[1]s_unbiased, what they were before. The published %[1]s was moved from there, and can lie outside of its interval: the note “%[2]s” says how far it was moved, table by table.",
-		m.Name, report.NoteOnAddingUp)
+	l := r.In()
+	return l.Text("Where counts were made to add up, margins, chances, intervals and verdicts are of %[1]s_unbiased, what they were before. The published %[1]s was moved from there, and can lie outside of its interval: the note “%[2]s” says how far it was moved, table by table.",
+		m.Name, l.Text(report.NoteOnAddingUp))
 }
 
 // Agreement returns the notes on which tables agree, none if every table was measured separately.

@@ -3,11 +3,9 @@ package page
 // This file writes the opening: what every reader should know about a release, in the order of a first page.
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -20,12 +18,15 @@ func (r View) MicrodataSentence() string {
 		return ""
 	}
 	var parts []string
+	l := r.In()
 	for _, m := range r.Microdata {
-		parts = append(parts, fmt.Sprintf("%s of microdata of table %s", budget.Plural(m.Rows, "row"), m.Table))
+		parts = append(parts, l.Text("%s of microdata of table %s", l.Plural(m.Rows, "row"), m.Table))
 	}
-	return fmt.Sprintf("%s %s: drawn from a model, nobody's rows, and without any margin of error (%s).",
-		words.Either(len(r.Tables) == 0, "Published are", "Beside the tables there are"), words.List(parts),
-		report.ModelOnly)
+	list, only := l.List(parts), l.Text(report.ModelOnly)
+	return words.Either(len(r.Tables) == 0,
+		l.Text("Published are %s: drawn from a model, nobody's rows, and without any margin of error (%s).", list, only),
+		l.Text("Beside the tables there are %s: drawn from a model, nobody's rows, and without any margin of error (%s).",
+			list, only))
 }
 
 // Opening returns what the figures are about, what is promised to those in the data, and how close the figures are to
@@ -41,7 +42,7 @@ func (r View) singleColumnTexts() []string {
 	var all []string
 	for _, m := range r.Microdata {
 		if m.Block != nil && len(m.Together()) == 0 {
-			all = append(all, fmt.Sprintf(
+			all = append(all, r.In().Text(
 				"The microdata of %s show each column by itself: no two columns were measured together, and the rows say nothing of how columns depend on each other.",
 				m.Table))
 		}
@@ -64,15 +65,17 @@ func (r View) allUsableText() []string {
 		return nil
 	}
 	_, cells, _ := r.CouldBeZero()
-	return []string{words.Either(cells == 0, "Every table can be used, and no possible cell could be zero.",
-		"Every table can be used: the noise is small compared with its average cell.")}
+	l := r.In()
+	return []string{words.Either(cells == 0, l.Text("Every table can be used, and no possible cell could be zero."),
+		l.Text("Every table can be used: the noise is small compared with its average cell."))}
 }
 
 // Subject says which population and period the figures are about.
 func (r View) Subject() string {
-	return words.Either(r.Population == "", "The spec does not say which population these figures are about.",
-		asSentence("These figures are about "+words.OneRow(r.Population))) +
-		words.When(r.Period != "", " "+asSentence("Their period is "+words.OneRow(r.Period)))
+	l := r.In()
+	return words.Either(r.Population == "", l.Text("The spec does not say which population these figures are about."),
+		asSentence(l.Text("These figures are about %s", words.OneRow(r.Population)))) +
+		words.When(r.Period != "", " "+asSentence(l.Text("Their period is %s", words.OneRow(r.Period))))
 }
 
 // asSentence adds a full stop to a text, unless it ends like a sentence.

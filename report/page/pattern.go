@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/internal/language"
 )
 
 // labelled is a text about one or more tables.
@@ -28,14 +28,14 @@ type patternRow struct {
 	Values []string
 }
 
-// numberPattern matches a number in a sentence, with its sign and its unit.
-var numberPattern = regexp.MustCompile(`[±−]?\b[0-9][0-9\x{202f}]*(\.[0-9]+)?(e-[0-9]+)?\b%?`)
+// numberPattern matches a number in a sentence, with its sign and its unit, in every language.
+var numberPattern = regexp.MustCompile(`[±−]?\b[0-9][0-9\x{202f}]*([.,][0-9]+)?(e-[0-9]+)?\b(\x{202f}?%)?`)
 
 // mostLetters is the number of numbers up to which a text becomes a pattern.
 const mostLetters = 12
 
 // patternsOf groups texts that differ in nothing but their numbers, in the order of their first.
-func patternsOf(all []labelled) []pattern {
+func patternsOf(l *language.Language, all []labelled) []pattern {
 	var order []string
 	groups := map[string][]labelled{}
 	for _, one := range all {
@@ -47,13 +47,13 @@ func patternsOf(all []labelled) []pattern {
 	}
 	var out []pattern
 	for _, frame := range order {
-		out = append(out, patternOf(groups[frame])...)
+		out = append(out, patternOf(l, groups[frame])...)
 	}
 	return out
 }
 
 // patternOf makes a pattern of texts that differ in nothing but their numbers, or one for each text if too many differ.
-func patternOf(texts []labelled) []pattern {
+func patternOf(l *language.Language, texts []labelled) []pattern {
 	values := make([][]string, len(texts))
 	for i, one := range texts {
 		values[i] = numberPattern.FindAllString(one.Text, -1)
@@ -78,7 +78,7 @@ func patternOf(texts []labelled) []pattern {
 		}
 		return out
 	}
-	p := pattern{Label: words.FirstOf(labels)}
+	p := pattern{Label: l.FirstOf(labels)}
 	k := -1
 	p.Text = numberPattern.ReplaceAllStringFunc(texts[0].Text, func(v string) string {
 		k++

@@ -5,7 +5,6 @@ package page
 import (
 	"bytes"
 	_ "embed"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,10 +28,10 @@ var readmeTemplate = inEach(func(l *language.Language) *template.Template {
 		"sql":        func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" },
 		"identifier": func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` },
 		"line":       func(s string) string { return strings.Repeat("=", len([]rune(s))) },
-		"underline":  func(s string) string { return strings.Repeat("-", len([]rune(s))) },
+		"head":       func(s string) string { return s + "\n" + strings.Repeat("-", len([]rune(s))) },
 		"oneRow":     words.OneRow,
-		"level":      words.Level,
 		"capital":    words.Capital,
+		"date":       l.Date,
 	}).Parse(readmeText))
 })
 
@@ -70,23 +69,23 @@ type column struct {
 type kind struct{ Name, Text string }
 
 func readmePageOf(r *report.Report) readmePage {
-	p := readmePage{View: View{r}}
+	p, l := readmePage{View: View{r}}, r.In()
 	var unbiased []string
 	for _, t := range r.Tables {
 		if t.Title != "" {
 			p.Titled = append(p.Titled, kind{t.Path, t.Title})
 		}
 		if t.Aside {
-			p.Asides = append(p.Asides, kind{t.Path, asideText(t)})
+			p.Asides = append(p.Asides, kind{t.Path, asideText(l, t)})
 		}
 		for _, s := range t.Statistics {
-			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.Rounded(), fittedFrom(s)}); !t.Aside &&
+			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.Rounded(), fittedFrom(l, s)}); !t.Aside &&
 				!slices.Contains(p.Statistics, f) {
 				p.Statistics = append(p.Statistics, f)
 			}
 		}
 		for _, f := range t.Figures {
-			if k := (kind{f.Name, fmt.Sprintf("%s, in %s", f.What, f.Unit)}); !slices.Contains(p.Kinds, k) {
+			if k := (kind{f.Name, l.Text("%s, in %s", f.What, f.Unit)}); !slices.Contains(p.Kinds, k) {
 				p.Kinds = append(p.Kinds, k)
 			}
 			if f.Unbiased && !slices.Contains(unbiased, f.Name) {
@@ -104,14 +103,14 @@ func readmePageOf(r *report.Report) readmePage {
 }
 
 // fittedFrom says what a count is that was adjusted to add up.
-func fittedFrom(s report.Statistic) string {
+func fittedFrom(l *language.Language, s report.Statistic) string {
 	switch {
 	case s.Fitted == nil:
 		return ""
 	case s.Fitted.Way == plan.Tabulated:
-		return "how many rows of the microdata are in the cell, so that it adds up with the other tables: a model's figure, as those rows are"
+		return l.Text("how many rows of the microdata are in the cell, so that it adds up with the other tables: a model's figure, as those rows are")
 	}
-	return "the noisy figure, rounded and fitted to add up with the other tables"
+	return l.Text("the noisy figure, rounded and fitted to add up with the other tables")
 }
 
 // joiners are characters of zero width that join or separate letters, as the writing of Persian and Hindi requires.

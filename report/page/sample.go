@@ -1,8 +1,6 @@
 package page
 
 import (
-	"fmt"
-
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
@@ -11,9 +9,10 @@ import (
 
 // errorHolds says what the standard errors include and what they do not.
 func (r View) errorHolds() string {
+	l := r.In()
 	return words.Either(r.Guarantee.Sample != "",
-		"The standard errors hold the noise and the drawing of the sample; response error is not in them.",
-		"Sampling and response error do not enter into it.")
+		l.Text("The standard errors hold the noise and the drawing of the sample; response error is not in them."),
+		l.Text("Sampling and response error do not enter into it."))
 }
 
 // errorsOf says what the errors are caused by.
@@ -24,13 +23,13 @@ func (r View) errorsOf() string {
 // AttributeLoss explains the rows of the losses of attributes, and how these can be larger than the loss of the whole
 // release.
 func (r View) AttributeLoss() string {
-	g := r.Guarantee
-	return fmt.Sprintf("What somebody who knows everything else about a %s can learn about one attribute: the loss if that one value changes. The last row is for the whole %[1]s at once.",
+	l, g := r.In(), r.Guarantee
+	return l.Text("What somebody who knows everything else about a %s can learn about one attribute: the loss if that one value changes. The last row is for the whole %[1]s at once.",
 		g.Protects) +
-		words.Either(g.Sample != "", " All are as if everyone were drawn for the sample.",
+		words.Either(g.Sample != "", " "+l.Text("All are as if everyone were drawn for the sample."),
 			words.When(g.Neighbours == "add-remove",
-				fmt.Sprintf(" That row is about being in the data or not. Another value is a larger step, one %s taken away and one added, so an attribute can lose more than that row; so can a %[1]s whose whole record changes: up to twice the ε if it is pure, up to four times the ρ.",
-					g.Protects))) + " Rounded up."
+				" "+l.Text("That row is about being in the data or not. Another value is a larger step, one %s taken away and one added, so an attribute can lose more than that row; so can a %[1]s whose whole record changes: up to twice the ε if it is pure, up to four times the ρ.",
+					g.Protects))) + " " + l.Text("Rounded up.")
 }
 
 // sampleNotes say that a plan's errors exclude the sampling error.

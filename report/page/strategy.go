@@ -13,10 +13,12 @@ import (
 // that were considered.
 func (r View) HowMeasured() []pattern {
 	var all []labelled
+	l := r.In()
 	for _, s := range r.shownStrategies() {
-		all = append(all, labelled{words.When(s.Leaf != "", "Part "+s.Leaf+": ") + s.Names(), s.Text})
+		label := words.Either(s.Leaf == "", s.Names(), l.Text("Part %s: %s", s.Leaf, s.Names()))
+		all = append(all, labelled{label, s.Text})
 	}
-	return patternsOf(all)
+	return patternsOf(l, all)
 }
 
 func (r View) shownStrategies() []report.Strategy {
@@ -28,7 +30,7 @@ func (r View) shownStrategies() []report.Strategy {
 // Undecided says why a way with a larger error was taken, "" if none was.
 func (r View) Undecided() string {
 	return words.When(slices.ContainsFunc(r.shownStrategies(), report.Strategy.Outdone),
-		"Where another way has the smaller error, it was not decisive: the planner weighs all tables of the release together, as the spec weights them, and prefers tables that agree where levels of one column are used side by side.")
+		r.In().Text("Where another way has the smaller error, it was not decisive: the planner weighs all tables of the release together, as the spec weights them, and prefers tables that agree where levels of one column are used side by side."))
 }
 
 // isAside reports whether a strategy is of tables that judge bounds and rules.

@@ -4,23 +4,38 @@ package page
 // be added up.
 
 import (
-	"strings"
-
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // AddedUp returns a sentence each about the rows of cumulative tables and of tables that are made to be summed.
 func (r View) AddedUp() []string {
 	var cumulative, ranges words.TablesByText
+	l := r.In()
 	for _, t := range r.Tables {
 		if len(t.Cumulative) > 0 {
-			cumulative.Add(strings.Join(t.Cumulative, " and "), t.Path)
+			cumulative.Add(andText(l, t.Cumulative), t.Path)
 		}
 		if len(t.Ranges) > 0 {
-			ranges.Add(strings.Join(t.Ranges, " and "), t.Path)
+			ranges.Add(andText(l, t.Ranges), t.Path)
 		}
 	}
 	return append(
-		cumulative.Sentences("In %s a row counts those that have its category of %s or one before it: it is already added up, so do not add its rows."),
-		ranges.Sentences("In %s a row counts those of its own category; it is there for sums of neighbours along %s, which `dprelease query` adds up with their error.")...)
+		cumulative.Say(func(tables []string, of string) string {
+			return l.Text("In %s a row counts those that have its category of %s or one before it: it is already added up, so do not add its rows.",
+				l.FirstFew(tables), of)
+		}),
+		ranges.Say(func(tables []string, of string) string {
+			return l.Text("In %s a row counts those of its own category; it is there for sums of neighbours along %s, which `dprelease query` adds up with their error.",
+				l.FirstFew(tables), of)
+		})...)
+}
+
+// andText joins names with "and".
+func andText(l *language.Language, names []string) string {
+	text := names[0]
+	for _, name := range names[1:] {
+		text = l.Text("%s and %s", text, name)
+	}
+	return text
 }

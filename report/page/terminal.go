@@ -161,7 +161,7 @@ func (r View) terminalTables(p *screen.Page, all bool) {
 
 // tableRow returns the row of one count.
 func (r View) tableRow(t report.Table, s report.Statistic, named bool) []screen.Cell {
-	row := screen.Cells(t.Path)
+	row, l := screen.Cells(t.Path), r.In()
 	if named {
 		row = append(row, screen.Cells(s.Name)...)
 	}
@@ -176,7 +176,8 @@ func (r View) tableRow(t report.Table, s report.Statistic, named bool) []screen.
 			screen.Cell{Text: percentDown(s.Relative.Within10)})
 	}
 	verdict := t.Verdict(s)
-	return append(row, screen.Cell{Text: zerosOf(t, s)}, screen.Cell{Text: string(verdict), Style: verdictStyles[verdict]})
+	return append(row, screen.Cell{Text: zerosOf(l, t, s)},
+		screen.Cell{Text: verdictText(l, verdict), Style: verdictStyles[verdict]})
 }
 
 // verdictStyles are the styles of the verdicts.
@@ -202,7 +203,7 @@ func percentDown(part float64) string { return fmt.Sprintf("%d%%", int(math.Floo
 // terminalFigures lists the figures other than counts.
 func (r View) terminalFigures(p *screen.Page, all bool) {
 	var rows [][]screen.Cell
-	left := int64(0)
+	l, left := r.In(), int64(0)
 	for _, t := range r.Figured() {
 		for _, f := range t.Figures {
 			if !all && len(rows) >= mostTables {
@@ -210,7 +211,7 @@ func (r View) terminalFigures(p *screen.Page, all bool) {
 				continue
 			}
 			rows = append(rows, screen.Cells(t.Path, f.Name, f.Unit, f.ErrorText(), f.HalfText(),
-				cellsText(f.NoiseCells, t.Cells), cellsText(f.Withheld, t.Cells), cellsText(f.Unbounded, t.Cells)))
+				cellsText(l, f.NoiseCells, t.Cells), cellsText(l, f.Withheld, t.Cells), cellsText(l, f.Unbounded, t.Cells)))
 		}
 	}
 	if rows == nil {

@@ -19,6 +19,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -368,7 +369,7 @@ func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 		words.When(page.Open, "Where the planner changes the kind of noise, errors are often less than half of what the page says. Single tables came out up to three times worse, where one part had nearly all of the budget."),
 		words.When(keepsLaplace(p),
 			"Tables that are put together from Laplace noise keep the law of their noise as planned. With other shares their margins can be up to 8% larger."),
-		words.When(page.Banded, bands+" "+describe.SpreadText),
+		words.When(page.Banded, bandsText(language.English)+" "+describe.SpreadText),
 	)
 	var chosen, drawn bool
 	for _, t := range p.Plan.Tables {
