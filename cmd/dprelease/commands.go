@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/draft"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
@@ -62,7 +63,7 @@ func (a *app) checkCommand() *cobra.Command {
 				return err
 			}
 			a.printWarnings(p)
-			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, contentsText(p, ""), describe.Budget(p.Guarantee))
+			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, contentsText(p, ""), describe.Budget(language.English, p.Guarantee))
 			return nil
 		},
 	}
@@ -250,7 +251,7 @@ func (a *app) measureCommand() *cobra.Command {
 				a.practiceBanner()
 			}
 			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", contentsText(p, ""),
-				describe.Budget(p.Guarantee),
+				describe.Budget(language.English, p.Guarantee),
 				a.outcome.Path, a.outcome.Path)
 			return nil
 		},
@@ -376,7 +377,7 @@ func (a *app) planSpec(ctx context.Context, path string) (*compiled.Compiled, er
 // notePlan records the plan in the outcome.
 func (a *app) notePlan(p *compiled.Compiled, path string) {
 	a.outcome.Release, a.outcome.PlanHash, a.outcome.Path = p.Name, p.Hash(), path
-	a.outcome.Warnings, a.outcome.OtherNoise = describe.Warnings(p.Plan()), p.OtherNoise
+	a.outcome.Warnings, a.outcome.OtherNoise = describe.Warnings(language.English, p.Plan()), p.OtherNoise
 }
 
 // printPlan prints the page that a person signs, with the costs of its lines.
@@ -405,7 +406,7 @@ func (a *app) notePayment(ctx context.Context, p *compiled.Compiled, o release.O
 
 // printWarnings prints what an approver should know.
 func (a *app) printWarnings(p *compiled.Compiled) {
-	for _, w := range describe.Warnings(p.Plan()) {
+	for _, w := range describe.Warnings(language.English, p.Plan()) {
 		a.say("Warning: %s.", w)
 	}
 }
@@ -486,7 +487,7 @@ func (a *app) printPublished(p *compiled.Compiled, r dprelease.Result) {
 	if len(p.Synthetic) > 0 {
 		lines = append(lines, [2]string{"microdata/", "rows drawn from a model, a Parquet file per table: without intervals"})
 	}
-	a.say("Published %s for %s in %s:", contentsText(p, " ("+cellsText(p)+")"), describe.Budget(p.Guarantee), r.Folder)
+	a.say("Published %s for %s in %s:", contentsText(p, " ("+cellsText(p)+")"), describe.Budget(language.English, p.Guarantee), r.Folder)
 	for _, line := range append(lines, [2]string{"manifest.json", "every other file with its SHA-256"}) {
 		a.say("  %-14s %s", line[0], line[1])
 	}

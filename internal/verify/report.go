@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/derive"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
@@ -36,7 +37,7 @@ func (v *verifier) checkReport(context.Context) (string, error) {
 	switch {
 	case r.Provenance.PlanHash != v.plan.Hash() || r.Release != v.plan.Name:
 		return "", published.Faultf(published.ReportFile, "is of another plan")
-	case r.Guarantee.Statement != describe.Guarantee(v.plan.Plan()) || r.Guarantee.Epsilon != g.Epsilon ||
+	case r.Guarantee.Statement != describe.Guarantee(r.In(), v.plan.Plan()) || r.Guarantee.Epsilon != g.Epsilon ||
 		r.Guarantee.Delta != g.Delta || r.Guarantee.Rho != g.Rho || r.Guarantee.Definition != g.Definition:
 		return "", published.Faultf(published.ReportFile, "promises something else than the plan")
 	case string(r.Status) != string(v.record.Status) || r.Budget.Receipt.EntryHash != v.record.Proof.Hash:
@@ -45,7 +46,7 @@ func (v *verifier) checkReport(context.Context) (string, error) {
 		r.Certificate.Account.Witnessed != v.record.Witnessed || len(r.Certificate.Approvals) != len(v.record.Approvals):
 		return "", published.Faultf(published.ReportFile, "its certificate does not say what the ledger's entry says")
 	}
-	return "promises " + describe.Budget(g), nil
+	return "promises " + describe.Budget(language.English, g), nil
 }
 
 // checkRepublished derives everything again from the plan, the measurements and the record of the debit, in a

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -109,7 +110,7 @@ func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
 func pluralsOf(kinds map[string]bool, holds func(statistic.Statistic) bool) (names []string) {
 	for kind := range spec.StatKind(spec.StatKinds) {
 		if of := statistic.Of(kind); kinds[kind.String()] && holds(of) {
-			names = append(names, of.Plural())
+			names = append(names, of.Plural(language.English))
 		}
 	}
 	return names

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -16,7 +17,7 @@ import (
 func groupsNote(t report.Table, planned plan.Table, _ string) []report.Note {
 	return []report.Note{{Heading: report.NoteOnDiscovered,
 		Text: fmt.Sprintf("Table %s: %s That a group appears tells little of its size, and its figure is drawn apart from that: it is right on the mean, and its interval holds for each group that appears. Do not add the rows up to a total: what has not appeared is missing.",
-			t.Path, describe.Discovered(planned.Discovered))}}
+			t.Path, describe.Discovered(language.English, planned.Discovered))}}
 }
 
 // noGroupText is the headline if no number of any table is published although groups might have been; "" otherwise.

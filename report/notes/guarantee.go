@@ -8,6 +8,7 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -20,8 +21,8 @@ func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	p := of.Guarantee
 	g := report.Guarantee{
 		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho,
-		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: describe.Method(of), Protects: p.Protects,
-		Neighbours: p.Neighbours, Unit: describe.Unit(p), MaxRows: p.MaxRows,
+		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: describe.Method(language.English, of), Protects: p.Protects,
+		Neighbours: p.Neighbours, Unit: describe.Unit(language.English, p), MaxRows: p.MaxRows,
 		Rows: p.Rows, WithoutID: p.WithoutID, Sample: p.Sample,
 	}
 	epsilon, delta, err := statedEpsilonDelta(g)
@@ -31,7 +32,7 @@ func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	o := oddsOf(epsilon, delta)
 	g.Meaning = report.Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor,
 		Guess: o.guess, Weak: o.weak}
-	g.Statement = describe.Guarantee(of)
+	g.Statement = describe.Guarantee(language.English, of)
 	g.Sentences = words.NonEmpty(ProtectedSentence(g), GuessSentence(g), FactorSentence(g), PlainSentence(g),
 		WeakSentence(g),
 		countedSentence(g), knownSentence(g), limitSentence(g))

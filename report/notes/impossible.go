@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -16,7 +17,7 @@ import (
 // publicSentence says what a release reveals in addition to its noisy figures, "" if nothing.
 func publicSentence(p *plan.Plan) string {
 	var rules []string
-	for _, i := range describe.Impossibilities(p) {
+	for _, i := range describe.Impossibilities(language.English, p) {
 		rules = append(rules, fmt.Sprintf("no row of %s has %s", i.Table, i.Rule))
 	}
 	return words.When(rules != nil,
@@ -25,13 +26,13 @@ func publicSentence(p *plan.Plan) string {
 
 // impossibleNotes say which cells are impossible, and what happened to rows in them.
 func impossibleNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
-	all := describe.Impossibilities(p)
+	all := describe.Impossibilities(r.In(), p)
 	if len(all) == 0 {
 		return nil
 	}
 	var rules []string
 	for _, i := range all {
-		rules = append(rules, i.Sentence())
+		rules = append(rules, i.Sentence(r.In()))
 	}
 	text := "Declared in the spec, not read from data: " + strings.Join(rules, "; ") + "."
 	var tables []string

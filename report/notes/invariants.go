@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -18,7 +19,7 @@ import (
 func invariantSentence(p *plan.Plan) string {
 	return words.When(p.Invariants != nil,
 		fmt.Sprintf("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
-			strings.Join(describe.Invariants(p.Invariants), "; "), p.Guarantee.Protects))
+			strings.Join(describe.Invariants(language.English, p.Invariants), "; "), p.Guarantee.Protects))
 }
 
 // invariantNotes say which figures are public, where they are published, and what agrees with them.
@@ -28,7 +29,7 @@ func invariantNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	}
 	var all []string
 	for _, i := range p.Invariants {
-		all = append(all, fmt.Sprintf("%s, %s in all", describe.Invariant(i), budget.Plural(i.Total, "row")))
+		all = append(all, fmt.Sprintf("%s, %s in all", describe.Invariant(r.In(), i), budget.Plural(i.Total, "row")))
 	}
 	text := "Written in the spec, or in a file that the plan holds, and not read from data: " + strings.Join(all, "; ") +
 		"."

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -18,7 +19,7 @@ func sparseNote(t report.Table, planned plan.Table, s string) []report.Note {
 	return []report.Note{{Heading: report.NoteOnSparse,
 		Text: fmt.Sprintf("Table %s: %s %s A cell that is not in the table is not an empty one: its noisy count was not above %s. A cell of more than %s would be in the table with a chance of at least %s. "+
 			"The margins hold over all cells, in the table or not; among those in the table, figures little above %s are too large on the mean, %s_unbiased as well, and a cell without a row that is in it by its noise alone can have an interval that leaves out 0. Do not add the rows up: what is left out is missing.",
-			t.Path, describe.Sparse(planned.Sparse, planned.Cells-planned.Impossible), describe.MissedText(planned.Sparse),
+			t.Path, describe.Sparse(language.English, planned.Sparse, planned.Cells-planned.Impossible), describe.MissedText(language.English, planned.Sparse),
 			budget.Group(t.Sparse.Above),
 			budget.Plural(t.Sparse.Bound, "row"), words.Level(t.Statistics[0].Confidence), budget.Group(t.Sparse.Above), s)}}
 }

@@ -232,7 +232,7 @@ func (r View) Outlooks() []pattern {
 			Expectation: t.Expectation}
 	}
 	var all []labelled
-	for _, o := range describe.Outlooks(planned) {
+	for _, o := range describe.Outlooks(r.In(), planned) {
 		all = append(all, labelled{o.Tables, o.Text})
 	}
 	return patternsOf(all)

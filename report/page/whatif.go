@@ -19,6 +19,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -140,7 +141,7 @@ func WhatIf(p *compiled.Forecast) ([]byte, error) {
 		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
 			sourceHash(style), sourceHash(whatIfScript)),
 		Style: template.CSS(style), Script: template.JS(whatIfScript),
-		Title: r.About.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: describe.Budget(p.Plan.Guarantee),
+		Title: r.About.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: describe.Budget(language.English, p.Plan.Guarantee),
 		File: r.Source.Name, Command: data.Command, Levers: data.Split,
 		Open: r.Budget.Delta != nil && r.Budget.Noise == "",
 	}
@@ -330,7 +331,7 @@ func rowOf(t plan.Table, known compiled.TableForecast) whatIfRow {
 	s := t.Statistics[0]
 	row := whatIfRow{Path: t.Path, Error: words.Decimal(s.StandardError), Margin: words.Margin(s.Margin),
 		Tenth: words.Margin(10 * s.Margin)}
-	row.Band = describe.Label(t.Usefulness)
+	row.Band = describe.Label(language.English, t.Usefulness)
 	if t.Target != nil {
 		row.Target = fmt.Sprintf("met: ±%s of ±%s", words.Decimal(t.Target.Reached), words.Decimal(known.Target))
 	}
