@@ -121,7 +121,7 @@ var allowedImports = map[string][]string{
 		"report/internal/words",
 		"plan/usefulness"},
 	"report/internal/words":   {"budget", "plan/describe", "spec/domain"},
-	"report/internal/shading": {"report/internal/words"},
+	"report/internal/shading": {"internal/language", "report/internal/words"},
 	"report/notes": {"internal/language", "plan/selection", "plan/statistic", "spec", "budget", "plan", "plan/describe", "report",
 		"report/internal/words",
 		"plan/usefulness"},

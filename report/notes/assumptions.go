@@ -50,7 +50,7 @@ func Assumptions(r *report.Report) []string {
 	for _, t := range r.Provenance.Public {
 		all = append(all, fmt.Sprintf(
 			"The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.",
-			t))
+			t.In(r.In())))
 	}
 	if g.Replaced() {
 		together := words.When(g.Rows != nil, ", in all tables together,")

@@ -129,7 +129,7 @@ func isQuotient(of statistic.Statistic) bool { return isBiased(of) && !of.Ranked
 func clampedNote(r *report.Report) report.Note {
 	return report.Note{Heading: "Figures are those of bounded rows",
 		Text: "The exact figure that an interval is about is that of rows as they were bounded. " +
-			strings.Join(r.Bounds.Sentences(), " ") +
+			strings.Join(r.Bounds.Sentences(r.In()), " ") +
 			" What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias."}
 }
 

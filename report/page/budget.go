@@ -12,7 +12,7 @@ import (
 // CostFacts say what the release cost, and who paid. A release contains the entry of its debit, which shows neither the
 // account's cap nor its remaining budget.
 func (r View) CostFacts() []report.Note {
-	asked, charged := r.Budget.Asked.String(), r.Budget.Charged.String()
+	asked, charged := r.Budget.Asked.In(r.In()), r.Budget.Charged.In(r.In())
 	cost := asked + words.When(charged != asked, ", charged as "+charged) + " of privacy budget (not money)"
 	account, debit := r.Budget.Receipt.Account, fmt.Sprintf("debit %d, %s", r.Budget.Receipt.Number, r.Date)
 	switch r.Status {

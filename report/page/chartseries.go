@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -118,7 +119,7 @@ func chartOf(t *report.Table, k int, id string) seriesChart {
 		c.Caption += ", ±" + words.Margin(count.Margin) + words.When(count.Largest > 0, " at most") +
 			words.When(count.Fitted != nil, " around the unbiased count")
 	} else if f := t.Figures[k-1]; f.HalfWidth != nil {
-		c.Caption += ", typically " + f.HalfText()
+		c.Caption += ", typically " + f.HalfText(language.English)
 	}
 	switch {
 	case s.Columns != nil:
@@ -127,7 +128,7 @@ func chartOf(t *report.Table, k int, id string) seriesChart {
 		c.drawLine(k == 0)
 		c.Caption += ", each for its own point"
 		for i := s.Ordered; i < len(s.Points); i++ {
-			c.Caption += fmt.Sprintf("; %s, not on the line: %s", s.Labels[i], s.Points[i].Text())
+			c.Caption += fmt.Sprintf("; %s, not on the line: %s", s.Labels[i], s.Points[i].Text(language.English))
 		}
 	default:
 		c.drawStrip(k == 0)
@@ -154,7 +155,7 @@ func (s seriesChart) summaryText() string {
 	}
 	text := budget.Plural(int64(len(s.Points)), "cell")
 	if low >= 0 {
-		text += fmt.Sprintf(": from %s (%s) to %s (%s)", s.Points[low].Text(), s.Labels[low], s.Points[high].Text(),
+		text += fmt.Sprintf(": from %s (%s) to %s (%s)", s.Points[low].Text(language.English), s.Labels[low], s.Points[high].Text(language.English),
 			s.Labels[high])
 	}
 	for _, flag := range []synth.Flag{synth.Withheld, synth.Unbounded} {
@@ -173,9 +174,9 @@ func intervalText(p report.Point) string {
 	case p.Low != nil && p.High != nil && *p.Low == *p.High:
 		return "exact"
 	case p.Low != nil && p.High != nil && *p.Low >= 0:
-		return p.LowText() + "–" + p.HighText()
+		return p.LowText(language.English) + "–" + p.HighText(language.English)
 	}
-	return p.LowText() + " to " + p.HighText()
+	return p.LowText(language.English) + " to " + p.HighText(language.English)
 }
 
 func (c *seriesChart) drawStrip(zero bool) {

@@ -47,6 +47,7 @@ var scriptText string
 func templateFunctions(l *language.Language) map[string]any {
 	return map[string]any{
 		"t":        l.Text, // a message of the catalogue
+		"language": func() *language.Language { return l },
 		"group":    budget.Group,
 		"number":   words.Number,
 		"margin":   words.Margin,
@@ -74,7 +75,7 @@ func templateFunctions(l *language.Language) map[string]any {
 		"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
 		"approved": approvedText,
 		"answerer": func(h report.Hazard) string { return answerers[h.AnsweredBy] },
-		"amount":   func(block report.Mechanism) string { return report.Amount{Rho: block.Parameter}.String() },
+		"amount":   func(block report.Mechanism) string { return report.Amount{Rho: block.Parameter}.In(l) },
 	}
 }
 
@@ -171,7 +172,7 @@ func (p page) Tiles() []tile {
 	m := p.Guarantee.Meaning
 	changed := words.Either(p.Guarantee.Replaced(), "whatever its values are", "whether in the data or not")
 	return []tile{
-		{"Cost", keepTogether(shortAmount(p.Budget.Asked)), p.payerText()},
+		{"Cost", keepTogether(shortAmount(p.In(), p.Budget.Asked)), p.payerText()},
 		{"One " + p.Guarantee.Protects + " changes the chance of a result at most", m.Factor + "-fold", changed},
 		{"An attacker guesses right at most", budget.Percent(m.Guess), "of the time; without the release 50%"},
 		p.accuracyTile(),
@@ -217,11 +218,11 @@ func (p page) accuracyTile() tile {
 }
 
 // shortAmount returns the amount without its δ, which would not fit on a tile.
-func shortAmount(a report.Amount) string {
+func shortAmount(l *language.Language, a report.Amount) string {
 	if a.Epsilon != "" {
-		return report.Amount{Epsilon: a.Epsilon}.String()
+		return report.Amount{Epsilon: a.Epsilon}.In(l)
 	}
-	return a.String()
+	return a.In(l)
 }
 
 // Outlooks summarises what was expected of the tables.

@@ -14,7 +14,7 @@ import (
 func (r View) HowMeasured() []pattern {
 	var all []labelled
 	for _, s := range r.shownStrategies() {
-		all = append(all, labelled{words.When(s.Leaf != "", "Part "+s.Leaf+": ") + s.Names(), s.Text})
+		all = append(all, labelled{words.When(s.Leaf != "", "Part "+s.Leaf+": ") + s.Names(r.In()), s.Text})
 	}
 	return patternsOf(all)
 }

@@ -95,6 +95,15 @@ func (a *TablesByText) Sentences(format string) []string {
 	return all
 }
 
+// Say returns for each statement what say makes of it and its tables.
+func (a *TablesByText) Say(say func(tables []string, says string) string) []string {
+	var all []string
+	for _, says := range a.statements {
+		all = append(all, say(a.tables[says], says))
+	}
+	return all
+}
+
 // mostNamed is the number of tables that a sentence names.
 const mostNamed = 5
 
