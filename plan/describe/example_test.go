@@ -3,6 +3,7 @@ package describe_test
 import (
 	"fmt"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -31,7 +32,7 @@ marginals: {pets: {by: [pet]}}
 // Say in words what a plan promises, and what changes with a larger budget.
 func Example() {
 	small, large := planOf("1"), planOf("2")
-	fmt.Println(describe.Budget(small.Guarantee))
+	fmt.Println(describe.Budget(language.English, small.Guarantee))
 	for _, change := range describe.Diff(small, large).Changes {
 		if change.Topic == describe.OnTable {
 			fmt.Printf("%s, %s: %s → %s\n", change.Subject, change.What, change.Before, change.After)

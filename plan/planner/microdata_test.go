@@ -100,8 +100,8 @@ func TestMicrodataMeetEpsilonAndDelta(t *testing.T) {
 	if ratio, _ := new(big.Rat).Quo(p.Cost.Rho, plain).Float64(); ratio < 1-1e-6 { // a charge has seven digits
 		t.Errorf("ρ %v, by conversion alone %v", p.Cost.Rho, plain)
 	}
-	if !strings.Contains(describe.Method(p), "the rounds of microdata by their cap in ρ") {
-		t.Errorf("method %q", describe.Method(p))
+	if !strings.Contains(describe.Method(language.English, p), "the rounds of microdata by their cap in ρ") {
+		t.Errorf("method %q", describe.Method(language.English, p))
 	}
 }
 

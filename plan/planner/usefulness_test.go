@@ -87,8 +87,8 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 			table.Statistics[0].Median != 7 {
 			t.Errorf("%d rows: %+v, median error %v", c.rows, *u, table.Statistics[0].Median)
 		}
-		if !strings.HasSuffix(describe.ExpectationOf(p, table), c.sentence) {
-			t.Errorf("%d rows: the table says\n%s\nwant\n%s", c.rows, describe.ExpectationOf(p, table), c.sentence)
+		if !strings.HasSuffix(describe.ExpectationOf(language.English, p, table), c.sentence) {
+			t.Errorf("%d rows: the table says\n%s\nwant\n%s", c.rows, describe.ExpectationOf(language.English, p, table), c.sentence)
 		}
 		if len(u.Help) != len(c.help) {
 			t.Fatalf("%d rows: help %+v", c.rows, u.Help)
