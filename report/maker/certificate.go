@@ -53,6 +53,7 @@ func statedLoss(l *language.Language, of *describe.Loss) report.Loss {
 		return p
 	}
 	out.Whole = part(of.Whole)
+	out.Whole.Of = l.Text(out.Whole.Of)
 	for i, one := range of.Tables {
 		out.Tables[i] = part(one)
 	}
@@ -62,8 +63,9 @@ func statedLoss(l *language.Language, of *describe.Loss) report.Loss {
 	return out
 }
 
-// The methods of computing ε at a δ, as package budget has them.
+// The methods of computing ε at a δ, as package budget has them, and what the whole loss is of.
 var _ = []string{
+	language.Key("the whole release"),
 	language.Key("sum of pure epsilons"), language.Key("zCDP converted by Canonne, Kamath & Steinke 2020"),
 	language.Key("Gaussian loss in closed form (Balle & Wang 2018)"),
 	language.Key("privacy loss distributions, connecting the dots (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022)"),
