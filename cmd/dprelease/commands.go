@@ -63,7 +63,7 @@ func (a *app) checkCommand() *cobra.Command {
 				return err
 			}
 			a.printWarnings(p)
-			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, contentsText(p, ""), describe.Budget(language.English, p.Guarantee))
+			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, contentsText(p, ""), describe.Budget(p.Guarantee))
 			return nil
 		},
 	}
@@ -251,7 +251,7 @@ func (a *app) measureCommand() *cobra.Command {
 				a.practiceBanner()
 			}
 			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", contentsText(p, ""),
-				describe.Budget(language.English, p.Guarantee),
+				describe.Budget(p.Guarantee),
 				a.outcome.Path, a.outcome.Path)
 			return nil
 		},
@@ -487,7 +487,7 @@ func (a *app) printPublished(p *compiled.Compiled, r dprelease.Result) {
 	if len(p.Synthetic) > 0 {
 		lines = append(lines, [2]string{"microdata/", "rows drawn from a model, a Parquet file per table: without intervals"})
 	}
-	a.say("Published %s for %s in %s:", contentsText(p, " ("+cellsText(p)+")"), describe.Budget(language.English, p.Guarantee), r.Folder)
+	a.say("Published %s for %s in %s:", contentsText(p, " ("+cellsText(p)+")"), describe.Budget(p.Guarantee), r.Folder)
 	for _, line := range append(lines, [2]string{"manifest.json", "every other file with its SHA-256"}) {
 		a.say("  %-14s %s", line[0], line[1])
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -171,7 +170,7 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 		Tables: []TableDifference{}}
 	c.Rule = c.ruleText()
 	c.Sampled = eitherSampled(a, b)
-	c.Budget, c.Errors = [2]string{describe.Budget(language.English, a.Plan.Guarantee), describe.Budget(language.English, b.Plan.Guarantee)},
+	c.Budget, c.Errors = [2]string{describe.Budget(a.Plan.Guarantee), describe.Budget(b.Plan.Guarantee)},
 		compareMargins(a.Plan, b.Plan)
 	for _, s := range a.Plan.Synthetic {
 		if slices.ContainsFunc(b.Plan.Synthetic, func(other plan.Synthetic) bool { return other.Table == s.Table }) {

@@ -135,7 +135,7 @@ var allowedImports = map[string][]string{
 		"internal/memory",
 		"internal/parallel", "internal/progress", "internal/published", "internal/screen", "plan", "plan/compiled",
 		"plan/describe", "report", "report/maker", "report/page", "spec", "spec/domain", "synth", "plan/statistic"},
-	"internal/verify": {"internal/language", "plan/selection", "budget", "budget/contour", "budget/ledger", "internal/derive",
+	"internal/verify": {"plan/selection", "budget", "budget/contour", "budget/ledger", "internal/derive",
 		"internal/durable", "internal/measured", "internal/memory", "internal/progress", "internal/published",
 		"internal/regular", "internal/screen",
 		"budget/sign", "internal/verdict", "plan", "plan/compiled", "plan/describe", "plan/planner", "report", "spec",

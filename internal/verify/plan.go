@@ -9,7 +9,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/contour"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/published"
@@ -242,7 +241,7 @@ func (v *verifier) checkUnsampledLoss(steps []budget.Mechanism) (string, error) 
 		}
 		judged, err := judgeLoss(steps, e, left)
 		judged += selected
-		return fmt.Sprintf("%s %s", describe.Budget(language.English, g), judged), err
+		return fmt.Sprintf("%s %s", describe.Budget(g), judged), err
 	}
 	return "", published.Faultf(measured.PlanFile, "its guarantee is of definition %q", g.Definition)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/derive"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
@@ -46,7 +45,7 @@ func (v *verifier) checkReport(context.Context) (string, error) {
 		r.Certificate.Account.Witnessed != v.record.Witnessed || len(r.Certificate.Approvals) != len(v.record.Approvals):
 		return "", published.Faultf(published.ReportFile, "its certificate does not say what the ledger's entry says")
 	}
-	return "promises " + describe.Budget(language.English, g), nil
+	return "promises " + describe.Budget(g), nil
 }
 
 // checkRepublished derives everything again from the plan, the measurements and the record of the debit, in a

@@ -6,7 +6,6 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -61,6 +60,6 @@ func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 		return "", published.Faultf(measured.PlanFile, "its mechanisms add up to more than the ρ that it is charged for")
 	}
 	judged, err := judgeLoss(steps, inner, delta.Quo(delta, share).RatString())
-	return fmt.Sprintf("%s: the units that are drawn lose %s at δ = %s, %s", describe.Budget(language.English, g),
+	return fmt.Sprintf("%s: the units that are drawn lose %s at δ = %s, %s", describe.Budget(g),
 		budget.DecimalUp(new(big.Rat).SetFloat64(inner), 6), budget.DecimalUp(delta, 4), judged), err
 }

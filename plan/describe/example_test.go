@@ -3,7 +3,6 @@ package describe_test
 import (
 	"fmt"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -32,7 +31,7 @@ marginals: {pets: {by: [pet]}}
 // Say in words what a plan promises, and what changes with a larger budget.
 func Example() {
 	small, large := planOf("1"), planOf("2")
-	fmt.Println(describe.Budget(language.English, small.Guarantee))
+	fmt.Println(describe.Budget(small.Guarantee))
 	for _, change := range describe.Diff(small, large).Changes {
 		if change.Topic == describe.OnTable {
 			fmt.Printf("%s, %s: %s → %s\n", change.Subject, change.What, change.Before, change.After)

@@ -155,7 +155,7 @@ func explainTables(p *plan.Plan, b *strings.Builder) {
 		fmt.Fprintf(t, "%s\t\tin rounds\tsee below\t%s\t\t\t%s\n", s.Name(), s.Leaf, rhoText(rhoOf(p, i)))
 	}
 	fmt.Fprintf(t, "total\t%s\t%s\t\t\t\t\t%s\n", budget.Group(p.Size.Cells),
-		budget.Plural(int64(len(p.Measurements)), "measurement"), Budget(language.English, p.Guarantee))
+		budget.Plural(int64(len(p.Measurements)), "measurement"), Budget(p.Guarantee))
 	t.Flush()
 }
 

@@ -22,7 +22,10 @@ var definitions = map[string]string{
 
 // Budget returns the budget in the spec's own terms, such as "ε = 1 and δ = 1e-9", rounded up if it has too many
 // digits.
-func Budget(l *language.Language, g plan.Guarantee) string {
+func Budget(g plan.Guarantee) string { return budgetText(language.English, g) }
+
+// budgetText returns the budget in these terms in a language.
+func budgetText(l *language.Language, g plan.Guarantee) string {
 	if g.Definition == "approximate" {
 		g.Rho = ""
 	}
@@ -47,7 +50,7 @@ func Amounts(l *language.Language, epsilon, rho, delta *big.Rat) string {
 // the public figures that it does not cover.
 func Guarantee(l *language.Language, p *plan.Plan) string {
 	g := p.Guarantee
-	amount, definition := Budget(l, g), l.Text(definitions[g.Definition])
+	amount, definition := budgetText(l, g), l.Text(definitions[g.Definition])
 	b := &strings.Builder{}
 	if g.Neighbours == "replace" {
 		b.WriteString(l.Text("%s (%s) for replacing one %s by another, meaning %s", amount, definition, g.Protects, Unit(l, g)))

@@ -139,7 +139,7 @@ func weaknessWarnings(l *language.Language, p *plan.Plan) []string {
 	if epsilon > weakEpsilon {
 		w = append(w, l.Text(
 			"%s promises next to nothing: already at ε = %d somebody who knows everything else guesses right 99.995%% of the time whether one %s is in the data",
-			Budget(l, g), weakEpsilon, g.Protects))
+			budgetText(l, g), weakEpsilon, g.Protects))
 	}
 	if delta, err := budget.ParseRat(g.Delta); err == nil {
 		if v, _ := delta.Float64(); v > weakDelta {

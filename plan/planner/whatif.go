@@ -87,7 +87,7 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 			plans = append(plans, a.Plan)
 		}
 	}
-	row("", func(p *plan.Plan) string { return describe.Budget(language.English, p.Guarantee) }, func(a OtherBudget) string {
+	row("", func(p *plan.Plan) string { return describe.Budget(p.Guarantee) }, func(a OtherBudget) string {
 		return strings.NewReplacer("epsilon", "ε", "delta", "δ", "rho", "ρ").Replace(a.Key) + " = " + a.Amount
 	})
 	isSame := func(a, c int) bool {

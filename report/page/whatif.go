@@ -141,7 +141,7 @@ func WhatIf(p *compiled.Forecast) ([]byte, error) {
 		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
 			sourceHash(style), sourceHash(whatIfScript)),
 		Style: template.CSS(style), Script: template.JS(whatIfScript),
-		Title: r.About.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: describe.Budget(language.English, p.Plan.Guarantee),
+		Title: r.About.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: describe.Budget(p.Plan.Guarantee),
 		File: r.Source.Name, Command: data.Command, Levers: data.Split,
 		Open: r.Budget.Delta != nil && r.Budget.Noise == "",
 	}
