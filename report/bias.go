@@ -5,7 +5,7 @@ package report
 import (
 	"cmp"
 
-	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/internal/language"
 )
 
 // Bias is one cause of bias, with the published tables that it affects.
@@ -21,6 +21,6 @@ type Bias struct {
 }
 
 // AffectedTables names the first few of the affected tables, or says "all".
-func (b Bias) AffectedTables() string {
-	return cmp.Or(words.FirstFew(b.Tables), "all")
+func (b Bias) AffectedTables(l *language.Language) string {
+	return cmp.Or(l.FirstFew(b.Tables), l.Text("all"))
 }

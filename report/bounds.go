@@ -4,10 +4,9 @@ package report
 // largest contribution of one unit to a table.
 
 import (
-	"fmt"
 	"strings"
 
-	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
@@ -67,52 +66,59 @@ func (b *Bounds) OfValues() bool { return b != nil && len(b.Columns) > 0 }
 func (b *Bounds) OfWeights() bool { return b != nil && len(b.Weights) > 0 }
 
 // Sentences returns all bounds in words.
-func (b *Bounds) Sentences() []string {
+func (b *Bounds) Sentences(l *language.Language) []string {
 	if b == nil {
 		return nil
 	}
 	var all []string
 	for _, c := range b.Columns {
-		all = append(all, c.boundSentence())
+		all = append(all, c.boundSentence(l))
 	}
 	for _, w := range b.Weights {
-		all = append(all, fmt.Sprintf(
+		all = append(all, l.Text(
 			"Each row of %s counts by its weight (column %s of the source), brought to %s to %s and rounded to a multiple of %s: a row counts as %[4]s at most, whatever its weight says.",
-			w.Table, w.From, words.Rat(w.Low), words.Rat(w.High), words.Rat(w.Step)))
+			w.Table, w.From, l.Number(words.Rat(w.Low)), l.Number(words.Rat(w.High)), l.Number(words.Rat(w.Step))))
 	}
 	var said words.TablesByText
 	for _, t := range b.Tables {
-		said.Add(t.boundText(), t.Table)
+		said.Add(t.boundText(l), t.Table)
 	}
-	return append(all, said.Sentences(
-		"In %s one unit counts %s; which of its groups and rows stay is drawn by lot under a secret key.")...)
+	return append(all, said.Say(func(tables []string, bound string) string {
+		return l.Text("In %s one unit counts %s; which of its groups and rows stay is drawn by lot under a secret key.",
+			l.FirstFew(tables), bound)
+	})...)
 }
 
 // mostRanges is the number of ranges that a sentence lists.
 const mostRanges = 12
 
-func (c ColumnBounds) boundSentence() string {
-	to := fmt.Sprintf("%s to %s", words.Rat(c.Ranges[0].Low), words.Rat(c.Ranges[0].High))
+func (c ColumnBounds) boundSentence(l *language.Language) string {
+	to := c.Ranges[0].text(l)
 	if c.By != "" {
 		var ranges []string
 		for _, r := range c.Ranges[:min(len(c.Ranges), mostRanges)] {
-			ranges = append(ranges, fmt.Sprintf("%s %s to %s", r.Category, words.Rat(r.Low), words.Rat(r.High)))
+			ranges = append(ranges, r.Category+" "+r.text(l))
 		}
 		if more := len(c.Ranges) - mostRanges; more > 0 {
-			ranges = append(ranges, fmt.Sprintf("and %d more that report.json has", more))
+			ranges = append(ranges, l.Text("and %d more that report.json has", more))
 		}
-		to = fmt.Sprintf("a range by %s: %s", c.By, strings.Join(ranges, ", "))
+		to = l.Text("a range by %s: %s", c.By, strings.Join(ranges, ", "))
 	}
-	return fmt.Sprintf(
+	return l.Text(
 		"Values of %s are rounded to a multiple of %s and brought to %s; what lies beyond counts as the end.", c.Column,
-		words.Rat(c.Step), to)
+		l.Number(words.Rat(c.Step)), to)
+}
+
+// text writes the range without its category.
+func (r Range) text(l *language.Language) string {
+	return l.Text("%s to %s", l.Number(words.Rat(r.Low)), l.Number(words.Rat(r.High)))
 }
 
 // boundText returns the bounds of a table in words.
-func (t TableBounds) boundText() string {
+func (t TableBounds) boundText(l *language.Language) string {
 	return strings.Join(words.NonEmpty(
-		words.When(t.Groups > 0, "in at most "+budget.Plural(t.Groups, "group")),
-		words.When(t.RowsPerGroup > 0, "with at most "+budget.Plural(t.RowsPerGroup, "row")+" in a group"),
-		words.When(t.Total > 0, "with at most "+budget.Plural(t.Total, "row")+" in all"),
+		words.When(t.Groups > 0, l.Text("in at most %s", l.Plural(t.Groups, "group"))),
+		words.When(t.RowsPerGroup > 0, l.Text("with at most %s in a group", l.Plural(t.RowsPerGroup, "row"))),
+		words.When(t.Total > 0, l.Text("with at most %s in all", l.Plural(t.Total, "row"))),
 	), ", ")
 }

@@ -3,7 +3,8 @@ package report
 // This file holds the budget: the requested amount, where it went, and the ledger's receipt for it.
 
 import (
-	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
@@ -43,7 +44,10 @@ type Receipt struct {
 	PreviousHash string `json:"previous_hash"`
 }
 
-// String writes the amount in decimals, rounded up if it has too many digits.
-func (a Amount) String() string {
-	return budget.Amounts(words.Exact(a.Epsilon), words.Exact(a.Rho), words.Exact(a.Delta))
+// String writes the amount in English.
+func (a Amount) String() string { return a.In(language.English) }
+
+// In writes the amount in decimals, rounded up if it has too many digits.
+func (a Amount) In(l *language.Language) string {
+	return describe.Amounts(l, words.Exact(a.Epsilon), words.Exact(a.Rho), words.Exact(a.Delta))
 }

@@ -6,6 +6,7 @@ package report
 import (
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -76,30 +77,30 @@ type Account struct {
 }
 
 // Heads returns the headings of the columns with losses in a table of losses.
-func (l Loss) Heads() []string {
+func (of Loss) Heads(l *language.Language) []string {
 	heads := []string{"ρ"}
-	if l.Whole.Epsilon != "" {
-		heads = append(heads, "pure ε")
+	if of.Whole.Epsilon != "" {
+		heads = append(heads, l.Text("pure ε"))
 	}
-	for _, at := range l.Whole.At {
-		heads = append(heads, "ε at δ = "+words.RoundedUp(at.Delta))
+	for _, at := range of.Whole.At {
+		heads = append(heads, l.Text("ε at δ = %s", l.Number(words.RoundedUp(at.Delta))))
 	}
 	return heads
 }
 
 // Cells returns the values of those columns, rounded up.
-func (l LossOf) Cells() []string {
-	cells := []string{words.RoundedUp(l.Rho)}
-	if l.Epsilon != "" {
-		cells = append(cells, words.RoundedUp(l.Epsilon))
+func (of LossOf) Cells(l *language.Language) []string {
+	cells := []string{l.Number(words.RoundedUp(of.Rho))}
+	if of.Epsilon != "" {
+		cells = append(cells, l.Number(words.RoundedUp(of.Epsilon)))
 	}
-	for _, at := range l.At {
-		cells = append(cells, strings.TrimPrefix(describe.Bound(plan.Equivalent{Epsilon: at.Epsilon}), "ε = "))
+	for _, at := range of.At {
+		cells = append(cells, l.Number(strings.TrimPrefix(describe.Bound(plan.Equivalent{Epsilon: at.Epsilon}), "ε = ")))
 	}
 	return cells
 }
 
 // Uses names the first measurement of a mechanism and the number of others.
-func (n Noise) Uses() string {
-	return words.FirstOf(n.Measurements)
+func (n Noise) Uses(l *language.Language) string {
+	return l.FirstOf(n.Measurements)
 }

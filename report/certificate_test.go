@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
@@ -130,7 +131,7 @@ func TestMechanismsAreListedOnce(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	all = reportOf(t, partsInput(2)).Certificate.Mechanisms
-	if len(all) != 1 || strings.Join(all[0].Measurements, " ") != "part0 part1" || all[0].Uses() != "part0 and 1 more" {
+	if len(all) != 1 || strings.Join(all[0].Measurements, " ") != "part0 part1" || all[0].Uses(language.English) != "part0 and 1 more" {
 		t.Errorf("%+v", all)
 	}
 }

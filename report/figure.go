@@ -5,6 +5,7 @@ package report
 import (
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
@@ -55,23 +56,23 @@ type Part struct {
 }
 
 // ErrorText returns the typical standard error, for a quantile the bound on the error of its rank, and a dash for none.
-func (f Figure) ErrorText() string {
+func (f Figure) ErrorText(l *language.Language) string {
 	if f.StandardError == nil && f.Ranks > 0 {
-		return "rank ±" + words.Margin(f.Ranks)
+		return l.Text("rank ±%s", words.Margin(f.Ranks))
 	}
-	return typicalText(f.StandardError)
+	return typicalText(l, f.StandardError)
 }
 
 // HalfText returns the typical half width of the intervals, a dash for none.
-func (f Figure) HalfText() string {
-	return words.When(f.HalfWidth != nil, "±") + typicalText(f.HalfWidth)
+func (f Figure) HalfText(l *language.Language) string {
+	return words.When(f.HalfWidth != nil, "±") + typicalText(l, f.HalfWidth)
 }
 
-func typicalText(v *float64) string {
+func typicalText(l *language.Language, v *float64) string {
 	if v == nil {
 		return "–"
 	}
-	return words.Decimal(*v)
+	return l.Number(words.Decimal(*v))
 }
 
 // PartText names a measurement that figures use, without its folder.
@@ -81,8 +82,8 @@ func PartText(id string) string { return strings.TrimPrefix(id, partsFolder) }
 const partsFolder = "values/"
 
 // RestsText names the measurements that a figure depends on.
-func (f Figure) RestsText() string {
-	names := words.NonEmpty(words.When(f.Count, "the count"))
+func (f Figure) RestsText(l *language.Language) string {
+	names := words.NonEmpty(words.When(f.Count, l.Text("the count")))
 	for _, id := range f.RestsOn {
 		names = append(names, PartText(id))
 	}

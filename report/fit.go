@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
@@ -40,9 +41,9 @@ func (r *Report) FitColumns() []FitColumn {
 	if len(rows) == 0 {
 		return nil
 	}
-	columns := make([]FitColumn, len(rows[0].Classes))
+	l, columns := r.In(), make([]FitColumn, len(rows[0].Classes))
 	for i, c := range rows[0].Classes {
-		columns[i] = FitColumn{Name: c.Name, Bound: words.Either(c.AtMost == "", "more", "at most "+c.Percent())}
+		columns[i] = FitColumn{Name: c.Name, Bound: words.Either(c.AtMost == "", l.Text("more"), l.Text("at most %s", c.Percent(l)))}
 	}
 	return columns
 }
@@ -66,27 +67,27 @@ func (r *Report) FitRows() []FitRow {
 }
 
 // Percent returns the bound of the class as a percentage, "" for the last.
-func (c FitClass) Percent() string {
+func (c FitClass) Percent(l *language.Language) string {
 	r, ok := new(big.Rat).SetString(c.AtMost)
 	if !ok {
 		return ""
 	}
 	v, _ := r.Float64()
-	return budget.Percent(v)
+	return l.Percent(v)
 }
 
 // CellsText returns the number of cells in the class, with their share.
-func (c FitClass) CellsText() string {
-	return words.Either(c.Cells == 0, "0", fmt.Sprintf("%s (%s)", budget.Group(c.Cells), budget.Percent(c.Share)))
+func (c FitClass) CellsText(l *language.Language) string {
+	return words.Either(c.Cells == 0, "0", fmt.Sprintf("%s (%s)", budget.Group(c.Cells), l.Percent(c.Share)))
 }
 
 // FitFrom says for a table of counts from which count on its cells are in a class, "" if that is not known.
-func (row FitRow) FitFrom() string {
+func (row FitRow) FitFrom(l *language.Language) string {
 	var from []string
 	for _, c := range row.Classes {
 		if c.From > 0 {
-			from = append(from, fmt.Sprintf("%s from %s on", c.Name, budget.Group(c.From)))
+			from = append(from, l.Text("%s from %s on", c.Name, budget.Group(c.From)))
 		}
 	}
-	return words.List(from)
+	return l.List(from)
 }

@@ -3,6 +3,9 @@ package report
 // This file holds the guarantee, in numbers and in words.
 
 import (
+	"slices"
+
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 )
@@ -42,4 +45,8 @@ type Meaning struct {
 func (g Guarantee) Replaced() bool { return g.Neighbours == "replace" }
 
 // ByRow reports whether each row is protected, rather than all rows of a unit together.
-func (g Guarantee) ByRow() bool { return g.Unit == describe.EachRow }
+func (g Guarantee) ByRow() bool {
+	return slices.ContainsFunc(language.Tags(), func(tag string) bool {
+		return g.Unit == language.Of(tag).Text(describe.EachRow)
+	})
+}

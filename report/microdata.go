@@ -3,10 +3,9 @@ package report
 // This file holds microdata: rows that are drawn from a model, and the measurements behind it.
 
 import (
-	"fmt"
 	"strings"
 
-	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
@@ -86,7 +85,9 @@ type Set struct {
 }
 
 // Name returns the columns in words.
-func (s Set) Name() string { return strings.Join(s.Columns, " with ") }
+func (s Set) Name(l *language.Language) string {
+	return strings.Join(s.Columns, " "+l.Text("with")+" ")
+}
 
 // FarCell is a cell in which the rows are more than three standard errors from the estimate.
 type FarCell struct {
@@ -109,33 +110,33 @@ func (c FarCell) Name() string {
 }
 
 // ModelOnly is stated wherever a reader looks for an error.
-const ModelOnly = "model only: no interval"
+var ModelOnly = language.Key("model only: no interval")
 
 // Asks says what a round does.
-func (m Microdata) Asks() string {
+func (m Microdata) Asks(l *language.Language) string {
 	return words.Either(m.Method == plan.AIM,
-		fmt.Sprintf("each chooses up to %s whose counts the model gets most wrong, and measures them together; the first by",
-			budget.Plural(int64(m.Ways), "column")),
-		"each chooses a pair of columns and measures it, by")
+		l.Text("each chooses up to %s whose counts the model gets most wrong, and measures them together; the first by",
+			l.Plural(int64(m.Ways), "column")),
+		l.Text("each chooses a pair of columns and measures it, by"))
 }
 
 // Together returns the sets of columns that were measured by themselves, in words.
-func (m Microdata) Together() (names []string) {
+func (m Microdata) Together(l *language.Language) (names []string) {
 	for _, s := range m.Sets {
 		if s.Measured > 0 && len(s.Columns) > 1 {
-			names = append(names, s.Name())
+			names = append(names, s.Name(l))
 		}
 	}
 	return names
 }
 
 // ParentFile returns the path of the rows to which these belong, "" if they belong to none.
-func (m Microdata) ParentFile() string {
-	return words.When(m.Parent != "", Microdata{Table: m.Parent}.File())
+func (m Microdata) ParentFile(l *language.Language) string {
+	return words.When(m.Parent != "", Microdata{Table: m.Parent}.File(l))
 }
 
 // File returns the path of the files of rows.
-func (m Microdata) File() string {
+func (m Microdata) File(l *language.Language) string {
 	return words.Either(m.Files < 2, "microdata/"+m.Table+".parquet",
-		fmt.Sprintf("microdata/%s-1.parquet to %[1]s-%[2]d.parquet", m.Table, m.Files))
+		l.Text("microdata/%s-1.parquet to %[1]s-%[2]d.parquet", m.Table, m.Files))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -37,7 +38,7 @@ func TestFiguresOfMicrodata(t *testing.T) {
 			t.Errorf("noise alone moves pair %d by %v, want %v", i, got, want)
 		}
 	}
-	if first := m.Sets[0]; first.Name() != "age.band with status" || first.Cells != 9 || first.Distance != 20.5 ||
+	if first := m.Sets[0]; first.Name(language.English) != "age.band with status" || first.Cells != 9 || first.Distance != 20.5 ||
 		first.RowsDistance != 22.5 || first.Bound != 110.5 || first.Off != 1 {
 		t.Errorf("%+v", first)
 	}
@@ -233,7 +234,7 @@ func TestCertificateOfMicrodata(t *testing.T) {
 	block := c.Mechanisms[len(c.Mechanisms)-1]
 	if block.Mechanism.Kind != "adaptive-block" || block.Mechanism.L1 != "" ||
 		block.Mechanism.Parameter != budget.FormatRat(in.Plan.Synthetic[0].Block.Parameter) ||
-		block.Uses() != "microdata/persons, all rounds together, at most 2" {
+		block.Uses(language.English) != "microdata/persons, all rounds together, at most 2" {
 		t.Errorf("the block is %+v", block)
 	}
 	loss, err := describe.StatedLoss(in.Plan)

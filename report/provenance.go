@@ -3,9 +3,7 @@ package report
 // This file holds the provenance of a release.
 
 import (
-	"fmt"
-
-	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/internal/language"
 )
 
 // Provenance names what the release was made from, by SHA-256 in hexadecimal.
@@ -47,9 +45,9 @@ type PublicTable struct {
 	Hash  string   `json:"hash"` // of its extract in the plan: the key, and the columns that are looked up
 }
 
-// String describes the public table within a sentence.
-func (t PublicTable) String() string {
-	return fmt.Sprintf("%s (%s), to which rows of %s are joined by %s,", t.Name, t.Path, t.Table, words.List(t.On))
+// In describes the public table within a sentence.
+func (t PublicTable) In(l *language.Language) string {
+	return l.Text("%s (%s), to which rows of %s are joined by %s,", t.Name, t.Path, t.Table, l.List(t.On))
 }
 
 // Rows says which rows of a table count: those for which the expression Where is true.

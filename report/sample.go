@@ -1,16 +1,22 @@
 package report
 
-import "github.com/dprelease/dprelease/report/internal/words"
+import (
+	"github.com/dprelease/dprelease/internal/language"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
 
 // This file holds the words of a report that differ when a sample of the units is measured.
 
 // Chance returns in words the probability with which an interval contains the exact count.
 func (r *Report) Chance() string {
-	return r.Bounded("at least") + " " + words.Level(r.Accuracy.Confidence)
+	return r.Bounded("at least") + " " + r.In().Number(words.Level(r.Accuracy.Confidence))
 }
 
-// Bounded returns the words that bound a probability: the given ones, or "about" if the error of a sample is
-// approximate.
+// Bounded returns the words that bound a probability: "at least" or "at most", as given in English, or "about" if the
+// error of a sample is approximate.
 func (r *Report) Bounded(exactly string) string {
-	return words.Either(r.Guarantee.Sample != "", "about", exactly)
+	l := r.In()
+	return words.Either(r.Guarantee.Sample != "", l.Text("about"), l.Text(exactly))
 }
+
+var _ = []string{language.Key("at least"), language.Key("at most")}

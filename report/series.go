@@ -3,31 +3,32 @@ package report
 // This file holds series: the cells of small tables, as charts show them.
 
 import (
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/synth"
 )
 
 // Text returns the figure of a point or, if it is not published, the flag that says why.
-func (p Point) Text() string {
+func (p Point) Text(l *language.Language) string {
 	switch {
 	case p.Value == nil && p.Flag == "": // in a report without a reason
-		return "not published"
+		return l.Text("not published")
 	case p.Value == nil:
 		return string(p.Flag)
 	}
-	return words.Figure(*p.Value)
+	return l.Number(words.Figure(*p.Value))
 }
 
 // LowText and HighText return the ends of its interval, a dash for none.
-func (p Point) LowText() string { return endText(p.Low) }
+func (p Point) LowText(l *language.Language) string { return endText(l, p.Low) }
 
-func (p Point) HighText() string { return endText(p.High) }
+func (p Point) HighText(l *language.Language) string { return endText(l, p.High) }
 
-func endText(v *float64) string {
+func endText(l *language.Language, v *float64) string {
 	if v == nil {
 		return "–"
 	}
-	return words.Figure(*v)
+	return l.Number(words.Figure(*v))
 }
 
 // IsSure reports whether a figure could not be zero, or is exact. A count that is shown as 0 could be larger, even if
@@ -39,12 +40,9 @@ func (p Point) IsSure() bool {
 	return *p.Low > 0 || *p.High < 0 && *p.Value < 0 || *p.Low == *p.High
 }
 
-// CouldBeZero marks figures that mean nothing by themselves.
-const CouldBeZero = "could be zero"
-
-// Unsure returns CouldBeZero for a published figure that could be zero, "" for others.
-func (p Point) Unsure() string {
-	return words.When(p.Value != nil && !p.IsSure(), CouldBeZero)
+// Unsure marks a published figure that could be zero, which means nothing by itself; "" for others.
+func (p Point) Unsure(l *language.Language) string {
+	return words.When(p.Value != nil && !p.IsSure(), l.Text("could be zero"))
 }
 
 // Series is a figure of a table cell by cell. A table of one attribute, or of few cells, has a label for each of its

@@ -1,5 +1,7 @@
 package report
 
+import "github.com/dprelease/dprelease/internal/language"
+
 // This file holds the status of a release.
 
 // Status says what a release is: an official release, practice on real data, or a rehearsal on invented data. The words
@@ -14,12 +16,12 @@ const (
 )
 
 // Banner returns the text that every page must show, "" for an official release.
-func (s Status) Banner() string {
+func (s Status) Banner(l *language.Language) string {
 	switch s {
 	case Practice:
-		return "PRACTICE, NOT A RELEASE"
+		return l.Text("PRACTICE, NOT A RELEASE")
 	case Rehearsal:
-		return "REHEARSAL, MADE-UP DATA"
+		return l.Text("REHEARSAL, MADE-UP DATA")
 	}
 	return ""
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/internal/language"
 )
 
 // Strategy is how a group of tables was measured: tables of one part of the budget that share attributes.
@@ -42,12 +42,12 @@ type Alternative struct {
 func (s Strategy) OfPart() bool { return strings.HasPrefix(s.Tables[0], partsFolder) }
 
 // Names lists the tables of a strategy briefly.
-func (s Strategy) Names() string {
+func (s Strategy) Names(l *language.Language) string {
 	names := make([]string, len(s.Tables))
 	for i, path := range s.Tables {
 		names[i] = PartText(path)
 	}
-	return words.FirstFew(names)
+	return l.FirstFew(names)
 }
 
 // Outdone reports whether a rejected strategy had a smaller error.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -424,7 +425,7 @@ func (d *disagreement) compare(t *testing.T, from *compiled.Forecast, planned *c
 		if got := figureIn(t, row[4]); got > 10*margin || got < 10*(margin-1) {
 			t.Errorf("%s is said to be good from %s on, with a margin of %g", table.Path, row[4], margin)
 		}
-		if label := describe.Label(table.Usefulness); label != "" {
+		if label := describe.Label(language.English, table.Usefulness); label != "" {
 			bands[string(table.Usefulness.Band)]++
 			if row[5] != label {
 				t.Errorf("%s is said to be %s, and is %s", table.Path, row[5], label)

@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/draft"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
@@ -376,7 +377,7 @@ func (a *app) planSpec(ctx context.Context, path string) (*compiled.Compiled, er
 // notePlan records the plan in the outcome.
 func (a *app) notePlan(p *compiled.Compiled, path string) {
 	a.outcome.Release, a.outcome.PlanHash, a.outcome.Path = p.Name, p.Hash(), path
-	a.outcome.Warnings, a.outcome.OtherNoise = describe.Warnings(p.Plan()), p.OtherNoise
+	a.outcome.Warnings, a.outcome.OtherNoise = describe.Warnings(language.English, p.Plan()), p.OtherNoise
 }
 
 // printPlan prints the page that a person signs, with the costs of its lines.
@@ -405,7 +406,7 @@ func (a *app) notePayment(ctx context.Context, p *compiled.Compiled, o release.O
 
 // printWarnings prints what an approver should know.
 func (a *app) printWarnings(p *compiled.Compiled) {
-	for _, w := range describe.Warnings(p.Plan()) {
+	for _, w := range describe.Warnings(language.English, p.Plan()) {
 		a.say("Warning: %s.", w)
 	}
 }

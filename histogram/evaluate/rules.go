@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/histogram/internal/encoding"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/counted"
@@ -41,7 +42,7 @@ func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) 
 		return nil, fmt.Errorf("microdata of %s: %w", rows.Table, err)
 	}
 	var all []Violation
-	words := describe.Impossibilities(p)
+	words := describe.Impossibilities(language.English, p)
 	for i, entry := range r.Impossible {
 		if entry.Table != rows.Table {
 			continue

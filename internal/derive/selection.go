@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -60,7 +61,7 @@ func sparseMetadata(planned plan.Table) [][2]string {
 
 // groupsMetadata describes the rows of a table of discovered groups.
 func groupsMetadata(planned plan.Table) [][2]string {
-	return [][2]string{{"dprelease.discovered", describe.Discovered(planned.Discovered)}}
+	return [][2]string{{"dprelease.discovered", describe.Discovered(language.English, planned.Discovered)}}
 }
 
 // topMetadata describes the rows of a table of chosen cells.

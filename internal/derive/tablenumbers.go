@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -18,8 +19,8 @@ import (
 // where nothing is published. Counted figures are whole numbers, and are shown as zero if the draw is negative.
 func numberColumns(p *compiled.Compiled, n synth.Number, planned plan.Table, confidence float64) []column {
 	of := statistic.OfFigure(n.Figure)
-	kind, values, unit := optionalDecimal, nullableDecimals, describe.UnitOf(p.Release().Words, n.Figure, planned, p.Guarantee.Protects)
-	published := describe.FigureText(p.Release().Words, n.Figure, planned)
+	kind, values, unit := optionalDecimal, nullableDecimals, describe.UnitOf(language.English, p.Release().Words, n.Figure, planned, p.Guarantee.Protects)
+	published := describe.FigureText(language.English, p.Release().Words, n.Figure, planned)
 	if of.IsWhole() {
 		kind, values = optionalInteger, nullableIntegers
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -126,7 +127,7 @@ func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []
 	if s.Whole {
 		kind, figure = integerKind, wholeValues
 	}
-	unit := describe.Counted(planned, protects)
+	unit := describe.Counted(language.English, planned, protects)
 	published := "published count of " + unit + roundedText(planned)
 	switch {
 	case s.Tabulated:
@@ -210,7 +211,7 @@ func Metadata(p *compiled.Compiled, status ledger.Status) [][2]string {
 		{"dprelease.status", published.StatusText(status)},
 		{"dprelease.plan", p.Hash()},
 		{"dprelease.spec", p.SpecHash()},
-		{"dprelease.guarantee", describe.Guarantee(p.Plan())},
+		{"dprelease.guarantee", describe.Guarantee(language.English, p.Plan())},
 		{"dprelease.protects", g.Protects},
 		{"dprelease.epsilon", g.Epsilon},
 		{"dprelease.delta", g.Delta},

@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -375,5 +376,5 @@ func keyCodes(t published.Table, key []int) []string {
 // figureText returns what a figure of a table is, in words.
 func figureText(t plan.Table, figure int) string {
 	f := t.Figures[figure]
-	return describe.FigureText(nil, f, t)
+	return describe.FigureText(language.English, nil, f, t)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/report"
@@ -48,11 +49,11 @@ func TestTheReportTellsOfEveryRound(t *testing.T) {
 			continue
 		}
 		told += s.Measured
-		if s.Measured != chosen[s.Name()] {
-			t.Errorf("%s was measured %d times, of which the report tells %d", s.Name(), chosen[s.Name()], s.Measured)
+		if s.Measured != chosen[s.Name(language.English)] {
+			t.Errorf("%s was measured %d times, of which the report tells %d", s.Name(language.English), chosen[s.Name(language.English)], s.Measured)
 		}
-		if s.Measured > 0 && s.StandardError > least[s.Name()]*(1+1e-9) {
-			t.Errorf("%s has a standard error of %g, and was measured with %g", s.Name(), s.StandardError, least[s.Name()])
+		if s.Measured > 0 && s.StandardError > least[s.Name(language.English)]*(1+1e-9) {
+			t.Errorf("%s has a standard error of %g, and was measured with %g", s.Name(language.English), s.StandardError, least[s.Name(language.English)])
 		}
 	}
 	if rounds := len(v.Rounds[0].All); told != rounds || r.Microdata[0].Made != rounds {

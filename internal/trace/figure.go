@@ -3,6 +3,7 @@ package trace
 import (
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
@@ -37,7 +38,7 @@ type TracedFigure struct {
 // and this suffix.
 func tracedFigure(w *spec.Words, f plan.Figure, table plan.Table, value func(suffix string) parquet.Value) TracedFigure {
 	of := statistic.OfFigure(f)
-	t := TracedFigure{Name: f.Name, What: describe.FigureText(w, f, table), Measurements: f.Parts(), OfCount: of.OfCount(f),
+	t := TracedFigure{Name: f.Name, What: describe.FigureText(language.English, w, f, table), Measurements: f.Parts(), OfCount: of.OfCount(f),
 		ofTotal: of.OfTotal()}
 	columns := map[string]**float64{statistic.Published: &t.Published, statistic.StandardError: &t.StandardError,
 		statistic.Low:  &t.Low,

@@ -3,6 +3,7 @@ package trace
 import (
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -43,7 +44,7 @@ func (t *Trace) selectedAt(e *published.Release, planned plan.Table, answer meas
 		}
 		t.Cell = append(t.Cell, KeyOf{Attribute: planned.By[i], Code: codes[i]}) // the group itself was discovered
 	}
-	says := describe.Discovered(planned.Discovered)
+	says := describe.Discovered(language.English, planned.Discovered)
 	at := slices.IndexFunc(answer.Keys, func(group []string) bool { return slices.Equal(group, codes) })
 	if at < 0 {
 		t.Missing = &Missing{NotSelected, says}

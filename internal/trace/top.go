@@ -3,6 +3,7 @@ package trace
 import (
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -42,7 +43,7 @@ func (t *Trace) chosenAt(e *published.Release, planned plan.Table, answer measur
 		}
 		cell = cell*uint64(l.Size()) + uint64(category)
 	}
-	says := describe.Top(planned.Top, planned.Cells)
+	says := describe.Top(language.English, planned.Top, planned.Cells)
 	at := slices.Index(answer.Cells, cell)
 	if at < 0 {
 		t.Missing = &Missing{NotChosen, says + " The cell has no figure, and need not be empty."}

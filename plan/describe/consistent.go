@@ -4,39 +4,39 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 )
 
 // This file describes counts that add up: for the signed page, and for the difference of two plans.
 
 // Consistency says what is true of the counts that add up, and where they come from.
-func Consistency(c plan.Consistency) string {
+func Consistency(l *language.Language, c plan.Consistency) string {
 	if len(c.Tables) == 0 {
-		return fmt.Sprintf("Of %s no table: each one's counts are its estimates, rounded.", c.Table)
+		return l.Text("Of %s no table: each one's counts are its estimates, rounded.", c.Table)
 	}
-	but := ""
+	tables := l.Plural(int64(len(c.Tables)), "table")
+	text := l.Text("Of %s %s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both.", c.Table, tables)
 	if c.UnnestedColumns != nil {
-		but = ", but for levels that are apart"
+		text = l.Text("Of %s %s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both, but for levels that are apart.", c.Table, tables)
 	}
-	text := fmt.Sprintf("Of %s %s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both%s.", c.Table, budget.Plural(int64(len(c.Tables)), "table"), but)
 	if c.Way == plan.Tabulated {
-		return text + " They cross each other in ways for which no efficient rounding is known, so the counts are those of the microdata: model only. The unbiased estimates stand beside them."
+		return text + " " + l.Text("They cross each other in ways for which no efficient rounding is known, so the counts are those of the microdata: model only. The unbiased estimates stand beside them.")
 	}
-	return text + " The estimates are moved to the nearest that can be, single columns first, and rounded; so the counts have a bias, which the report states. The unbiased estimates stand beside them, with their intervals."
+	return text + " " + l.Text("The estimates are moved to the nearest that can be, single columns first, and rounded; so the counts have a bias, which the report states. The unbiased estimates stand beside them, with their intervals.")
 }
 
 // LeftText says which levels do not agree, and which tables of a consistency keep their estimates, and why: one line
 // for each reason.
-func LeftText(c plan.Consistency) []string {
+func LeftText(l *language.Language, c plan.Consistency) []string {
 	var reasons, lines []string
 	for _, levels := range c.UnnestedColumns {
-		lines = append(lines, fmt.Sprintf(
+		lines = append(lines, l.Text(
 			"Not all levels of one column lie within each other: %s. Tables that show the ones and the others agree in what they show beside that column, and no more, also where a level lies within one that it is apart from: each level joins the first series that it lies within, coarsest first.", levels))
 	}
 	paths := map[string][]string{}
 	for _, u := range c.LeftOut {
-		why := u.Why.String()
+		why := u.Why.In(l)
 		if paths[why] == nil {
 			reasons = append(reasons, why)
 		}
@@ -46,9 +46,9 @@ func LeftText(c plan.Consistency) []string {
 		all := paths[why]
 		names := strings.Join(all[:min(len(all), firstTables)], ", ")
 		if more := len(all) - firstTables; more > 0 {
-			names += fmt.Sprintf(" and %s", budget.Plural(int64(more), "other"))
+			names = l.Text("%s and %s", names, l.Plural(int64(more), "other"))
 		}
-		lines = append(lines, fmt.Sprintf("Left as the estimates, rounded: %s, as %s.", names, why))
+		lines = append(lines, l.Text("Left as the estimates, rounded: %s, as %s.", names, why))
 	}
 	return lines
 }
@@ -60,8 +60,8 @@ func explainConsistent(p *plan.Plan, b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\nCounts that add up\n")
 	for _, c := range p.Consistent {
-		fmt.Fprintf(b, "  %s\n", Consistency(c))
-		for _, line := range LeftText(c) {
+		fmt.Fprintf(b, "  %s\n", Consistency(language.English, c))
+		for _, line := range LeftText(language.English, c) {
 			fmt.Fprintf(b, "  %s\n", line)
 		}
 	}

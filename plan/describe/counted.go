@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
@@ -13,16 +14,17 @@ import (
 // This file names what figures count, in the words of every page and file: rows, weighted rows, or units.
 
 // Counted names what the counts of a table are numbers of. protects is the noun for what the release protects.
-func Counted(t plan.Table, protects string) string {
+func Counted(l *language.Language, t plan.Table, protects string) string {
 	if t.CountsUnits() {
-		return statistic.UnitsText(protects)
+		return statistic.UnitsText(l, protects)
 	}
-	return cmp.Or(t.Counts.String(), rowsOf(t))
+	return cmp.Or(t.Counts.In(l), rowsOf(l, t))
 }
 
 // FigureText returns what a figure of a table is: the title of its statistic, or how it is computed.
-func FigureText(w *spec.Words, f plan.Figure, t plan.Table) string {
-	return cmp.Or(w.OfMarginal(t.Marginal).OfFigure(f.Name), statistic.OfFigure(f).Describe(f, t.By, w.OfTable(t.From)))
+func FigureText(l *language.Language, w *spec.Words, f plan.Figure, t plan.Table) string {
+	return cmp.Or(w.OfMarginal(t.Marginal).OfFigure(f.Name),
+		statistic.OfFigure(f).Describe(l, f, t.By, w.OfTable(t.From)))
 }
 
 // TableTitle returns what people call a table: the title of its marginal, with the attributes if the marginal makes
@@ -46,10 +48,10 @@ func TableTitle(r *spec.Release, t plan.Table) string {
 }
 
 // UnitOf names the unit of a table's figure: its column, units, values, or one of these per another.
-func UnitOf(w *spec.Words, f plan.Figure, t plan.Table, protects string) string {
-	in := statistic.OfFigure(f).UnitOf(f, protects, w.OfTable(t.From))
+func UnitOf(l *language.Language, w *spec.Words, f plan.Figure, t plan.Table, protects string) string {
+	in := statistic.OfFigure(f).UnitOf(l, f, protects, w.OfTable(t.From))
 	if !statistic.OfFigure(f).IsWhole() {
-		in += byWeight(t)
+		in += byWeight(l, t)
 	}
 	return in
 }
@@ -59,7 +61,7 @@ func CountedText(p *plan.Plan) string {
 	var kinds []string
 	tables := map[string][]string{} // by what they count
 	for _, t := range p.Tables {
-		kind := Counted(t, p.Guarantee.Protects) + " of " + t.From
+		kind := Counted(language.English, t, p.Guarantee.Protects) + " of " + t.From
 		if tables[kind] == nil {
 			kinds = append(kinds, kind)
 		}
@@ -69,7 +71,7 @@ func CountedText(p *plan.Plan) string {
 		return "Counts are of " + kinds[0] + "."
 	}
 	for i, kind := range kinds {
-		kinds[i] = kind + " in " + fewTables(tables[kind])
+		kinds[i] = kind + " in " + fewTables(language.English, tables[kind])
 	}
 	return "Counts are of " + strings.Join(kinds, "; of ") + "."
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
@@ -18,24 +19,25 @@ import (
 // This file describes discovered groups.
 
 // discoveredExpectation says which groups a table will have, and how accurate its figures will be.
-func discoveredExpectation(_ *plan.Plan, t plan.Table) string {
-	return fmt.Sprintf("%s Figures are within ±%s of the exact number of units 19 times in 20, in the groups that appear: their noise has nothing to do with the selection.",
-		Discovered(t.Discovered), budget.Group(WholeMargin(t.Statistics[0].Margin)))
+func discoveredExpectation(l *language.Language, _ *plan.Plan, t plan.Table) string {
+	return Discovered(l, t.Discovered) + " " + l.Text("Figures are within ±%s of the exact number of units 19 times in 20, in the groups that appear: their noise has nothing to do with the selection.",
+		budget.Group(WholeMargin(t.Statistics[0].Margin)))
 }
 
 // Discovered says which groups appear.
-func Discovered(d *selection.GroupsFacts) string {
+func Discovered(l *language.Language, d *selection.GroupsFacts) string {
 	least := ""
 	if d.AtLeast > 1 {
-		least = fmt.Sprintf(" Groups of fewer than %s never do.", budget.Plural(d.AtLeast, "unit"))
+		least = " " + l.Text("Groups of fewer than %s never do.", l.Plural(d.AtLeast, "unit"))
 	}
-	return fmt.Sprintf("Nobody lists the values of %s: a group appears by a selection that is paid for with a δ of %s, in which a unit counts in %s at most. %s%s A group that is not in the table need not be empty.",
-		strings.Join(d.Columns, " and "), budget.DecimalUp(plan.Amount(d.Delta), 3), budget.Plural(d.Groups, "group"),
-		ChancesText(d), least)
+	return l.Text("Nobody lists the values of %s: a group appears by a selection that is paid for with a δ of %s, in which a unit counts in %s at most.",
+		strings.Join(d.Columns, " "+l.Text("and")+" "), l.Number(budget.DecimalUp(plan.Amount(d.Delta), 3)),
+		l.Plural(d.Groups, "group")) + " " + ChancesText(l, d) + least + " " +
+		l.Text("A group that is not in the table need not be empty.")
 }
 
 // ChancesText says with what probability groups of some sizes appear.
-func ChancesText(d *selection.GroupsFacts) string {
+func ChancesText(l *language.Language, d *selection.GroupsFacts) string {
 	var all []string
 	for i, c := range d.Chances {
 		chance := budget.Percent(c.Chance)
@@ -46,9 +48,9 @@ func ChancesText(d *selection.GroupsFacts) string {
 			chance = budget.Percent(math.Floor(c.Chance*1e4) / 1e4)
 		}
 		if i == 0 {
-			all = append(all, fmt.Sprintf("A group of %s appears with a chance of %s", budget.Plural(c.Units, "unit"), chance))
+			all = append(all, l.Text("A group of %s appears with a chance of %s", l.Plural(c.Units, "unit"), l.Number(chance)))
 		} else {
-			all = append(all, fmt.Sprintf("one of %s of %s", budget.Group(c.Units), chance))
+			all = append(all, l.Text("one of %s of %s", budget.Group(c.Units), l.Number(chance)))
 		}
 	}
 	return strings.Join(all, ", ") + "."

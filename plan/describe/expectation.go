@@ -2,10 +2,10 @@ package describe
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -17,20 +17,20 @@ type Expected struct {
 	Expectation string
 }
 
-// ExpectedTables returns the tables of a plan with what each will be good for.
+// ExpectedTables returns the tables of a plan with what each will be good for, in English.
 func ExpectedTables(p *plan.Plan) []Expected {
 	all := make([]Expected, len(p.Tables))
 	for i, t := range p.Tables {
-		all[i] = Expected{t, ExpectationOf(p, t)}
+		all[i] = Expected{t, ExpectationOf(language.English, p, t)}
 	}
 	return all
 }
 
 // ExpectationOf says what a table of a plan will be good for.
-func ExpectationOf(p *plan.Plan, t plan.Table) string {
-	text := cmp.Or(publicText(t), selecting[t.Selects()].expectation(p, t))
+func ExpectationOf(l *language.Language, p *plan.Plan, t plan.Table) string {
+	text := cmp.Or(publicText(l, t), selecting[t.Selects()].expectation(l, p, t))
 	if t.Usefulness != nil {
-		if useful := Usefulness(*t.Usefulness, t.Statistics[0], t.From); useful != "" {
+		if useful := Usefulness(l, *t.Usefulness, t.Statistics[0], t.From); useful != "" {
 			text += " " + useful
 		}
 	}
@@ -38,22 +38,22 @@ func ExpectationOf(p *plan.Plan, t plan.Table) string {
 }
 
 // expectationOfAll says how accurate the counts of a table are that publishes all its cells.
-func expectationOfAll(p *plan.Plan, t plan.Table) string {
-	return Expectation(t.Statistics[0].Margin) + sampleError(p, t)
+func expectationOfAll(l *language.Language, p *plan.Plan, t plan.Table) string {
+	return Expectation(l, t.Statistics[0].Margin) + sampleError(l, p, t)
 }
 
 // Expectation says in one sentence how accurate counts with a margin are.
-func Expectation(margin float64) string {
+func Expectation(l *language.Language, margin float64) string {
 	if margin == 0 {
-		return "Counts are almost always published exactly."
+		return l.Text("Counts are almost always published exactly.")
 	}
 	whole := WholeMargin(margin)
-	return fmt.Sprintf("Within ±%s of the exact count 19 times in 20: good to 10%% for counts of %s or more; a count of %s or less could be zero.",
+	return l.Text("Within ±%s of the exact count 19 times in 20: good to 10%% for counts of %s or more; a count of %s or less could be zero.",
 		budget.Group(whole), budget.Group(10*whole), budget.Group(whole))
 }
 
 // expectationOfMany says the same of several tables, with margins from the narrowest to the widest.
-func expectationOfMany(tables []Expected) string {
+func expectationOfMany(l *language.Language, tables []Expected) string {
 	var least, most float64
 	for i, t := range tables {
 		m := t.Statistics[0].Margin
@@ -64,9 +64,9 @@ func expectationOfMany(tables []Expected) string {
 	}
 	low, high := WholeMargin(least), WholeMargin(most)
 	if low == high {
-		return Expectation(most)
+		return Expectation(l, most)
 	}
-	return fmt.Sprintf("Within ±%s (the best) to ±%s (the worst) of the exact count 19 times in 20: good to 10%% for counts of %s to %s or more; a count of %s to %s or less could be zero.",
+	return l.Text("Within ±%s (the best) to ±%s (the worst) of the exact count 19 times in 20: good to 10%% for counts of %s to %s or more; a count of %s to %s or less could be zero.",
 		budget.Group(low), budget.Group(high), budget.Group(10*low), budget.Group(10*high), budget.Group(low),
 		budget.Group(high))
 }

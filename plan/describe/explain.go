@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/selection"
@@ -29,7 +30,7 @@ func Explain(c *compiled.Compiled, w io.Writer) error {
 	if p.Release().About.Title != "" {
 		fmt.Fprintf(b, ": %s", p.Release().About.Title)
 	}
-	fmt.Fprintf(b, "\n\nPromises %s\n\n", Guarantee(p))
+	fmt.Fprintf(b, "\n\nPromises %s\n\n", Guarantee(language.English, p))
 	explainGovernance(p, b)
 	explainTables(p, b)
 	explainFigures(p, b)
@@ -50,14 +51,14 @@ func Explain(c *compiled.Compiled, w io.Writer) error {
 		fmt.Fprintf(b, "  %s\n", CountedText(p))
 		explainSizes(p, b)
 	}
-	for _, o := range Outlooks(ExpectedTables(p)) {
+	for _, o := range Outlooks(language.English, ExpectedTables(p)) {
 		fmt.Fprintf(b, "  %s: %s\n", o.Tables, o.Text)
 	}
-	for _, warning := range Warnings(p) {
+	for _, warning := range Warnings(language.English, p) {
 		fmt.Fprintf(b, "\nBefore you sign: %s.\n", warning)
 	}
 	candidates := ""
-	if of := candidatesText(p); of != "" {
+	if of := candidatesText(language.English, p); of != "" {
 		candidates = ", " + of + " included"
 	}
 	published := "No table"
@@ -234,17 +235,17 @@ func writeRest(w io.Writer, rest []tableRow) {
 	}
 	fmt.Fprintf(w, "… and %s more\t%s in all\t%s\t%s\t%s\t%s\t%s\t%s\n", budget.Group(int64(len(rest))),
 		budget.Group(cells), rest[0].measured, noise, rest[0].leaf,
-		rangeText(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }),
-		rangeText(margins, func(m float64) string { return "±" + budget.Group(WholeMargin(m)) }), cost)
+		rangeText(language.English, errors, func(e float64) string { return budget.DecimalNearest(e, 4) }),
+		rangeText(language.English, margins, func(m float64) string { return "±" + budget.Group(WholeMargin(m)) }), cost)
 }
 
 // rangeText returns the range of some numbers.
-func rangeText(numbers []float64, text func(float64) string) string {
+func rangeText(l *language.Language, numbers []float64, text func(float64) string) string {
 	low, high := text(slices.Min(numbers)), text(slices.Max(numbers))
 	if low == high {
 		return low
 	}
-	return low + " to " + high
+	return l.Text("%s to %s", low, high)
 }
 
 // scalesText describes the noise of mechanisms of one kind.
@@ -318,7 +319,7 @@ func explainSizes(p *plan.Plan, b *strings.Builder) {
 			fmt.Fprintf(b, "  An average cell: %s of %s (the middle of what `expect: rows` says), spread evenly over the cells that can have any.\n", budget.Plural(rows, "row"), t.Name)
 		}
 	}
-	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return Label(t.Usefulness) != "" }) {
+	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return Label(language.English, t.Usefulness) != "" }) {
 		fmt.Fprintf(b, "  %s\n", SpreadText)
 	}
 }
@@ -348,7 +349,7 @@ func explainRanges(p *plan.Plan, b *strings.Builder) {
 		if more := len(errors) - 1; more > 0 {
 			name += fmt.Sprintf(" and %s more", budget.Group(int64(more)))
 		}
-		parts = append(parts, name+" "+rangeText(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }))
+		parts = append(parts, name+" "+rangeText(language.English, errors, func(e float64) string { return budget.DecimalNearest(e, 4) }))
 	}
 	if len(parts) > 0 {
 		fmt.Fprintf(b, "\nSums of neighbours, of any length (root mean square of their standard errors): %s\n",

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/strategy"
@@ -28,7 +29,7 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 				some = true
 			}
 			error, margin := qualityTexts(f.Quality)
-			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).Describe(f, table.By, spec.TableWords{}), error, margin,
+			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).Describe(language.English, f, table.By, spec.TableWords{}), error, margin,
 				restsOn(f, measured, seen))
 		}
 	}
@@ -56,7 +57,8 @@ func explainQuantiles(p *plan.Plan, b *strings.Builder) {
 				continue
 			}
 			seen[f.Part] = true
-			fmt.Fprintf(b, "  %s: %s\n", strings.TrimPrefix(f.Part, "values/"), QuantileMethodText(f.Quality, f.Column))
+			fmt.Fprintf(b, "  %s: %s\n", strings.TrimPrefix(f.Part, "values/"),
+				QuantileMethodText(language.English, f.Quality, f.Column))
 		}
 	}
 	if len(seen) > 0 {
@@ -65,27 +67,25 @@ func explainQuantiles(p *plan.Plan, b *strings.Builder) {
 }
 
 // QuantileMethodText says how a quantile of a column is found, and what the other way would give.
-func QuantileMethodText(q plan.Quality, column string) string {
-	text := "drawn by the exponential mechanism, with the ends of the intervals."
-	if q.Bins > 0 {
-		text = fmt.Sprintf("read from noisy counts of rows by %s bins of %s", budget.Group(q.Bins), column)
-		if q.Cell > 0 {
-			text += fmt.Sprintf(", each %s wide: no interval is narrower.", budget.DecimalNearest(q.Cell, 6))
-		} else {
-			text += ", one for each value."
-		}
+func QuantileMethodText(l *language.Language, q plan.Quality, column string) string {
+	text := l.Text("drawn by the exponential mechanism, with the ends of the intervals.")
+	switch {
+	case q.Bins > 0 && q.Cell > 0:
+		text = l.Text("read from noisy counts of rows by %s bins of %s, each %s wide: no interval is narrower.",
+			budget.Group(q.Bins), column, l.Number(budget.DecimalNearest(q.Cell, 6)))
+	case q.Bins > 0:
+		text = l.Text("read from noisy counts of rows by %s bins of %s, one for each value.", budget.Group(q.Bins), column)
 	}
 	o := q.Alternative
-	switch {
-	case o == nil:
-		return text + " The other way cannot serve here."
-	case o.Bins > 0:
-		text += fmt.Sprintf(" Read from counts of %s bins", budget.Group(o.Bins))
-	default:
-		text += " Drawn"
+	if o == nil {
+		return text + " " + l.Text("The other way cannot serve here.")
 	}
-	return text + fmt.Sprintf(" they would be within ±%s, about ±%s.", budget.Plural(WholeMargin(o.Ranks), "row"),
-		budget.DecimalNearest(o.Margin, 4))
+	rows, margin := l.Plural(WholeMargin(o.Ranks), "row"), l.Number(budget.DecimalNearest(o.Margin, 4))
+	if o.Bins > 0 {
+		return text + " " + l.Text("Read from counts of %s bins they would be within ±%s, about ±%s.", budget.Group(o.Bins),
+			rows, margin)
+	}
+	return text + " " + l.Text("Drawn they would be within ±%s, about ±%s.", rows, margin)
 }
 
 // qualityTexts returns the standard error and the margin in words.
@@ -129,11 +129,11 @@ func figureWithAccuracy(f plan.Figure, by []string) string {
 	error, margin := qualityTexts(f.Quality)
 	switch {
 	case margin == "":
-		return statistic.OfFigure(f).Describe(f, by, spec.TableWords{})
+		return statistic.OfFigure(f).Describe(language.English, f, by, spec.TableWords{})
 	case error == "": // of a quantile
-		return fmt.Sprintf("%s; 95%% margin %s", statistic.OfFigure(f).Describe(f, by, spec.TableWords{}), margin)
+		return fmt.Sprintf("%s; 95%% margin %s", statistic.OfFigure(f).Describe(language.English, f, by, spec.TableWords{}), margin)
 	}
-	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).Describe(f, by, spec.TableWords{}), error, margin)
+	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).Describe(language.English, f, by, spec.TableWords{}), error, margin)
 }
 
 // isOfPart reports whether a strategy is for a part of a table's figures.

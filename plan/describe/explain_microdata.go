@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/phrase"
@@ -163,15 +164,15 @@ func factorsText(factors []plan.Factor) string {
 }
 
 // candidatesText says what is counted for the choices of all microdata; "" if nothing is.
-func candidatesText(p *plan.Plan) string {
+func candidatesText(l *language.Language, p *plan.Plan) string {
 	var all []string
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {
 			continue
 		}
-		if of := "all " + adaptive.DescribeCandidates(s) + " columns of the microdata"; !slices.Contains(all, of) {
+		if of := l.Text("all %s of the microdata", phrase.SetsOfColumns(l, adaptive.CandidateColumns(s))); !slices.Contains(all, of) {
 			all = append(all, of)
 		}
 	}
-	return strings.Join(all, " and ")
+	return strings.Join(all, " "+l.Text("and")+" ")
 }

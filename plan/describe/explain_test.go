@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -53,10 +54,10 @@ func TestLossesAreRoundedUp(t *testing.T) {
 // An ε implied at a δ is a bound, so its text may not be smaller.
 func TestImpliedEpsilonsAreRoundedUp(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{rho: 0.123456}", "row", "{x: {by: [sex]}}")
-	shown := regexp.MustCompile(`ε = ([0-9.]+) at δ = (1e-[69])`).FindAllStringSubmatch(describe.Guarantee(p),
+	shown := regexp.MustCompile(`ε = ([0-9.]+) at δ = (1e-[69])`).FindAllStringSubmatch(describe.Guarantee(language.English, p),
 		-1)
 	if len(shown) != len(p.Guarantee.Equivalents) {
-		t.Fatalf("the sentence is %s", describe.Guarantee(p))
+		t.Fatalf("the sentence is %s", describe.Guarantee(language.English, p))
 	}
 	for i, e := range p.Guarantee.Equivalents {
 		text, err := budget.ParseRat(shown[i][1])
@@ -75,7 +76,7 @@ func TestSentenceIsOneLine(t *testing.T) {
 			"ε = 1 and δ = 1e-9 (approximate differential privacy) for replacing one person by another, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022), and judged again by a contour integral."},
 	} {
 		p := plantest.PlanOf(t, c.neighbours, c.budget, "{id: who, max_rows: 12000}", "{x: {by: [sex]}}")
-		if got := describe.Guarantee(p); got != c.want {
+		if got := describe.Guarantee(language.English, p); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
@@ -111,7 +112,7 @@ func TestFoldsAreOfOneMarginalAndOneNoise(t *testing.T) {
 	}
 	tables := []describe.Expected{expected("a/1", "a", "good"), expected("a/2", "a", "good"), expected("a/3", "a", "bad"),
 		expected("a/4", "a", "good"), expected("b", "b", "good")}
-	got := fmt.Sprint(describe.Outlooks(tables))
+	got := fmt.Sprint(describe.Outlooks(language.English, tables))
 	if want := "[{a/1 and 1 more good} {a/3 bad} {a/4 good} {b good}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

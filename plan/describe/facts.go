@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/strategy"
@@ -54,9 +55,9 @@ func factsOf(p *plan.Plan) []fact {
 	}
 	for _, t := range p.Release().Tables {
 		b.saySource(t)
-		for _, i := range Impossibilities(p) {
+		for _, i := range Impossibilities(language.English, p) {
 			if i.Table == t.Name {
-				b.say(OnSource, t.Name, "no row has "+i.Rule, i.effectText())
+				b.say(OnSource, t.Name, "no row has "+i.Rule, i.effectText(language.English))
 			}
 		}
 	}
@@ -82,7 +83,7 @@ func factsOf(p *plan.Plan) []fact {
 		hash := plan.HashOf([]byte(p.Source.Files[path]))
 		b.add(fact{topic: OnCodebook, subject: path, value: "SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
 	}
-	for _, w := range Warnings(p) {
+	for _, w := range Warnings(language.English, p) {
 		b.say(OnWarning, "", w, w)
 	}
 	return b.facts
@@ -121,11 +122,11 @@ func (b *factBook) sayGuarantee(p *plan.Plan) {
 		b.add(fact{topic: OnGuarantee, what: "at δ = " + e.Delta, value: Bound(e),
 			exact: fmt.Sprintf("ε = %v by %s", e.Epsilon, e.Method)})
 	}
-	say("method", Method(p))
+	say("method", Method(language.English, p))
 	say("protects", g.Protects)
 	say("neighbours", g.Neighbours)
-	say("unit", Unit(g))
-	say("rows of a unit that are counted, at most", countedRows(g.MaxRows, g.Rows))
+	say("unit", Unit(language.English, g))
+	say("rows of a unit that are counted, at most", countedRows(language.English, g.MaxRows, g.Rows))
 	say("rows without an id", g.WithoutID)
 	say("account", g.Account)
 	say("further accounts", strings.Join(g.FurtherAccounts, ", "))
@@ -195,7 +196,7 @@ func (b *factBook) sayTable(p *plan.Plan, t tableRow, weights map[string]*big.Ra
 	b.addSummary(OnTable, t.Path, fmt.Sprintf("%s by %s%s; %s; standard error %s, 95%% margin %s",
 		budget.Plural(t.Cells, "cell"), by, sums, noise, deviation, margin))
 	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
-	say("counts", Counted(t.Table, p.Guarantee.Protects)+" of "+t.From)
+	say("counts", Counted(language.English, t.Table, p.Guarantee.Protects)+" of "+t.From)
 	if t.PerUnit != (spec.PerUnit{}) {
 		say("rows of a unit", t.PerUnit.String())
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -147,8 +148,8 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 		if from := describe.TogetherFrom(p, 0); from < want || from > want+38 {
 			t.Errorf("%s: an average cell is seen from %d rows on, not %d", method, from, want)
 		}
-		if strings.Contains(strings.Join(describe.Warnings(p), " "), "will say little") {
-			t.Errorf("%s: warned without rows: %q", method, describe.Warnings(p))
+		if strings.Contains(strings.Join(describe.Warnings(language.English, p), " "), "will say little") {
+			t.Errorf("%s: warned without rows: %q", method, describe.Warnings(language.English, p))
 		}
 		var page strings.Builder
 		if err := describe.Explain(compiled.Of(p), &page); err != nil ||
@@ -159,12 +160,12 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 		}
 		for rows, says := range map[string]string{
 			"500": "will say little, unless its rows are in few categories: if it has 500 rows", "100000": ""} {
-			got := strings.Join(describe.Warnings(of("1/1000", rows)), " ")
+			got := strings.Join(describe.Warnings(language.English, of("1/1000", rows)), " ")
 			if says != "" && !strings.Contains(got, says) || says == "" && strings.Contains(got, "will say little") {
 				t.Errorf("%s, %s rows: %q", method, rows, got)
 			}
 		}
-		if got := strings.Join(describe.Warnings(of("1/1000", "1000")), " "); strings.Contains(got, "of how columns depend on each other") != (method == "mst") {
+		if got := strings.Join(describe.Warnings(language.English, of("1/1000", "1000")), " "); strings.Contains(got, "of how columns depend on each other") != (method == "mst") {
 			t.Errorf("%s, 1000 rows: %q", method, got)
 		}
 	}
@@ -534,9 +535,9 @@ func TestWeakPromisesWarn(t *testing.T) {
 		"{epsilon: 20, delta: 1e-9}": "next to nothing",
 	} {
 		p := plantest.PlanOf(t, "add-remove", b, "{id: who, max_rows: 1}", "{x: {by: [sex]}}")
-		if got := describe.Weaknesses(p); want == "" && len(got) != 0 || want != "" &&
-			(len(got) != 1 || !strings.Contains(got[0], want) || describe.Warnings(p)[0] != got[0]) {
-			t.Errorf("%s: warnings %q of %q, expected %q", b, got, describe.Warnings(p), want)
+		if got := describe.Weaknesses(language.English, p); want == "" && len(got) != 0 || want != "" &&
+			(len(got) != 1 || !strings.Contains(got[0], want) || describe.Warnings(language.English, p)[0] != got[0]) {
+			t.Errorf("%s: warnings %q of %q, expected %q", b, got, describe.Warnings(language.English, p), want)
 		}
 	}
 }
@@ -550,8 +551,8 @@ func TestHelpWhereOneChangeIsNotEnough(t *testing.T) {
 		t.Errorf("help %+v", h)
 	}
 	p = plantest.SizedPlan(t, "{rho: 1/200}", 40, "{x: {by: [region]}}")
-	if want := "Nothing but the budget would help (spend 25 times the ρ): leave the table out."; describe.Advice(p.Tables[0].Usefulness) != want {
-		t.Errorf("advice %q", describe.Advice(p.Tables[0].Usefulness))
+	if want := "Nothing but the budget would help (spend 25 times the ρ): leave the table out."; describe.Advice(language.English, p.Tables[0].Usefulness) != want {
+		t.Errorf("advice %q", describe.Advice(language.English, p.Tables[0].Usefulness))
 	}
 }
 
@@ -570,7 +571,7 @@ func TestMemoryIsOfCountedCells(t *testing.T) {
 		{plan.Size{Cells: 1000, Bytes: 1 << 33}, "all pairs of columns of the microdata",
 			"the counts of the tables and of all pairs of columns of the microdata, and what is made of them, need 8.0 GiB of memory"},
 	} {
-		got := strings.Join(describe.Large(c.size, c.candidates), "")
+		got := strings.Join(describe.Large(language.English, c.size, c.candidates), "")
 		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%+v: %q, want %q", c.size, got, c.want)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -21,14 +22,18 @@ type Impossibility struct {
 }
 
 // Impossibilities returns the spec's impossible entries, in its order.
-func Impossibilities(p *plan.Plan) []Impossibility {
+func Impossibilities(l *language.Language, p *plan.Plan) []Impossibility {
 	var all []Impossibility
 	for _, e := range p.Release().Impossible {
-		var conditions []string
+		rule := ""
 		for _, c := range e.Where {
-			conditions = append(conditions, conditionText(p.Release().Table(e.Table), c))
+			condition := conditionText(l, p.Release().Table(e.Table), c)
+			if rule != "" {
+				condition = l.Text("%s with %s", rule, condition)
+			}
+			rule = condition
 		}
-		all = append(all, Impossibility{Table: e.Table, Rule: strings.Join(conditions, " with "), Drop: e.Drop})
+		all = append(all, Impossibility{Table: e.Table, Rule: rule, Drop: e.Drop})
 	}
 	return all
 }
@@ -37,7 +42,7 @@ func Impossibilities(p *plan.Plan) []Impossibility {
 const fewCodes = 4
 
 // conditionText describes a condition. Consecutive codes are named by the first and the last.
-func conditionText(t *spec.Table, c spec.Condition) string {
+func conditionText(l *language.Language, t *spec.Table, c spec.Condition) string {
 	level, _ := t.Column(c.Attribute.Column).Domain.Level(c.Attribute.Level)
 	var codes []string
 	for from := 0; from < len(c.Codes); {
@@ -48,7 +53,7 @@ func conditionText(t *spec.Table, c spec.Condition) string {
 		first, last := level.Categories[c.Codes[from]].Code, level.Categories[c.Codes[to-1]].Code
 		switch {
 		case to-from >= fewCodes:
-			codes = append(codes, first+" to "+last)
+			codes = append(codes, l.Text("%s to %s", first, last))
 		default:
 			for _, code := range c.Codes[from:to] {
 				codes = append(codes, level.Categories[code].Code)
@@ -56,31 +61,31 @@ func conditionText(t *spec.Table, c spec.Condition) string {
 		}
 		from = to
 	}
-	return c.Attribute.String() + " = " + strings.Join(codes, " or ")
+	return c.Attribute.String() + " = " + strings.Join(codes, " "+l.Text("or")+" ")
 }
 
 // Sentence says what the entry means for a row.
-func (i Impossibility) Sentence() string {
-	return fmt.Sprintf("no row of %s has %s: %s", i.Table, i.Rule, i.effectText())
+func (i Impossibility) Sentence(l *language.Language) string {
+	return l.Text("no row of %s has %s: %s", i.Table, i.Rule, i.effectText(l))
 }
 
 // effectText says what happens to a row that meets the rule.
-func (i Impossibility) effectText() string {
+func (i Impossibility) effectText(l *language.Language) string {
 	if i.Drop {
-		return "a row that is so is left out before anything is bounded or counted"
+		return l.Text("a row that is so is left out before anything is bounded or counted")
 	}
-	return "a row that is so stops the run, and nothing is spent"
+	return l.Text("a row that is so stops the run, and nothing is spent")
 }
 
 // explainImpossible writes what is impossible, and how many cells of the tables that concerns.
 func explainImpossible(p *plan.Plan, b *strings.Builder) {
-	all := Impossibilities(p)
+	all := Impossibilities(language.English, p)
 	if len(all) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\nImpossible, as the spec declares and no data says\n")
 	for _, i := range all {
-		fmt.Fprintf(b, "  %s\n", i.Sentence())
+		fmt.Fprintf(b, "  %s\n", i.Sentence(language.English))
 	}
 	for _, t := range p.Tables {
 		if t.Impossible > 0 {

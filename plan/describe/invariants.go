@@ -5,48 +5,48 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 )
 
 // This file describes public figures.
 
 // Invariant says what the figures are and where they come from.
-func Invariant(i plan.Invariant) string {
-	where := "the spec"
-	if i.From != "" {
-		where = i.From
-	}
-	what := "the number of rows of " + i.Table
+func Invariant(l *language.Language, i plan.Invariant) string {
+	what := l.Text("the number of rows of %s", i.Table)
 	if len(i.By) > 0 {
-		what = fmt.Sprintf("the rows of %s by %s, %s", i.Table, strings.Join(i.By, " × "), budget.Plural(i.Cells, "figure"))
+		what = l.Text("the rows of %s by %s, %s", i.Table, strings.Join(i.By, " × "), l.Plural(i.Cells, "figure"))
 	}
-	return fmt.Sprintf("%s (%s, from %s)", i.Name, what, where)
+	if i.From == "" {
+		return l.Text("%s (%s, from the spec)", i.Name, what)
+	}
+	return l.Text("%s (%s, from %s)", i.Name, what, i.From)
 }
 
 // Invariants returns the descriptions of public figures.
-func Invariants(all []plan.Invariant) (sentences []string) {
+func Invariants(l *language.Language, all []plan.Invariant) (sentences []string) {
 	for _, i := range all {
-		sentences = append(sentences, Invariant(i))
+		sentences = append(sentences, Invariant(l, i))
 	}
 	return sentences
 }
 
 // publicText says that the cells of a table are public figures; "" if they are not.
-func publicText(t plan.Table) string {
+func publicText(l *language.Language, t plan.Table) string {
 	if t.Invariant == "" {
 		return ""
 	}
-	return fmt.Sprintf("Public figures: its cells are those of invariant %s, or sums of them, and have no noise.",
+	return l.Text("Public figures: its cells are those of invariant %s, or sums of them, and have no noise.",
 		t.Invariant)
 }
 
 // GivenAway says which public figures are published exactly; "" if there are none.
-func GivenAway(p *plan.Plan) string {
+func GivenAway(l *language.Language, p *plan.Plan) string {
 	if len(p.Invariants) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Given away beside that, as public figures which no data were read for: %s",
-		strings.Join(Invariants(p.Invariants), "; "))
+	return l.Text("Given away beside that, as public figures which no data were read for: %s",
+		strings.Join(Invariants(l, p.Invariants), "; "))
 }
 
 // explainInvariants writes which figures are public, and which tables show them.
@@ -56,7 +56,7 @@ func explainInvariants(p *plan.Plan, b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\nPublic figures, which are given away (the promise is not about them)\n")
 	for _, i := range p.Invariants {
-		fmt.Fprintf(b, "  %s, %s in all\n", Invariant(i), budget.Plural(i.Total, "row"))
+		fmt.Fprintf(b, "  %s, %s in all\n", Invariant(language.English, i), budget.Plural(i.Total, "row"))
 		if i.Tables != nil {
 			more := ""
 			if n := len(i.Tables) - firstTables; n > 0 {
@@ -72,7 +72,7 @@ func explainInvariants(p *plan.Plan, b *strings.Builder) {
 func (b *factBook) sayInvariants(p *plan.Plan) {
 	for k, i := range p.Invariants {
 		f := fact{topic: OnSource, subject: i.Table, what: "public figures " + i.Name,
-			value: fmt.Sprintf("%s, %s in all", Invariant(i), budget.Plural(i.Total, "row"))}
+			value: fmt.Sprintf("%s, %s in all", Invariant(language.English, i), budget.Plural(i.Total, "row"))}
 		hash := plan.HashOf([]byte(fmt.Sprint(p.Release().Invariants[k].Counts)))
 		f.value, f.exact = f.value+", SHA-256 "+hash[:16], "SHA-256 "+hash
 		b.add(f)
@@ -83,7 +83,7 @@ func (b *factBook) sayInvariants(p *plan.Plan) {
 }
 
 // invariantWarnings warns of what invariants give away, and of measurements that gain nothing.
-func invariantWarnings(p *plan.Plan) []string {
+func invariantWarnings(l *language.Language, p *plan.Plan) []string {
 	if p.Invariants == nil {
 		return nil
 	}
@@ -96,10 +96,10 @@ func invariantWarnings(p *plan.Plan) []string {
 			}
 		}
 	}
-	all := []string{fmt.Sprintf(
+	all := []string{l.Text(
 		"the figures of %s are published as they are. If they were counted in the same data, what they tell of any %s is not protected by anything here", strings.Join(names, ", "), p.Guarantee.Protects)}
 	if measured != nil {
-		all = append(all, fmt.Sprintf(
+		all = append(all, l.Text(
 			"the cells of %s are public figures, and measuring them takes a part of the budget that makes no cell of theirs better: without these marginals the others get it", strings.Join(measured[:min(len(measured), firstTables)], ", ")))
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
@@ -19,12 +20,12 @@ func ShareText(share string) string {
 }
 
 // sampleMethod says within the method of a guarantee that its mechanisms see a sample; "" if they see all units.
-func sampleMethod(s plan.Sample) string {
+func sampleMethod(l *language.Language, s plan.Sample) string {
 	if !s.Partial() {
 		return ""
 	}
-	return fmt.Sprintf(", of a secret sample of %s of the units, drawn once (Balle, Barthe and Gaboardi 2018)",
-		ShareText(s.Share))
+	return ", " + l.Text("of a secret sample of %s of the units, drawn once (Balle, Barthe and Gaboardi 2018)",
+		l.Number(ShareText(s.Share)))
 }
 
 // sampleLines says what a plan is measured on; it returns nil if that is all units.
@@ -54,14 +55,14 @@ func amplifiedLoss(loss budget.Loss, s plan.Sample) (of budget.Loss, pure string
 }
 
 // sampleError says what the sample adds to the error of a count; "" if all units are measured.
-func sampleError(p *plan.Plan, t plan.Table) string {
+func sampleError(l *language.Language, p *plan.Plan, t plan.Table) string {
 	if !p.Sample.Partial() {
 		return ""
 	}
 	share, rows := p.Sample.Rate(), compiled.RowsOfUnit(p, t, false)
 	each := new(big.Rat).Quo(new(big.Rat).Sub(big.NewRat(1, 1), share), share)
 	each.Mul(each, new(big.Rat).SetInt64(rows))
-	return fmt.Sprintf(" The error of the sample comes on top: in a cell of n rows its standard error is at most √(%s·n), and the published interval includes it.", budget.DecimalUp(each, 4))
+	return " " + l.Text("The error of the sample comes on top: in a cell of n rows its standard error is at most √(%s·n), and the published interval includes it.", l.Number(budget.DecimalUp(each, 4)))
 }
 
 // relationsText says how the losses of leaves, if there are any, and of attributes relate to the loss of the whole

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
 )
@@ -21,7 +22,7 @@ var selecting = [selection.Kinds]struct {
 	which, cells func(t plan.Table) string
 	assumed      string
 	// expectation says what the table will be good for.
-	expectation func(p *plan.Plan, t plan.Table) string
+	expectation func(l *language.Language, p *plan.Plan, t plan.Table) string
 	// sayCells and saySelected add the facts of the cells of a table, before those of the measurement and after them.
 	sayCells, saySelected func(b *factBook, t tableRow)
 	// gaussian says why the noise remains Gaussian under ε and δ.

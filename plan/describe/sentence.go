@@ -1,11 +1,11 @@
 package describe
 
 import (
-	"fmt"
 	"math/big"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/workload"
 )
@@ -15,95 +15,115 @@ import (
 
 // definitions names the privacy definitions.
 var definitions = map[string]string{
-	"pure":        "pure differential privacy",
-	"approximate": "approximate differential privacy",
-	"zcdp":        "zero-concentrated differential privacy",
+	"pure":        language.Key("pure differential privacy"),
+	"approximate": language.Key("approximate differential privacy"),
+	"zcdp":        language.Key("zero-concentrated differential privacy"),
 }
 
 // Budget returns the budget in the spec's own terms, such as "ε = 1 and δ = 1e-9", rounded up if it has too many
 // digits.
-func Budget(g plan.Guarantee) string {
+func Budget(g plan.Guarantee) string { return budgetText(language.English, g) }
+
+// budgetText returns the budget in these terms in a language.
+func budgetText(l *language.Language, g plan.Guarantee) string {
 	if g.Definition == "approximate" {
 		g.Rho = ""
 	}
-	return budget.Amounts(plan.Amount(g.Epsilon), plan.Amount(g.Rho), plan.Amount(g.Delta))
+	return Amounts(l, plan.Amount(g.Epsilon), plan.Amount(g.Rho), plan.Amount(g.Delta))
+}
+
+// Amounts writes amounts as [budget.Amounts] does.
+func Amounts(l *language.Language, epsilon, rho, delta *big.Rat) string {
+	var parts []string
+	for _, of := range [][3]*big.Rat{{epsilon}, {nil, rho}, {nil, nil, delta}} {
+		if of != [3]*big.Rat{} && (of[2] == nil || of[2].Sign() > 0) {
+			parts = append(parts, l.Number(budget.Amounts(of[0], of[1], of[2])))
+		}
+	}
+	if parts == nil {
+		return l.Text("nothing")
+	}
+	return strings.Join(parts, " "+l.Text("and")+" ")
 }
 
 // Guarantee describes the guarantee in one line: its numbers rounded up, definition, neighbours, unit and method, and
 // the public figures that it does not cover.
-func Guarantee(p *plan.Plan) string {
+func Guarantee(l *language.Language, p *plan.Plan) string {
 	g := p.Guarantee
-	neighbour := "adding or removing one " + g.Protects
-	if g.Neighbours == "replace" {
-		neighbour = "replacing one " + g.Protects + " by another"
-	}
+	amount, definition := budgetText(l, g), l.Text(definitions[g.Definition])
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s (%s) for %s, meaning %s", Budget(g), definitions[g.Definition], neighbour, Unit(g))
+	if g.Neighbours == "replace" {
+		b.WriteString(l.Text("%s (%s) for replacing one %s by another, meaning %s", amount, definition, g.Protects, Unit(l, g)))
+	} else {
+		b.WriteString(l.Text("%s (%s) for adding or removing one %s, meaning %s", amount, definition, g.Protects, Unit(l, g)))
+	}
 	if g.MaxRows > 1 {
-		fmt.Fprintf(b, ", of which at most %s counted", Contribution(g))
+		b.WriteString(", " + l.Text("of which at most %s are counted", countedRows(l, g.MaxRows, g.Rows)))
 	}
 	for i, e := range g.Equivalents {
-		joint := " and"
+		bound := l.Text("%s at δ = %s", l.Number(Bound(e)), l.Number(e.Delta))
 		if i == 0 {
-			joint = "; that is at most"
+			b.WriteString("; " + l.Text("that is at most %s", bound))
+		} else {
+			b.WriteString(" " + l.Text("and") + " " + bound)
 		}
-		fmt.Fprintf(b, "%s %s at δ = %s", joint, Bound(e), e.Delta)
 	}
-	fmt.Fprintf(b, "; method: %s.", Method(p))
-	if given := GivenAway(p); given != "" {
-		fmt.Fprintf(b, " %s.", given)
+	b.WriteString("; " + l.Text("method: %s.", Method(l, p)))
+	if given := GivenAway(l, p); given != "" {
+		b.WriteString(" " + given + ".")
 	}
 	return b.String()
 }
 
 // EachRow is the unit of a release in which each row is one.
-const EachRow = "each row"
+var EachRow = language.Key("each row")
 
 // Unit says which rows are one unit.
-func Unit(g plan.Guarantee) string {
+func Unit(l *language.Language, g plan.Guarantee) string {
 	switch {
 	case g.Rows == nil && g.ID == "":
-		return EachRow
+		return l.Text(EachRow)
 	case g.Rows == nil:
-		return "all rows with the same " + g.ID
+		return l.Text("all rows with the same %s", g.ID)
 	}
 	names, ids, same := make([]string, len(g.Rows)), make([]string, len(g.Rows)), true
 	for i, of := range g.Rows {
-		names[i], ids[i] = of.Table, of.ID+" in "+of.Table
+		names[i], ids[i] = of.Table, l.Text("%s in %s", of.ID, of.Table)
 		same = same && of.ID == g.Rows[0].ID
 	}
 	if same {
-		return "all rows with the same " + g.Rows[0].ID + " in " + budget.InWords(names)
+		return l.Text("all rows with the same %s in %s", g.Rows[0].ID, l.List(names))
 	}
-	return "all rows with the same id (" + budget.InWords(ids) + ")"
+	return l.Text("all rows with the same id (%s)", l.List(ids))
 }
 
 // Method says how the loss of all measurements is composed, by which theorems.
-func Method(p *plan.Plan) string {
+func Method(l *language.Language, p *plan.Plan) string {
 	g := p.Guarantee
 	var capped, rounds string // how the rounds of microdata enter: by their cap, however many are made
 	if p.Adapts() {
-		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)",
-			" and the cap of all rounds of microdata"
+		capped = ", " + l.Text("with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)")
+		rounds = " " + l.Text("and the cap of all rounds of microdata")
 	}
-	sampled := sampleMethod(p.Sample)
+	sampled := sampleMethod(l, p.Sample)
 	switch g.Definition {
 	case "approximate":
-		text := "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)" + capped + sampled
+		text := l.Text("the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)") +
+			capped + sampled
 		if reserved := workload.Reserved(p); g.DeltaMeasured != "" && reserved != nil {
-			text += fmt.Sprintf(
-				", at a δ of %s: the other %s are reserved for groups that nobody listed to appear (Desfontaines, Voss, Gipson and Mandayam 2022)",
-				budget.DecimalUp(plan.Amount(g.DeltaMeasured), plan.Significant),
-				budget.DecimalUp(reserved, plan.Significant))
+			text += ", " + l.Text(
+				"at a δ of %s: the other %s are reserved for groups that nobody listed to appear (Desfontaines, Voss, Gipson and Mandayam 2022)",
+				l.Number(budget.DecimalUp(plan.Amount(g.DeltaMeasured), plan.Significant)),
+				l.Number(budget.DecimalUp(reserved, plan.Significant)))
 		}
 		if g.Judged {
-			text += ", and judged again by a contour integral"
+			text += ", " + l.Text("and judged again by a contour integral")
 		}
 		return text
 	case "pure":
-		return "the ε of all measurements" + rounds + sampled + " added up (Dwork, McSherry, Nissim and Smith 2006)"
+		return l.Text("the ε of all measurements%s added up (Dwork, McSherry, Nissim and Smith 2006)", rounds+sampled)
 	}
-	return "the ρ of all measurements" + rounds + sampled + " added up (Bun and Steinke 2016)"
+	return l.Text("the ρ of all measurements%s added up (Bun and Steinke 2016)", rounds+sampled)
 }
 
 // Bound returns the implied ε in four digits, rounded up, such as "ε = 2.42".
@@ -122,8 +142,8 @@ type Outlook struct{ Tables, Text string }
 // more than 40 tables, it also folds those with the same number of attributes, so that a release of a hundred tables
 // can still be read. It reads the path, marginal and expectation of the tables and, if they are given, attributes,
 // statistics and usefulness.
-func Outlooks(tables []Expected) []Outlook {
-	same := func(a, b int) bool { return outlookText(tables[a]) == outlookText(tables[b]) }
+func Outlooks(l *language.Language, tables []Expected) []Outlook {
+	same := func(a, b int) bool { return outlookText(l, tables[a]) == outlookText(l, tables[b]) }
 	wide := func(a, b int) bool {
 		return same(a, b) || len(tables) > ManyTables && tables[a].Statistics != nil && tables[b].Statistics != nil &&
 			len(tables[a].By) == len(tables[b].By)
@@ -134,15 +154,15 @@ func Outlooks(tables []Expected) []Outlook {
 	}
 	var out []Outlook
 	for _, run := range Runs(plain, wide) {
-		o := Outlook{Tables: tables[run.From].Path, Text: outlookText(tables[run.From])}
+		o := Outlook{Tables: tables[run.From].Path, Text: outlookText(l, tables[run.From])}
 		for i := run.From + 1; i < run.To; i++ {
 			if !same(run.From, i) {
-				o.Text = expectationOfMany(tables[run.From:run.To]) + bandsText(tables[run.From:run.To])
+				o.Text = expectationOfMany(l, tables[run.From:run.To]) + bandsText(l, tables[run.From:run.To])
 				break
 			}
 		}
 		if more := run.To - run.From - 1; more > 0 {
-			o.Tables += fmt.Sprintf(" and %d more", more)
+			o.Tables = l.Text("%s and %d more", o.Tables, more)
 		}
 		out = append(out, o)
 	}
@@ -150,16 +170,32 @@ func Outlooks(tables []Expected) []Outlook {
 }
 
 // outlookText says what to expect of a table: its expectation, how its target is met, and what would improve it.
-func outlookText(t Expected) string {
+func outlookText(l *language.Language, t Expected) string {
 	text := t.Expectation
 	if t.Target != nil {
-		text += fmt.Sprintf(" Its target, %s, is met with ±%s.", t.Target,
-			budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4))
+		text += " " + l.Text("Its target, %s, is met with ±%s.", Target(l, *t.Target),
+			l.Number(budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4)))
 	}
-	if advice := adviceText(t.Usefulness); advice != "" {
+	if advice := adviceText(l, t.Usefulness); advice != "" {
 		text += " " + advice
 	}
 	return text
+}
+
+// Target describes a target, as its String does in English.
+func Target(l *language.Language, t plan.Target) string {
+	margin, sure := l.Number(t.Margin), t.Confidence
+	if percent, size, _ := strings.Cut(t.Relative, " of "); t.Relative != "" {
+		margin += " (" + l.Text("%s of %s", l.Number(percent), size) + ")"
+	}
+	if share, err := budget.ParseRat(t.Confidence); err == nil {
+		v, _ := share.Float64()
+		sure = budget.Percent(v)
+	}
+	if t.AllCells {
+		return l.Text("±%s, %s sure of all cells at once", margin, l.Number(sure))
+	}
+	return l.Text("±%s, %s sure of each cell", margin, l.Number(sure))
 }
 
 // tableRun is the tables From ≤ i < To.

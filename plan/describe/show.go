@@ -1,11 +1,11 @@
 package describe
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
@@ -19,7 +19,7 @@ const wellAbove = 10
 
 // showWarnings names the marginals with figures that are not withheld in small cells, if an average cell is not much
 // larger than these, or the spec does not state its size.
-func showWarnings(p *plan.Plan) []string {
+func showWarnings(l *language.Language, p *plan.Plan) []string {
 	most, average := map[string]int64{}, map[string]float64{}
 	var names []string
 	for _, t := range p.Tables {
@@ -41,9 +41,9 @@ func showWarnings(p *plan.Plan) []string {
 		}
 		of := ""
 		if average[name] > 0 {
-			of = fmt.Sprintf(" (an average cell has %s)", SizeText(average[name]))
+			of = " " + l.Text("(an average cell has %s)", l.Number(SizeText(average[name])))
 		}
-		w = append(w, fmt.Sprintf(
+		w = append(w, l.Text(
 			"where the count of a cell is below about %s%s the figures of %s beside it are little more than noise, and are published unless the noise leaves every value open: "+
 				"show: {when_count_at_least: %d} withholds them there, by the noisy count alone", budget.Group(most[name]), of,
 			name,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/selection"
@@ -13,31 +14,31 @@ import (
 // This file describes sparse tables.
 
 // sparseExpectation says what a sparse table will hold, and how accurate its figures will be.
-func sparseExpectation(_ *plan.Plan, t plan.Table) string {
+func sparseExpectation(l *language.Language, _ *plan.Plan, t plan.Table) string {
 	s := t.Sparse
-	return Sparse(s, compiled.Possible(t)) + " " + MissedText(s) + " " +
-		fmt.Sprintf("Within ±%s of the exact count 19 times in 20, over all cells, published or not; figures little above %s are too large on the mean, as the noise that lifted them is why they are there.",
+	return Sparse(l, s, compiled.Possible(t)) + " " + MissedText(l, s) + " " +
+		l.Text("Within ±%s of the exact count 19 times in 20, over all cells, published or not; figures little above %s are too large on the mean, as the noise that lifted them is why they are there.",
 			budget.Group(WholeMargin(t.Statistics[0].Margin)), budget.Group(s.Above))
 }
 
 // Sparse says which cells are published, and how many of them have no row.
-func Sparse(s *selection.AboveFacts, possible int64) string {
-	return fmt.Sprintf("Of %s, each with noise, those above %s are published. Cells without a row among them, on the mean: %s.",
-		budget.Plural(possible, "cell"), budget.Group(s.Above), meanCellsText(s.FalseCells))
+func Sparse(l *language.Language, s *selection.AboveFacts, possible int64) string {
+	return l.Text("Of %s, each with noise, those above %s are published. Cells without a row among them, on the mean: %s.",
+		l.Plural(possible, "cell"), budget.Group(s.Above), meanCellsText(l, s.FalseCells))
 }
 
 // MissedText says with what probability cells of some sizes are missed.
-func MissedText(s *selection.AboveFacts) string {
+func MissedText(l *language.Language, s *selection.AboveFacts) string {
 	var all []string
 	for i, m := range s.Missed {
-		chance := budget.Percent(m.Chance)
+		chance := l.Percent(m.Chance)
 		if m.Chance < 1e-9 {
-			chance = "next to nothing"
+			chance = l.Text("next to nothing")
 		}
 		if i == 0 {
-			all = append(all, fmt.Sprintf("A cell of %s is missed with a chance of %s", budget.Plural(m.Rows, "row"), chance))
+			all = append(all, l.Text("A cell of %s is missed with a chance of %s", l.Plural(m.Rows, "row"), chance))
 		} else {
-			all = append(all, fmt.Sprintf("one of %s of %s", budget.Group(m.Rows), chance))
+			all = append(all, l.Text("one of %s of %s", budget.Group(m.Rows), chance))
 		}
 	}
 	return strings.Join(all, ", ") + "."
@@ -51,19 +52,19 @@ func saySparse(b *factBook, t tableRow) {
 	s := t.Sparse
 	b.say(OnTable, t.Path, "published above", budget.Group(s.Above))
 	b.add(fact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published",
-		value: meanCellsText(s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
+		value: meanCellsText(language.English, s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
 	for _, m := range s.Missed {
 		b.say(OnTable, t.Path, "chance to miss "+budget.Plural(m.Rows, "row"), budget.Percent(m.Chance))
 	}
 }
 
 // meanCellsText returns a mean number of cells in words.
-func meanCellsText(cells float64) string {
+func meanCellsText(l *language.Language, cells float64) string {
 	switch {
 	case cells < 1e-9:
-		return "practically none"
+		return l.Text("practically none")
 	case cells < 0.01:
-		return "at most " + budget.DecimalNearest(cells, 1)
+		return l.Text("at most %s", l.Number(budget.DecimalNearest(cells, 1)))
 	}
-	return "at most " + SizeText(cells)
+	return l.Text("at most %s", l.Number(SizeText(cells)))
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
 )
@@ -51,9 +52,9 @@ func sayTop(b *factBook, t tableRow) {
 }
 
 // Top says which cells a table has, and how large its shortfall may be.
-func Top(t *selection.TopFacts, cells int64) string {
-	return fmt.Sprintf("Of %s the %s with the largest counts, as far as private choices find them: with a probability of %s no cell that is left out has over %s more than one that is here.",
-		budget.Plural(cells, "cell"), budget.Group(t.Of), percentDown(t.Attained), budget.Group(WholeMargin(t.Shortfall)))
+func Top(l *language.Language, t *selection.TopFacts, cells int64) string {
+	return l.Text("Of %s the %s with the largest counts, as far as private choices find them: with a probability of %s no cell that is left out has over %s more than one that is here.",
+		l.Plural(cells, "cell"), budget.Group(t.Of), l.Number(percentDown(t.Attained)), budget.Group(WholeMargin(t.Shortfall)))
 }
 
 // percentDown returns a probability in per cent, rounded down to one decimal.
@@ -62,8 +63,8 @@ func percentDown(x float64) string {
 }
 
 // topExpectation says what a top table will hold, and how accurate its figures will be.
-func topExpectation(_ *plan.Plan, t plan.Table) string {
-	return Top(t.Top, t.Cells) +
-		fmt.Sprintf(" The counts of those that are here are drawn anew: each within ±%s of the exact one 19 times in 20, whichever were chosen.",
+func topExpectation(l *language.Language, _ *plan.Plan, t plan.Table) string {
+	return Top(l, t.Top, t.Cells) + " " +
+		l.Text("The counts of those that are here are drawn anew: each within ±%s of the exact one 19 times in 20, whichever were chosen.",
 			budget.Group(WholeMargin(t.Statistics[0].Margin)))
 }

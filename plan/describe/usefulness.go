@@ -1,12 +1,12 @@
 package describe
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/usefulness"
 )
@@ -23,42 +23,43 @@ func FactorText(factor float64) string {
 
 // Usefulness returns the band in words or, if no size is expected, the number of rows from which the table is worth
 // reading.
-func Usefulness(u usefulness.Usefulness, s plan.Statistic, from string) string {
-	cell := fmt.Sprintf("an average cell (%s if %s has %s)", SizeText(u.AverageCell), from, budget.Plural(u.Rows, "row"))
-	verdict := fmt.Sprintf(" Verdict on cells of that size: %s.", u.Verdict)
+func Usefulness(l *language.Language, u usefulness.Usefulness, s plan.Statistic, from string) string {
+	cell, rows := l.Number(SizeText(u.AverageCell)), l.Plural(u.Rows, "row")
+	verdict := " " + l.Text("Verdict on cells of that size: %s.", l.Text(string(u.Verdict)))
 	switch u.Band {
 	case usefulness.Good:
-		return fmt.Sprintf("Good: the margin is %s of %s.", budget.Percent(s.Margin/u.AverageCell), cell) + verdict
+		return l.Text("Good: the margin is %s of an average cell (%s if %s has %s).", l.Percent(s.Margin/u.AverageCell), cell,
+			from, rows) + verdict
 	case usefulness.Usable:
-		return fmt.Sprintf("Usable: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell) +
-			verdict
+		return l.Text("Usable: the standard error is %s of an average cell (%s if %s has %s).",
+			l.Percent(s.StandardError/u.AverageCell), cell, from, rows) + verdict
 	case usefulness.Weak:
-		return fmt.Sprintf("Weak: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell) +
-			verdict
+		return l.Text("Weak: the standard error is %s of an average cell (%s if %s has %s).",
+			l.Percent(s.StandardError/u.AverageCell), cell, from, rows) + verdict
 	case usefulness.MostlyNoise:
-		return fmt.Sprintf("Mostly noise: half its cells will be off by more than their size, by %s or more beside %s.",
-			SizeText(s.Median), cell) + verdict
+		return l.Text("Mostly noise: half its cells will be off by more than their size, by %s or more beside an average cell (%s if %s has %s).",
+			l.Number(SizeText(s.Median)), cell, from, rows) + verdict
 	}
 	if u.EnoughRows < 2 {
 		return ""
 	}
-	return fmt.Sprintf("With fewer than %s rows in %s an average cell is smaller than its own noise.",
+	return l.Text("With fewer than %s rows in %s an average cell is smaller than its own noise.",
 		budget.Group(u.EnoughRows), from)
 }
 
 // adviceText returns the first two changes that would help; "" if none is needed.
-func adviceText(u *usefulness.Usefulness) string {
+func adviceText(l *language.Language, u *usefulness.Usefulness) string {
 	if u == nil || len(u.Help) == 0 {
 		return ""
 	}
 	if isHopeless(u.Help) {
-		return "Nothing but the budget would help (" + u.Help[0].Change.String() + "): leave the table out."
+		return l.Text("Nothing but the budget would help (%s): leave the table out.", u.Help[0].Change.In(l))
 	}
 	var changes []string
 	for _, h := range u.Help[:min(2, len(u.Help))] {
-		changes = append(changes, h.Change.String())
+		changes = append(changes, h.Change.In(l))
 	}
-	return "What would help: " + strings.Join(changes, ", or ") + "."
+	return l.Text("What would help: %s.", strings.Join(changes, ", "+l.Text("or")+" "))
 }
 
 // mostBudget is the largest multiple of the budget that somebody may still consider spending.
@@ -70,30 +71,30 @@ func isHopeless(all []usefulness.Help) bool {
 }
 
 // bandsText says how many of several tables are in each band, or from how many rows they are worth reading.
-func bandsText(tables []Expected) string {
+func bandsText(l *language.Language, tables []Expected) string {
 	count := map[string]int64{} // by label
 	least, most := int64(math.MaxInt64), int64(0)
 	for _, t := range tables {
 		if t.Usefulness == nil {
 			return ""
 		}
-		count[Label(t.Usefulness)]++
+		count[Label(l, t.Usefulness)]++
 		least, most = min(least, t.Usefulness.EnoughRows), max(most, t.Usefulness.EnoughRows)
 	}
 	if count[""] == int64(len(tables)) {
-		return fmt.Sprintf(" With fewer than %s (the best) to %s (the worst) rows in %s an average cell is smaller than its own noise.", budget.Group(least), budget.Group(most), tables[0].From)
+		return " " + l.Text("With fewer than %s (the best) to %s (the worst) rows in %s an average cell is smaller than its own noise.", budget.Group(least), budget.Group(most), tables[0].From)
 	}
 	var parts []string
 	for _, b := range []usefulness.Band{usefulness.Good, usefulness.Usable, usefulness.Weak, usefulness.MostlyNoise} {
 		for _, v := range []usefulness.Verdict{usefulness.UseCells, usefulness.AddUpFirst, usefulness.LargeCellsOnly,
 			usefulness.DoNotUse} {
-			label := Label((&usefulness.Usefulness{Band: b, Verdict: v}))
+			label := Label(l, (&usefulness.Usefulness{Band: b, Verdict: v}))
 			if count[label] > 0 {
-				parts = append(parts, fmt.Sprintf("%s %s", budget.Group(count[label]), label))
+				parts = append(parts, budget.Group(count[label])+" "+label)
 			}
 		}
 	}
-	return " Against their average cells: " + strings.Join(parts, ", ") + "."
+	return " " + l.Text("Against their average cells: %s.", strings.Join(parts, ", "))
 }
 
 // SizeText returns a number of rows as people read it.
@@ -108,9 +109,16 @@ func SizeText(rows float64) string {
 const SpreadText = "The verdict is the one that the report gives where rows are spread evenly over the cells. How they are spread no plan knows: of a table that is good or usable the report says “add up first” (“large cells only” where cells cannot be added up) where more than a tenth of the cells could be zero, and where the plan says “do not use cell by cell” so does the report."
 
 // Label returns a band with its verdict; "" if the spec does not state the number of rows.
-func Label(u *usefulness.Usefulness) string {
+func Label(l *language.Language, u *usefulness.Usefulness) string {
 	if u == nil || u.Band == "" {
 		return ""
 	}
-	return string(u.Band) + ": " + string(u.Verdict)
+	return l.Text(string(u.Band)) + ": " + l.Text(string(u.Verdict))
+}
+
+// The bands and the verdicts, as package usefulness has them.
+var _ = []string{
+	language.Key("good"), language.Key("usable"), language.Key("weak"), language.Key("mostly noise"),
+	language.Key("use"), language.Key("add up first"), language.Key("large cells only"),
+	language.Key("do not use cell by cell"),
 }

@@ -1,12 +1,12 @@
 package describe
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 )
@@ -54,7 +54,7 @@ func togetherFrom(p *plan.Plan, i int) int64 {
 
 // hiddenWarnings warns that the noise is likely to hide nearly all of what microdata are to show, if the spec states
 // the number of rows. If it does not, it warns that nobody can know before the run.
-func hiddenWarnings(p *plan.Plan) []string {
+func hiddenWarnings(l *language.Language, p *plan.Plan) []string {
 	var w []string
 	for i, s := range p.Synthetic {
 		if !s.Adaptive() {
@@ -66,22 +66,22 @@ func hiddenWarnings(p *plan.Plan) []string {
 			rows = s.Rows
 		}
 		if rows == 0 {
-			if least := leastRows(seen, together); least != "" {
-				w = append(w, fmt.Sprintf(
+			if least := leastRows(l, seen, together); least != "" {
+				w = append(w, l.Text(
 					"the spec does not say how many rows %s has, so nothing tells before the budget is spent whether its microdata are more than noise: %s; write how many there are (expect: {rows: [AT_LEAST, AT_MOST]} under the table)", s.Table, least))
 			}
 			continue
 		}
-		of, help := budget.Plural(rows, "row"), fmt.Sprintf("give leaf %q more of the budget, or use coarser levels", s.Leaf)
+		of, help := l.Plural(rows, "row"), l.Text("give leaf %q more of the budget, or use coarser levels", s.Leaf)
 		if s.Leaf == "" {
-			help = "give the release a larger budget, or use coarser levels"
+			help = l.Text("give the release a larger budget, or use coarser levels")
 		}
 		switch {
 		case rows < seen:
-			w = append(w, fmt.Sprintf(
+			w = append(w, l.Text(
 				"the microdata of %s will say little, unless its rows are in few categories: if it has %s, the noise hides an average category of every column, for which it takes %s; %s", s.Table, of, budget.Group(seen), help))
 		case rows < together:
-			w = append(w, fmt.Sprintf(
+			w = append(w, l.Text(
 				"the microdata of %s will say little of how columns depend on each other, unless its rows are in few cells: if it has %s, an average cell of any pair is smaller than its noise, even where all rounds are spent on it, which takes %s; %s", s.Table, of, budget.Group(together), help))
 		}
 	}
@@ -89,15 +89,15 @@ func hiddenWarnings(p *plan.Plan) []string {
 }
 
 // leastRows says what the noise hides of microdata with fewer rows than these; "" if it hides nothing.
-func leastRows(seen, together int64) string {
+func leastRows(l *language.Language, seen, together int64) string {
 	var hidden []string
 	if seen > 1 {
-		hidden = append(hidden, fmt.Sprintf("with fewer than %s the noise hides an average category of every column",
-			budget.Plural(seen, "row")))
+		hidden = append(hidden, l.Text("with fewer than %s the noise hides an average category of every column",
+			l.Plural(seen, "row")))
 	}
 	if together > 1 {
-		hidden = append(hidden, fmt.Sprintf("with fewer than %s it is larger than an average cell of any pair of columns",
-			budget.Plural(together, "row")))
+		hidden = append(hidden, l.Text("with fewer than %s it is larger than an average cell of any pair of columns",
+			l.Plural(together, "row")))
 	}
-	return strings.Join(hidden, ", and ")
+	return strings.Join(hidden, ", "+l.Text("and")+" ")
 }

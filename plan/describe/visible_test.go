@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
@@ -32,7 +33,7 @@ synthetic: {t: {method: mst}}
 		if err != nil {
 			t.Fatal(err)
 		}
-		about := slices.DeleteFunc(slices.Clone(describe.Warnings(p)), func(w string) bool { return !strings.Contains(w, "microdata") })
+		about := slices.DeleteFunc(slices.Clone(describe.Warnings(language.English, p)), func(w string) bool { return !strings.Contains(w, "microdata") })
 		var page strings.Builder
 		if err := describe.Explain(compiled.Of(p), &page); err != nil {
 			t.Fatal(err)

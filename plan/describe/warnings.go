@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -35,30 +36,30 @@ const (
 )
 
 // Warnings returns what an approver should know before signing, the spec's own warnings first.
-func Warnings(p *plan.Plan) (w []string) {
+func Warnings(l *language.Language, p *plan.Plan) (w []string) {
 	r := p.Release()
 	for _, problem := range r.Warnings {
 		w = append(w, problem.Message)
 	}
-	w = append(w, weaknessWarnings(p)...)
-	w = append(w, invariantWarnings(p)...)
-	w = append(w, stopWarnings(r)...)
-	w = append(w, repeatWarnings(r)...)
-	w = append(w, uselessWarnings(p)...)
-	w = append(w, thresholdWarnings(p)...)
-	w = append(w, equalShareWarnings(p)...)
-	w = append(w, showWarnings(p)...)
-	w = append(w, hiddenWarnings(p)...)
-	w = append(w, linkWarnings(p)...)
-	w = append(w, uncountedWarnings(p)...)
-	w = append(w, sizeWarnings(p.Size, candidatesText(p))...)
+	w = append(w, weaknessWarnings(l, p)...)
+	w = append(w, invariantWarnings(l, p)...)
+	w = append(w, stopWarnings(l, r)...)
+	w = append(w, repeatWarnings(l, r)...)
+	w = append(w, uselessWarnings(l, p)...)
+	w = append(w, thresholdWarnings(l, p)...)
+	w = append(w, equalShareWarnings(l, p)...)
+	w = append(w, showWarnings(l, p)...)
+	w = append(w, hiddenWarnings(l, p)...)
+	w = append(w, linkWarnings(l, p)...)
+	w = append(w, uncountedWarnings(l, p)...)
+	w = append(w, sizeWarnings(l, p.Size, candidatesText(l, p))...)
 	for _, s := range p.Synthetic {
 		if bytes := s.Rows * int64(len(s.Columns())) * bytesPerValue; bytes > largeBytes {
-			w = append(w, fmt.Sprintf("%s of microdata of %s need about %s of memory to publish", budget.Plural(s.Rows, "row"),
-				s.Table, BytesText(bytes)))
+			w = append(w, l.Text("%s of microdata of %s need about %s of memory to publish", l.Plural(s.Rows, "row"),
+				s.Table, l.Number(BytesText(bytes))))
 		}
 		if len(s.By) == 2 && s.Adaptive() {
-			w = append(w, fmt.Sprintf(
+			w = append(w, l.Text(
 				"the microdata of %s have a single pair of columns, and a part of what they cost pays for choosing it: a marginal of both is better, with the error of every cell beside it", s.Table))
 		}
 	}
@@ -77,45 +78,45 @@ func Warnings(p *plan.Plan) (w []string) {
 			first[key] = t
 			continue
 		}
-		w = append(w, fmt.Sprintf("%s and %s show the same cells: %s", other.Path, t.Path, duplicateAdvice(other, t)))
+		w = append(w, l.Text("%s and %s show the same cells: %s", other.Path, t.Path, duplicateAdvice(l, other, t)))
 	}
 	return w
 }
 
 // duplicateAdvice says what to do about two tables with the same cells.
-func duplicateAdvice(a, b plan.Table) string {
+func duplicateAdvice(l *language.Language, a, b plan.Table) string {
 	if len(a.Figures) > 0 && len(b.Figures) > 0 {
-		return "one marginal with the statistics of both would count them once"
+		return l.Text("one marginal with the statistics of both would count them once")
 	}
-	return "drop one"
+	return l.Text("drop one")
 }
 
 // sizeWarnings says what a large release requires: the cells that are counted, which differ from the cells of its
 // tables if tables share measurements or microdata are made.
-func sizeWarnings(s plan.Size, candidates string) []string {
+func sizeWarnings(l *language.Language, s plan.Size, candidates string) []string {
 	if s.Bytes <= largeBytes {
 		return nil
 	}
 	counted := s.Bytes / plan.BytesPerCell
-	what := fmt.Sprintf("the tables have %s in all and", budget.Plural(counted, "cell"))
+	bytes := l.Number(BytesText(s.Bytes))
+	need := l.Text("the tables have %s in all and need %s of memory", l.Plural(counted, "cell"), bytes)
 	switch {
 	case candidates != "":
-		what = "the counts of the tables and of " + candidates + ", and what is made of them,"
+		need = l.Text("the counts of the tables and of %s, and what is made of them, need %s of memory", candidates, bytes)
 	case counted != s.Cells:
-		what = fmt.Sprintf("%s are counted for the tables, which have %s, and", budget.Plural(counted, "cell"),
-			budget.Plural(s.Cells, "cell"))
+		need = l.Text("%s are counted for the tables, which have %s, and need %s of memory", l.Plural(counted, "cell"),
+			l.Plural(s.Cells, "cell"), bytes)
 	}
-	return []string{fmt.Sprintf(
-		"%s need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes", what,
-		BytesText(s.Bytes))}
+	return []string{need + "; " +
+		l.Text("a machine with less will refuse to measure them: use coarser levels or fewer attributes")}
 }
 
 // stopWarnings says what a run that stops because of `expect` reveals, which no budget pays for.
-func stopWarnings(r *spec.Release) []string {
+func stopWarnings(l *language.Language, r *spec.Release) []string {
 	var w []string
 	for _, t := range r.Tables {
 		if t.Expect != nil {
-			w = append(w, fmt.Sprintf(
+			w = append(w, l.Text(
 				"where the files of table %s do not meet `expect`, the run stops and spends nothing, but whoever sees that the release did not appear learns that a rule failed; "+
 					"the promise holds among tables that meet their contract, so set rules that no single %s can tip", t.Name,
 				r.Privacy.Protects))
@@ -125,7 +126,7 @@ func stopWarnings(r *spec.Release) []string {
 }
 
 // weaknessWarnings says where the promise is too weak to protect anybody.
-func weaknessWarnings(p *plan.Plan) []string {
+func weaknessWarnings(l *language.Language, p *plan.Plan) []string {
 	var w []string
 	g := p.Guarantee
 	epsilon := 0.0
@@ -136,14 +137,14 @@ func weaknessWarnings(p *plan.Plan) []string {
 		epsilon = e.Epsilon
 	}
 	if epsilon > weakEpsilon {
-		w = append(w, fmt.Sprintf(
+		w = append(w, l.Text(
 			"%s promises next to nothing: already at ε = %d somebody who knows everything else guesses right 99.995%% of the time whether one %s is in the data",
-			Budget(g), weakEpsilon, g.Protects))
+			budgetText(l, g), weakEpsilon, g.Protects))
 	}
 	if delta, err := budget.ParseRat(g.Delta); err == nil {
 		if v, _ := delta.Float64(); v > weakDelta {
-			w = append(w, fmt.Sprintf(
-				"with δ = %s the promise may fail altogether with that chance: choose a δ far below one over the number of units, such as 1e-9", budget.DecimalUp(delta, 4)))
+			w = append(w, l.Text(
+				"with δ = %s the promise may fail altogether with that chance: choose a δ far below one over the number of units, such as 1e-9", l.Number(budget.DecimalUp(delta, 4))))
 		}
 	}
 	return w
@@ -151,7 +152,7 @@ func weaknessWarnings(p *plan.Plan) []string {
 
 // uselessWarnings names the tables that are mostly noise, and those that are weak, with what would help: one warning
 // for each confidential table, budget leaf and band.
-func uselessWarnings(p *plan.Plan) []string {
+func uselessWarnings(l *language.Language, p *plan.Plan) []string {
 	leaves := LeavesOfTables(p)
 	var w []string
 	for _, band := range []usefulness.Band{usefulness.MostlyNoise, usefulness.Weak} {
@@ -168,70 +169,69 @@ func uselessWarnings(p *plan.Plan) []string {
 			alike[key] = append(alike[key], t)
 		}
 		for _, key := range order {
-			w = append(w, uselessText(alike[key]))
+			w = append(w, uselessText(l, alike[key]))
 		}
 	}
 	return w
 }
 
 // uselessText says that tables of one band are of little use, and what would help.
-func uselessText(tables []plan.Table) string {
+func uselessText(l *language.Language, tables []plan.Table) string {
 	names, least, most := make([]string, len(tables)), math.Inf(1), 0.0
 	for i, t := range tables {
 		names[i] = t.Path
 		relative := t.Statistics[0].StandardError / t.Usefulness.AverageCell
 		least, most = min(least, relative), max(most, relative)
 	}
-	of := relativeText(least, most)
+	of := relativeText(l, least, most)
 	one := tables[0].Usefulness
-	rows := budget.Plural(one.Rows, "row")
+	rows := l.Plural(one.Rows, "row")
 	switch {
 	case len(tables) > 1 && one.Band == usefulness.MostlyNoise:
-		return fmt.Sprintf("%s are mostly noise: half their cells will be off by more than their size, with standard errors of %s an average cell if %s has %s. %s", fewTables(names), of, tables[0].From, rows, manyHelp(tables))
+		return l.Text("%s are mostly noise: half their cells will be off by more than their size, with standard errors of %s if %s has %s. %s", fewTables(l, names), of, tables[0].From, rows, manyHelp(l, tables))
 	case len(tables) > 1:
-		return fmt.Sprintf("%s are weak: their standard errors are %s an average cell if %s has %s. %s", fewTables(names), of,
-			tables[0].From, rows, manyHelp(tables))
+		return l.Text("%s are weak: their standard errors are %s if %s has %s. %s", fewTables(l, names), of,
+			tables[0].From, rows, manyHelp(l, tables))
 	case one.Band == usefulness.MostlyNoise:
-		return fmt.Sprintf("%s is mostly noise: half its cells will be off by more than their size, with a standard error of %s an average cell if %s has %s. %s", names[0], of, tables[0].From, rows, helpText(*one))
+		return l.Text("%s is mostly noise: half its cells will be off by more than their size, with a standard error of %s if %s has %s. %s", names[0], of, tables[0].From, rows, helpText(l, *one))
 	}
-	return fmt.Sprintf("%s is weak: its standard error is %s an average cell if %s has %s. %s", names[0], of,
-		tables[0].From, rows, helpText(*one))
+	return l.Text("%s is weak: its standard error is %s if %s has %s. %s", names[0], of,
+		tables[0].From, rows, helpText(l, *one))
 }
 
 // relativeText returns the range of errors relative to an average cell: as percentages or, if one is larger than the
 // cell, as multiples.
-func relativeText(least, most float64) string {
+func relativeText(l *language.Language, least, most float64) string {
+	near := func(x float64) string { return l.Number(budget.DecimalNearest(x, 2)) }
 	if most < 1 {
-		return rangeText([]float64{least, most}, func(part float64) string { return budget.DecimalNearest(100*part, 2) }) +
-			"% of"
+		return l.Text("%s%% of an average cell", rangeText(l, []float64{100 * least, 100 * most}, near))
 	}
-	return rangeText([]float64{least, most}, func(times float64) string { return budget.DecimalNearest(times, 2) }) +
-		" times"
+	return l.Text("%s times an average cell", rangeText(l, []float64{least, most}, near))
 }
 
 // fewTables names a few tables, and says how many more there are.
-func fewTables(names []string) string {
+func fewTables(l *language.Language, names []string) string {
 	const named = 3
 	if more := len(names) - named; more > 1 {
-		return fmt.Sprintf("%s and %s more tables", strings.Join(names[:named], ", "), budget.Group(int64(more)))
+		return l.Text("%s and %s more tables", strings.Join(names[:named], ", "), budget.Group(int64(more)))
 	}
-	return budget.InWords(names)
+	return l.List(names)
 }
 
 // helpText lists what would help a table, the smallest change first, each with the error that remains.
-func helpText(u usefulness.Usefulness) string {
+func helpText(l *language.Language, u usefulness.Usefulness) string {
 	if isHopeless(u.Help) {
-		return adviceText(&u)[:len(adviceText(&u))-1]
+		return strings.TrimSuffix(adviceText(l, &u), ".")
 	}
 	var all []string
 	for _, h := range u.Help {
-		all = append(all, fmt.Sprintf("%s: %s of an average cell", h.Change, budget.Percent(h.Relative)))
+		all = append(all, l.Text("%s: %s of an average cell", h.Change.In(l), l.Percent(h.Relative)))
 	}
-	return "What would help, the smallest change first, and the standard error that it leaves: " + strings.Join(all, "; ")
+	return l.Text("What would help, the smallest change first, and the standard error that it leaves: %s", strings.Join(all, "; "))
 }
 
 // manyHelp says what would help several tables: the changes that help most of them, and the budget.
-func manyHelp(tables []plan.Table) string {
+func manyHelp(l *language.Language, tables []plan.Table) string {
 	count := map[string]int{}
 	var changes []string
 	var factors []float64
@@ -241,7 +241,7 @@ func manyHelp(tables []plan.Table) string {
 				factors = append(factors, h.Factor)
 				continue
 			}
-			change := h.Change.String()
+			change := h.Change.In(l)
 			if count[change] == 0 {
 				changes = append(changes, change)
 			}
@@ -250,19 +250,19 @@ func manyHelp(tables []plan.Table) string {
 	}
 	slices.SortStableFunc(changes, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
 	if len(changes) == 0 && slices.Max(factors) > mostBudget {
-		return fmt.Sprintf("Nothing but %s times their budget would help: leave them out, or ask for fewer cells",
-			rangeText(factors, FactorText))
+		return l.Text("Nothing but %s times their budget would help: leave them out, or ask for fewer cells",
+			l.Number(rangeText(l, factors, FactorText)))
 	}
 	const listed = 4
 	var all []string
 	for _, c := range changes[:min(listed, len(changes))] {
-		all = append(all, fmt.Sprintf("%s (helps %s of them)", c, budget.Group(int64(count[c]))))
+		all = append(all, l.Text("%s (helps %s of them)", c, budget.Group(int64(count[c]))))
 	}
 	if rest := len(changes) - listed; rest > 0 {
-		all = append(all, fmt.Sprintf("%s that plan.json has by table", budget.Plural(int64(rest), "more change")))
+		all = append(all, l.Text("%s that plan.json has by table", l.Plural(int64(rest), "more change")))
 	}
-	all = append(all, fmt.Sprintf("%s times their budget", rangeText(factors, FactorText)))
-	return "What would help: " + strings.Join(all, "; ")
+	all = append(all, l.Text("%s times their budget", l.Number(rangeText(l, factors, FactorText))))
+	return l.Text("What would help: %s", strings.Join(all, "; "))
 }
 
 const (
@@ -277,7 +277,7 @@ const (
 // thresholdWarnings warns of each sparse table whose threshold is too low for its noise: so many cells without a row
 // are expected above it that they outnumber the rows, if the number of rows is known, or are more than manyEmptyCells
 // of the possible cells. It says with which threshold fewEmptyCells of them would be expected.
-func thresholdWarnings(p *plan.Plan) []string {
+func thresholdWarnings(l *language.Language, p *plan.Plan) []string {
 	measured := p.Measured()
 	var w []string
 	for _, t := range p.Tables {
@@ -291,11 +291,12 @@ func thresholdWarnings(p *plan.Plan) []string {
 		}
 		beside := ""
 		if rows > 0 {
-			beside = fmt.Sprintf(", beside those of the %s that are expected", budget.Plural(rows, "row"))
+			beside = ", " + l.Text("beside those of the %s that are expected", l.Plural(rows, "row"))
 		}
-		w = append(w, fmt.Sprintf(
+		w = append(w, l.Text(
 			"%s is published above %s, which is within its noise: %s cells without a row are expected in it%s (one is published with a chance of %s). With above: %d one such cell is expected at most",
-			t.Path, budget.Group(s.Above), SizeText(s.FalseCells), beside, budget.Percent(min(1, s.FalseCells/possible)),
+			t.Path, budget.Group(s.Above), l.Number(SizeText(s.FalseCells)), beside,
+			l.Percent(min(1, s.FalseCells/possible)),
 			measured[t.Path].Mechanism.LeastAbove(fewEmptyCells/possible)))
 	}
 	return w
@@ -303,16 +304,16 @@ func thresholdWarnings(p *plan.Plan) []string {
 
 // linkWarnings says what may go wrong with rows that belong to others: they may follow noise, and nobody learns of
 // those without a parent row.
-func linkWarnings(p *plan.Plan) []string {
+func linkWarnings(l *language.Language, p *plan.Plan) []string {
 	var w []string
 	for _, s := range p.Synthetic {
 		if at, ok := p.Parent(s); ok && s.Method == plan.AIM && p.Synthetic[at].Method == plan.MST {
-			w = append(w, fmt.Sprintf(
+			w = append(w, l.Text(
 				"the rows of %s are made by method mst, which knows pairs of their columns, and those of %s by method aim given more of them: where rows of %[1]s have combinations that hardly any row of the data has, rows of %[2]s are drawn by noise. Method aim for %[1]s, or mst for %[2]s, avoids that",
 				s.Parent, s.Table))
 		}
 		if s.Parent != "" && p.Release().Diagnostics == "" {
-			w = append(w, fmt.Sprintf(
+			w = append(w, l.Text(
 				"nothing will tell how many rows of %s are left out as their unit has no row in %s: ids that are written otherwise in one of the two files lose them all, and the release is paid for. diagnostics: {share: 2%%} counts them, with noise; compare the ids before you measure",
 				s.Table, s.Parent))
 		}
@@ -322,7 +323,7 @@ func linkWarnings(p *plan.Plan) []string {
 
 // uncountedWarnings names the tables from which a policy leaves out rows with unknown values without anything
 // counting them.
-func uncountedWarnings(p *plan.Plan) []string {
+func uncountedWarnings(l *language.Language, p *plan.Plan) []string {
 	var w []string
 	for _, t := range p.Release().Tables {
 		if p.Release().Diagnostics != "" || t.Expect != nil && t.Expect.Rows != nil {
@@ -340,13 +341,13 @@ func uncountedWarnings(p *plan.Plan) []string {
 		if names == nil {
 			continue
 		}
-		counts, limits := "diagnostics: {share: 1%} counts them, with noise", ""
+		limits := ""
 		if !p.Release().Privacy.Total {
-			limits = ", and expect: {rows: [LEAST, MOST]} stops a run in which too few rows are left"
+			limits = ", " + l.Text("and expect: {rows: [LEAST, MOST]} stops a run in which too few rows are left")
 		}
-		w = append(w, fmt.Sprintf(
-			"nothing will tell how many rows of %s are left out for an unknown value (%s), such as a date that is written otherwise: %s%s",
-			t.Name, strings.Join(names, ", "), counts, limits))
+		w = append(w, l.Text(
+			"nothing will tell how many rows of %s are left out for an unknown value (%s), such as a date that is written otherwise: diagnostics: {share: 1%%} counts them, with noise",
+			t.Name, strings.Join(names, ", "))+limits)
 	}
 	return w
 }
@@ -357,7 +358,7 @@ const warnedRatio = 1.1
 // equalShareWarnings names the tables that the planner makes worse, for the sake of all cells of their leaf together,
 // than measuring every table of the leaf by itself with an equal share would. It warns only if the spec could weigh
 // marginals differently and does not, and no target is set. Diagnostics have no weights.
-func equalShareWarnings(p *plan.Plan) []string {
+func equalShareWarnings(l *language.Language, p *plan.Plan) []string {
 	leaves, noises := LeavesOfTables(p), map[string]budget.Kind{}
 	for _, s := range p.Strategies {
 		for _, path := range s.Tables {
@@ -389,24 +390,34 @@ func equalShareWarnings(p *plan.Plan) []string {
 		if len(names) == 0 {
 			continue
 		}
-		have, of, their := "has", "", "its marginal"
-		if len(names) > 1 {
-			have, their = "have", "their marginals"
-		}
-		if every {
-			their += " changes that, in a marginal of their own beside the `every`"
-		} else {
-			their += " changes that"
-		}
+		times := l.Number(rangeText(l, worse, func(t float64) string { return budget.DecimalNearest(t, 3) }))
+		tables := l.Plural(int64(leaf.Tables), "table")
 		if leaf.Path != "" {
-			of = " of leaf " + leaf.Path
+			tables = l.Text("%s of leaf %s", tables, leaf.Path)
 		}
-		w = append(w, fmt.Sprintf(
-			"%s %s %s times the error that measuring each of the %s%s by itself with an equal share would give: %s; a larger weight for %s",
-			fewTables(names), have, rangeText(worse, func(t float64) string { return budget.DecimalNearest(t, 3) }),
-			budget.Plural(int64(leaf.Tables), "table"), of, objectiveText(p), their))
+		text := l.Text("%s has %s times the error that measuring each of the %s by itself with an equal share would give",
+			names[0], times, tables)
+		if len(names) > 1 {
+			text = l.Text("%s have %s times the error that measuring each of the %s by itself with an equal share would give",
+				fewTables(l, names), times, tables)
+		}
+		w = append(w, text+": "+objectiveText(l, p)+"; "+weightAdvice(l, len(names) > 1, every))
 	}
 	return w
+}
+
+// weightAdvice says what makes one table, or several, better. every reports that one of them is of a marginal of
+// several tables.
+func weightAdvice(l *language.Language, several, every bool) string {
+	switch {
+	case several && every:
+		return l.Text("a larger weight for their marginals changes that, in a marginal of their own beside the `every`")
+	case several:
+		return l.Text("a larger weight for their marginals changes that")
+	case every:
+		return l.Text("a larger weight for its marginal changes that, in a marginal of their own beside the `every`")
+	}
+	return l.Text("a larger weight for its marginal changes that")
 }
 
 // hasFigures reports whether a leaf pays for more than counts.
@@ -421,11 +432,11 @@ func hasSums(p *plan.Plan, t plan.Table) bool {
 }
 
 // objectiveText says what the planner minimises.
-func objectiveText(p *plan.Plan) string {
+func objectiveText(l *language.Language, p *plan.Plan) string {
 	if p.Release().Budget.Minimise == spec.LeastLargest {
-		return "the planner makes the largest variance of a cell least"
+		return l.Text("the planner makes the largest variance of a cell least")
 	}
-	return "the planner makes the sum of variances over all cells least, to which tables of few cells add little"
+	return l.Text("the planner makes the sum of variances over all cells least, to which tables of few cells add little")
 }
 
 // hasWeights reports whether the marginals of a leaf have different weights, so that the spec asks for tables to
@@ -464,7 +475,7 @@ func EqualShare(p *plan.Plan, t plan.Table, leaf plan.Leaf, noise budget.Kind) (
 }
 
 // repeatWarnings says which subsets of `every` are left out, as a derived column adds nothing to its origin.
-func repeatWarnings(r *spec.Release) []string {
+func repeatWarnings(l *language.Language, r *spec.Release) []string {
 	var all []string
 	for _, m := range r.Marginals {
 		if m.Every == nil {
@@ -475,7 +486,7 @@ func repeatWarnings(r *spec.Release) []string {
 		for i, a := range m.By {
 			for _, b := range m.By[:i] {
 				if derived, origin, found := attributes.SameColumnPair(t, []spec.Attribute{b, a}); found {
-					pairs = append(pairs, fmt.Sprintf("%s beside %s", derived, origin))
+					pairs = append(pairs, l.Text("%s beside %s", derived, origin))
 				}
 			}
 		}
@@ -488,9 +499,9 @@ func repeatWarnings(r *spec.Release) []string {
 			}
 		}
 		if left > 0 {
-			all = append(all, fmt.Sprintf(
+			all = append(all, l.Text(
 				"marginal %s leaves out %s with %s: both come from one column, and the cells would be those of a table without the first",
-				m.Name, budget.Plural(left, "subset"), strings.Join(pairs, ", or ")))
+				m.Name, l.Plural(left, "subset"), strings.Join(pairs, ", "+l.Text("or")+" ")))
 		}
 	}
 	return all

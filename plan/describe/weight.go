@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/workload"
@@ -32,17 +33,17 @@ func weightText(w *spec.Weight) string {
 }
 
 // rowsOf names the rows that a table counts.
-func rowsOf(t plan.Table) string {
+func rowsOf(l *language.Language, t plan.Table) string {
 	if t.Weighted {
-		return "weighted rows"
+		return l.Text("weighted rows")
 	}
-	return "rows"
+	return l.Text("rows")
 }
 
 // byWeight returns the addition to a figure's unit if rows count by their weights.
-func byWeight(t plan.Table) string {
+func byWeight(l *language.Language, t plan.Table) string {
 	if t.Weighted {
-		return ", by weight"
+		return ", " + l.Text("by weight")
 	}
 	return ""
 }

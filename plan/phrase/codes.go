@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 )
 
 // This file holds the codes, with their words.
@@ -76,65 +77,62 @@ const (
 )
 
 var inWords = map[Code]words{
-	PairsShown:    always("no leaf pays for microdata, and the tables of the release show each two of their columns together"),
-	ParentOfPairs: with(1, "the rows of %s are made by it, which knows pairs of their columns: what follows more would follow noise where rows have combinations that the data have not"),
-	OnePair:       always("either method measures the one pair of columns, and this one does so once, with all that is left of the budget"),
-	ManyColumns:   with(2, "with %s columns, more than %s, the rounds of method aim take too long"),
-	LargeModel:    always("the columns have more categories than a model by method aim has room for"),
-	ManyCandidates: {3, func(of []string) string {
-		return group(of[0]) + " " + CandidateSets(of[1]) + " columns are too many to look at in every round, more than " +
-			group(of[2])
+	PairsShown:    always(language.Key("no leaf pays for microdata, and the tables of the release show each two of their columns together")),
+	ParentOfPairs: with(1, language.Key("the rows of %s are made by it, which knows pairs of their columns: what follows more would follow noise where rows have combinations that the data have not")),
+	OnePair:       always(language.Key("either method measures the one pair of columns, and this one does so once, with all that is left of the budget")),
+	ManyColumns:   with(2, language.Key("with %s columns, more than %s, the rounds of method aim take too long")),
+	LargeModel:    always(language.Key("the columns have more categories than a model by method aim has room for")),
+	ManyCandidates: {3, func(l *language.Language, of []string) string {
+		return l.Text("%s are too many to look at in every round, more than %s", candidates(l, of[0], of[1]), group(of[2]))
 	}},
-	FewCells: {4, func(of []string) string {
-		return "the " + group(of[0]) + " " + CandidateSets(of[1]) + " columns have " + group(of[2]) +
-			" cells to count, of at most " + group(of[3])
+	FewCells: {4, func(l *language.Language, of []string) string {
+		return l.Text("the %s have %s cells to count, of at most %s", candidates(l, of[0], of[1]), group(of[2]), group(of[3]))
 	}},
-	ManyCells: {2, func(of []string) string {
-		return "the " + CandidateSets(of[0]) + " columns have more than " + group(of[1]) + " cells to count"
+	ManyCells: {2, func(l *language.Language, of []string) string {
+		return l.Text("the %s have more than %s cells to count", SetsOfColumns(l, of[0]), group(of[1]))
 	}},
 
-	Threshold:       always("the table is sparse, and residuals have no threshold"),
-	ChosenCells:     always("cells are chosen by their counts, and residuals are none"),
-	UnlistedGroups:  always("nobody lists the groups that residuals would be of"),
-	ImpossibleCells: always("some cells are impossible, and what is known of the others is no sum of residuals"),
-	ManyResiduals:   with(1, "the marginals have more than %s residuals: ask for fewer marginals, or of fewer attributes"),
-	Overflow:        with(2, "its integers could overflow: %s multiplies counts by %s"),
-	ManyIntegers: {2, func(of []string) string {
-		return "it would count " + group(of[0]) + " cells for " + group(of[1]) + " that are published"
+	Threshold:       always(language.Key("the table is sparse, and residuals have no threshold")),
+	ChosenCells:     always(language.Key("cells are chosen by their counts, and residuals are none")),
+	UnlistedGroups:  always(language.Key("nobody lists the groups that residuals would be of")),
+	ImpossibleCells: always(language.Key("some cells are impossible, and what is known of the others is no sum of residuals")),
+	ManyResiduals:   with(1, language.Key("the marginals have more than %s residuals: ask for fewer marginals, or of fewer attributes")),
+	Overflow:        with(2, language.Key("its integers could overflow: %s multiplies counts by %s")),
+	ManyIntegers: {2, func(l *language.Language, of []string) string {
+		return l.Text("it would count %s cells for %s that are published", group(of[0]), group(of[1]))
 	}},
-	WorseTable:    with(2, "no amounts of them leave every table as good as by itself with an equal share; %s, for one, would have about %s times that error"),
-	TargetTooFine: with(1, "a target is finer than the least noise on %s"),
-	NoChance: {1, func(of []string) string {
-		return "with " + cmp.Or(budget.Kind(of[0]).Name(), of[0]) + " noise it has no chance under ε and δ"
+	WorseTable:    withNumbers(2, 1, language.Key("no amounts of them leave every table as good as by itself with an equal share; %s, for one, would have about %s times that error")),
+	TargetTooFine: with(1, language.Key("a target is finer than the least noise on %s")),
+	NoChance: {1, func(l *language.Language, of []string) string {
+		return l.Text("with %s noise it has no chance under ε and δ", cmp.Or(NoiseName(l, budget.Kind(of[0])), of[0]))
 	}},
 
-	TargetsMissed:   always("targets would be missed"),
-	NeedsTooMuch:    always("what targets need is more than ε and δ allow"),
-	NoNoiseThatFits: always("no noise of that law fits the tables and the budget"),
+	TargetsMissed:   always(language.Key("targets would be missed")),
+	NeedsTooMuch:    always(language.Key("what targets need is more than ε and δ allow")),
+	NoNoiseThatFits: always(language.Key("no noise of that law fits the tables and the budget")),
 
-	ForJudging:     always("it is for judging bounds or rules"),
-	WeightsAddedUp: always("its counts are sums of weights, which are not whole"),
-	SomeCells:      always("it does not show all cells"),
-	GroupsUnlisted: always("its groups are not listed"),
-	CountsUnits:    always("it counts each unit once, whatever rows it has"),
-	OwnBound:       always("it counts other rows: its units have a bound of their own"),
-	Cumulative:     always("it counts up along an attribute"),
-	ManyAttributes: with(1, "it has more than %s attributes"),
+	ForJudging:     always(language.Key("it is for judging bounds or rules")),
+	WeightsAddedUp: always(language.Key("its counts are sums of weights, which are not whole")),
+	SomeCells:      always(language.Key("it does not show all cells")),
+	GroupsUnlisted: always(language.Key("its groups are not listed")),
+	CountsUnits:    always(language.Key("it counts each unit once, whatever rows it has")),
+	OwnBound:       always(language.Key("it counts other rows: its units have a bound of their own")),
+	Cumulative:     always(language.Key("it counts up along an attribute")),
+	ManyAttributes: with(1, language.Key("it has more than %s attributes")),
 
-	UnitsOverBound:    rowsOfUnit(1, "units with more than %s"),
-	RowsOverBound:     rowsOfUnit(1, "rows that are not counted as their unit has more than %s, of each unit %[1]s at most"),
-	RowsLeftOut:       rowsOfUnit(1, "rows that a policy leaves out, of each unit %s at most"),
-	RowsWithoutParent: rowsOfUnit(2, "rows whose unit has no row in %[2]s, of each unit %[1]s at most"),
-	RowsExcluded: rowsOfUnit(2,
-		"rows that a policy leaves out or whose unit has no row in %[2]s, of each unit %[1]s at most"),
-	ClampedRows: with(1, "rows whose %s lies beyond its range and counts as its end"),
+	UnitsOverBound:    rowsOfUnit(1, language.Key("units with more than %s")),
+	RowsOverBound:     rowsOfUnit(1, language.Key("rows that are not counted as their unit has more than %s, of each unit %[1]s at most")),
+	RowsLeftOut:       rowsOfUnit(1, language.Key("rows that a policy leaves out, of each unit %s at most")),
+	RowsWithoutParent: rowsOfUnit(2, language.Key("rows whose unit has no row in %[2]s, of each unit %[1]s at most")),
+	RowsExcluded:      rowsOfUnit(2, language.Key("rows that a policy leaves out or whose unit has no row in %[2]s, of each unit %[1]s at most")),
+	ClampedRows:       with(1, language.Key("rows whose %s lies beyond its range and counts as its end")),
 
-	Drop:        {1, func(of []string) string { return "drop " + budget.InWords(of) }},
-	Coarser:     with(2, "%s for %s"),
-	MoreOfLeaf:  with(2, "give %s %s times its share"),
-	MoreEpsilon: with(1, "spend %s times the ε"),
-	MoreRho:     with(1, "spend %s times the ρ"),
-	MoreOfBoth:  with(2, "spend %s times the ρ (about %s times the ε)"),
+	Drop:        {1, func(l *language.Language, of []string) string { return l.Text("drop %s", l.List(of)) }},
+	Coarser:     with(2, language.Key("%s for %s")),
+	MoreOfLeaf:  withNumbers(2, 1, language.Key("give %s %s times its share")),
+	MoreEpsilon: withNumbers(1, 0, language.Key("spend %s times the ε")),
+	MoreRho:     withNumbers(1, 0, language.Key("spend %s times the ρ")),
+	MoreOfBoth:  withNumbers(2, 0, language.Key("spend %s times the ρ (about %s times the ε)")),
 }
 
 // Pairs says of candidates that they are pairs of columns; others are sets of up to 2, or up to 3, of them.
@@ -151,13 +149,32 @@ func CandidateSets(most string) string {
 	return "sets of one to three"
 }
 
+// SetsOfColumns names these sets of columns in a language.
+func SetsOfColumns(l *language.Language, most string) string {
+	return l.Text(CandidateSets(most) + " columns")
+}
+
+var _ = []string{language.Key("pairs of columns"), language.Key("sets of one or two columns"),
+	language.Key("sets of one to three columns")}
+
+// candidates returns a number of sets of columns.
+func candidates(l *language.Language, number, most string) string {
+	return group(number) + " " + SetsOfColumns(l, most)
+}
+
+// NoiseName names a law of noise, such as "discrete Laplace"; "" for a mechanism that adds none.
+func NoiseName(l *language.Language, kind budget.Kind) string { return l.Text(kind.Name()) }
+
+// Names of laws of noise, as package budget has them.
+var _ = []string{language.Key("discrete Laplace"), language.Key("discrete Gaussian")}
+
 // rowsOfUnit are words whose first number is one of rows.
-func rowsOfUnit(takes int, format string) words {
-	return words{takes, func(of []string) string {
+func rowsOfUnit(takes int, message string) words {
+	return words{takes, func(l *language.Language, of []string) string {
 		of = slices.Clone(of)
 		if n, err := strconv.ParseInt(of[0], 10, 64); err == nil {
-			of[0] = budget.Plural(n, "row")
+			of[0] = l.Plural(n, "row")
 		}
-		return with(takes, format).say(of)
+		return with(takes, message).say(l, of)
 	}}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 )
 
 // Code names a phrase in plan.json.
@@ -34,9 +35,12 @@ func New(code Code, of ...any) Phrase {
 // IsZero reports whether it says nothing.
 func (p Phrase) IsZero() bool { return p.Code == "" }
 
-// String puts the phrase into words; "" for one that says nothing. A code that this version does not know, or one that
-// lacks what its words need, is given as it is.
-func (p Phrase) String() string {
+// String puts the phrase into English words.
+func (p Phrase) String() string { return p.In(language.English) }
+
+// In puts the phrase into words of a language; "" for one that says nothing. A code that this version does not know, or
+// one that lacks what its words need, is given as it is.
+func (p Phrase) In(l *language.Language) string {
 	if p.IsZero() {
 		return ""
 	}
@@ -44,7 +48,7 @@ func (p Phrase) String() string {
 	if !known || len(p.Of) < words.takes {
 		return strings.Join(append([]string{string(p.Code)}, p.Of...), " ")
 	}
-	return words.say(p.Of)
+	return words.say(l, p.Of)
 }
 
 // InWords puts several phrases into words.
@@ -59,20 +63,26 @@ func InWords(all []Phrase) string {
 // words are the words of a code.
 type words struct {
 	takes int // how many names and numbers they need, at least
-	say   func(of []string) string
+	say   func(l *language.Language, of []string) string
 }
 
 // always are words without names and numbers.
-func always(text string) words { return words{0, func([]string) string { return text }} }
+func always(message string) words { return with(0, message) }
 
-// with are words in which names and numbers stand as they are.
-func with(takes int, format string) words {
-	return words{takes, func(of []string) string {
+// with are words in which names stand as they are.
+func with(takes int, message string) words { return withNumbers(takes, takes, message) }
+
+// withNumbers are words in which names stand as they are; numbers, from the given one on, are written in the language.
+func withNumbers(takes, from int, message string) words {
+	return words{takes, func(l *language.Language, of []string) string {
 		all := make([]any, takes)
 		for i := range all {
 			all[i] = of[i]
+			if i >= from {
+				all[i] = l.Number(of[i])
+			}
 		}
-		return fmt.Sprintf(format, all...)
+		return l.Text(message, all...)
 	}}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -200,15 +201,15 @@ func TestPlansOfGroupsSayTheirChances(t *testing.T) {
 			t.Errorf("chances go from %g to %g", d.Chances[0].Chance, last)
 		}
 		groups := map[string]string{"words": "3 groups", "pages": "2 groups"}[table.Path]
-		if want := "in which a unit counts in " + groups; !strings.Contains(describe.ExpectationOf(p, table), want) {
-			t.Errorf("%q does not say %q", describe.ExpectationOf(p, table), want)
+		if want := "in which a unit counts in " + groups; !strings.Contains(describe.ExpectationOf(language.English, p, table), want) {
+			t.Errorf("%q does not say %q", describe.ExpectationOf(language.English, p, table), want)
 		}
 	}
 	if first := p.Tables[1].Discovered.Chances[0].Units; first != 4 ||
-		!strings.Contains(describe.ExpectationOf(p, p.Tables[1]), "Groups of fewer than 4 units never do.") {
-		t.Errorf("groups of %d units appear: %q", first, describe.ExpectationOf(p, p.Tables[1]))
+		!strings.Contains(describe.ExpectationOf(language.English, p, p.Tables[1]), "Groups of fewer than 4 units never do.") {
+		t.Errorf("groups of %d units appear: %q", first, describe.ExpectationOf(language.English, p, p.Tables[1]))
 	}
-	if p.Tables[2].Discovered != nil || !strings.Contains(describe.Method(p), "2.5e-7 are reserved") {
-		t.Errorf("the guarantee says %q", describe.Method(p))
+	if p.Tables[2].Discovered != nil || !strings.Contains(describe.Method(language.English, p), "2.5e-7 are reserved") {
+		t.Errorf("the guarantee says %q", describe.Method(language.English, p))
 	}
 }

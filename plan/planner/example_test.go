@@ -3,6 +3,7 @@ package planner_test
 import (
 	"fmt"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
@@ -25,7 +26,7 @@ marginals: {pets: {by: [pet]}}
 	}
 	m := p.Measurements[0]
 	fmt.Println(m.ID, m.Cells, m.Mechanism.Kind, m.Mechanism.Parameter.RatString())
-	fmt.Println(describe.ExpectationOf(p.Plan(), p.Tables[0]))
+	fmt.Println(describe.ExpectationOf(language.English, p.Plan(), p.Tables[0]))
 	// Output:
 	// pets 3 discrete-laplace 2
 	// Within ±6 of the exact count 19 times in 20: good to 10% for counts of 60 or more; a count of 6 or less could be zero. With fewer than 9 rows in town an average cell is smaller than its own noise.

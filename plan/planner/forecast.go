@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/counted"
@@ -102,7 +103,7 @@ func forecastTables(p *compiled.Forecast, drafts []*workload.Table) error {
 	}
 	for i, t := range p.Plan.Tables {
 		judgeProspect(&p.Tables[i], t, drafts[i], isGaussian(p, p.Tables[i], measured))
-		if describe.Label(t.Usefulness) != "" {
+		if describe.Label(language.English, t.Usefulness) != "" {
 			p.Tables[i].Cell, p.Tables[i].Unfit, p.Tables[i].Single = t.Usefulness.AverageCell,
 				compiled.UnfitAbove(p.Plan.Plan()),
 				!compiled.Summable(p.Plan.Plan(), t)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -257,12 +258,12 @@ func TestDerivedColumnsAreCountedByTheirOrigins(t *testing.T) {
 		}
 	}
 	const says = "marginal every leaves out 1 subset with pair beside age.odd"
-	if !slices.ContainsFunc(describe.Warnings(p.Plan()), func(w string) bool { return strings.Contains(w, says) }) {
-		t.Errorf("warnings %q, expected %q", describe.Warnings(p.Plan()), says)
+	if !slices.ContainsFunc(describe.Warnings(language.English, p.Plan()), func(w string) bool { return strings.Contains(w, says) }) {
+		t.Errorf("warnings %q, expected %q", describe.Warnings(language.English, p.Plan()), says)
 	}
 	two, err := planner.New(homes(t, "{rho: 1}", "add-remove", "  a: {by: [pair, kind]}\n  b: {by: [kind, age.pair]}"))
-	if err != nil || !slices.Contains(describe.Warnings(two.Plan()), "a and b show the same cells: drop one") {
-		t.Errorf("%v, warnings %q", err, describe.Warnings(two.Plan()))
+	if err != nil || !slices.Contains(describe.Warnings(language.English, two.Plan()), "a and b show the same cells: drop one") {
+		t.Errorf("%v, warnings %q", err, describe.Warnings(language.English, two.Plan()))
 	}
 	loss, err := describe.StatedLoss(two)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -99,8 +100,8 @@ func TestMicrodataMeetEpsilonAndDelta(t *testing.T) {
 	if ratio, _ := new(big.Rat).Quo(p.Cost.Rho, plain).Float64(); ratio < 1-1e-6 { // a charge has seven digits
 		t.Errorf("ρ %v, by conversion alone %v", p.Cost.Rho, plain)
 	}
-	if !strings.Contains(describe.Method(p), "the rounds of microdata by their cap in ρ") {
-		t.Errorf("method %q", describe.Method(p))
+	if !strings.Contains(describe.Method(language.English, p), "the rounds of microdata by their cap in ρ") {
+		t.Errorf("method %q", describe.Method(language.English, p))
 	}
 }
 
@@ -283,12 +284,12 @@ func TestMicrodataOfAReleaseThatNoSpecGives(t *testing.T) {
 func TestWarningsOfMicrodata(t *testing.T) {
 	const b, unit = "{rho: 1/8, split: {tables: 1/2, microdata: 1/2}}", "{id: who, max_rows: 1}"
 	p := plantest.MicrodataOf(t, "add-remove", b, unit, "{budget: microdata, method: mst}")
-	if strings.Contains(strings.Join(describe.Warnings(p), " "), "microdata of t") {
-		t.Errorf("warnings %q", describe.Warnings(p))
+	if strings.Contains(strings.Join(describe.Warnings(language.English, p), " "), "microdata of t") {
+		t.Errorf("warnings %q", describe.Warnings(language.English, p))
 	}
 	p = plantest.MicrodataOf(t, "add-remove", b, unit, "{budget: microdata, by: [sex, age]}")
-	if strings.Count(strings.Join(describe.Warnings(p), " "), "single pair of columns") != 1 {
-		t.Errorf("warnings %q", describe.Warnings(p))
+	if strings.Count(strings.Join(describe.Warnings(language.English, p), " "), "single pair of columns") != 1 {
+		t.Errorf("warnings %q", describe.Warnings(language.English, p))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -287,7 +288,7 @@ func TestOtherNoiseIsOneLine(t *testing.T) {
 	if want := 100 * (math.Sqrt(1/(2*rho)/1.8413) - 1); math.Abs(more-want) > 1 {
 		t.Errorf("%v%% more error for ρ %v, expected %v", more, rho, want)
 	}
-	for _, w := range describe.Warnings(p) {
+	for _, w := range describe.Warnings(language.English, p) {
 		if strings.Contains(w, "Gaussian") {
 			t.Errorf("a warning says it too: %s", w)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -314,8 +315,8 @@ func TestRefusals(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 1}",
 		"{x: {by: [sex]}, y: {every: [1], by: [sex, age]}}")
-	if len(describe.Warnings(p)) != 1 || !strings.Contains(describe.Warnings(p)[0], "x and y/sex show the same cells: drop one") {
-		t.Errorf("warnings %q", describe.Warnings(p))
+	if len(describe.Warnings(language.English, p)) != 1 || !strings.Contains(describe.Warnings(language.English, p)[0], "x and y/sex show the same cells: drop one") {
+		t.Errorf("warnings %q", describe.Warnings(language.English, p))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -47,7 +48,7 @@ func TestSmallCellsAreAdvisedToBeWithheld(t *testing.T) {
 		p := plantest.Must(planner.New(
 			plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: shownText(c.rows, c.show)}))(t)))(t)
 		var got string
-		for _, w := range describe.Warnings(p.Plan()) {
+		for _, w := range describe.Warnings(language.English, p.Plan()) {
 			if strings.Contains(w, "when_count_at_least") {
 				got = w
 			}

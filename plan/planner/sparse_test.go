@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -252,7 +253,7 @@ func TestLowThresholdsAreToldBeforeSigning(t *testing.T) {
 		m, _ := p.Measurement("od")
 		chance := noiseAbove(m.Mechanism, p.Tables[0].Sparse.Above)
 		var warned []string
-		for _, w := range describe.Warnings(p) {
+		for _, w := range describe.Warnings(language.English, p) {
 			if strings.HasPrefix(w, "od is published above ") {
 				warned = append(warned, w)
 			}

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/optimise"
@@ -258,5 +259,5 @@ func traceStrategies(d *draftPlan, b *strings.Builder) {
 
 // traceGuarantee writes what is promised.
 func traceGuarantee(d *draftPlan, b *strings.Builder) {
-	fmt.Fprintf(b, "   %s\n", describe.Guarantee(d.plan))
+	fmt.Fprintf(b, "   %s\n", describe.Guarantee(language.English, d.plan))
 }

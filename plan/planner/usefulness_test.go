@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -86,8 +87,8 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 			table.Statistics[0].Median != 7 {
 			t.Errorf("%d rows: %+v, median error %v", c.rows, *u, table.Statistics[0].Median)
 		}
-		if !strings.HasSuffix(describe.ExpectationOf(p, table), c.sentence) {
-			t.Errorf("%d rows: the table says\n%s\nwant\n%s", c.rows, describe.ExpectationOf(p, table), c.sentence)
+		if !strings.HasSuffix(describe.ExpectationOf(language.English, p, table), c.sentence) {
+			t.Errorf("%d rows: the table says\n%s\nwant\n%s", c.rows, describe.ExpectationOf(language.English, p, table), c.sentence)
 		}
 		if len(u.Help) != len(c.help) {
 			t.Fatalf("%d rows: help %+v", c.rows, u.Help)
@@ -98,9 +99,9 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 				t.Errorf("%d rows: help %+v, want %+v", c.rows, h, w)
 			}
 		}
-		warned := slices.ContainsFunc(describe.Warnings(p), func(w string) bool { return strings.HasPrefix(w, "x is ") })
+		warned := slices.ContainsFunc(describe.Warnings(language.English, p), func(w string) bool { return strings.HasPrefix(w, "x is ") })
 		if warned != (c.help != nil) {
-			t.Errorf("%d rows: warnings %q", c.rows, describe.Warnings(p))
+			t.Errorf("%d rows: warnings %q", c.rows, describe.Warnings(language.English, p))
 		}
 	}
 }
@@ -174,7 +175,7 @@ func TestAverageCellsOfTablesThatCountUp(t *testing.T) {
 func TestWarningsOfUselessTablesAreFolded(t *testing.T) {
 	p := plantest.SizedPlan(t, "{rho: 1/200}", 1000, "{x: {every: [2], by: [age, region, sex]}}")
 	var useless []string
-	for _, w := range describe.Warnings(p) {
+	for _, w := range describe.Warnings(language.English, p) {
 		if strings.Contains(w, "average cell") {
 			useless = append(useless, w)
 		}
@@ -205,7 +206,7 @@ func TestTablesThatLoseAreNamed(t *testing.T) {
 	} {
 		p := plantest.SizedPlan(t, "{rho: 1/8, minimise: sum}", 0, marginals)
 		var got []string
-		for _, w := range describe.Warnings(p) {
+		for _, w := range describe.Warnings(language.English, p) {
 			if strings.Contains(w, "equal share") {
 				got = append(got, w)
 			}
@@ -233,7 +234,7 @@ marginals: {sexes: {by: [sex]}}
 	if rows < 2*units {
 		t.Fatalf("standard errors %g and %g: neither loses much", units, rows)
 	}
-	for _, w := range describe.Warnings(p) {
+	for _, w := range describe.Warnings(language.English, p) {
 		if strings.Contains(w, "equal share") {
 			t.Errorf("warning %q", w)
 		}

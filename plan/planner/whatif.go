@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
@@ -92,7 +93,7 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	isSame := func(a, c int) bool {
 		for _, p := range plans {
 			if p.Tables[a].Statistics[0].Margin != p.Tables[c].Statistics[0].Margin ||
-				describe.Label(p.Tables[a].Usefulness) != describe.Label(p.Tables[c].Usefulness) {
+				describe.Label(language.English, p.Tables[a].Usefulness) != describe.Label(language.English, p.Tables[c].Usefulness) {
 				return false
 			}
 		}
@@ -119,7 +120,7 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 		constant("too little for its targets"))
 	t.Flush()
 	fmt.Fprintf(b, "\n%s\n", describe.CountedText(plans[0]))
-	if slices.ContainsFunc(plans[0].Tables, func(t plan.Table) bool { return describe.Label(t.Usefulness) != "" }) {
+	if slices.ContainsFunc(plans[0].Tables, func(t plan.Table) bool { return describe.Label(language.English, t.Usefulness) != "" }) {
 		fmt.Fprintf(b, "%s\n", describe.SpreadText)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -129,7 +130,7 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 // marginText returns the margin of a table, with its verdict if the spec states the number of rows.
 func marginText(t plan.Table) string {
 	text := "±" + budget.Group(describe.WholeMargin(t.Statistics[0].Margin))
-	if label := describe.Label(t.Usefulness); label != "" {
+	if label := describe.Label(language.English, t.Usefulness); label != "" {
 		text += ", " + label
 	}
 	return text

@@ -1,6 +1,7 @@
 package statistic
 
 import (
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
@@ -10,11 +11,15 @@ import (
 
 type count struct{ plain }
 
-func (count) Plural() string                                         { return "counts" }
-func (count) Figures(Table, spec.Stat) []plan.Figure                 { return nil }
-func (count) Additive() bool                                         { return true }
-func (count) Describe(plan.Figure, []string, spec.TableWords) string { return "rows" }
-func (count) UnitOf(plan.Figure, string, spec.TableWords) string     { return "rows" }
+func (count) Plural(l *language.Language) string     { return l.Text("counts") }
+func (count) Figures(Table, spec.Stat) []plan.Figure { return nil }
+func (count) Additive() bool                         { return true }
+func (count) Describe(l *language.Language, _ plan.Figure, _ []string, _ spec.TableWords) string {
+	return l.Text("rows")
+}
+func (count) UnitOf(l *language.Language, _ plan.Figure, _ string, _ spec.TableWords) string {
+	return l.Text("rows")
+}
 
 // RowsOf returns what is counted of the rows of a table: each as 1 or, where they have weights, these.
 func RowsOf(t *spec.Table) counted.Counted {

@@ -1,6 +1,7 @@
 package statistic
 
 import (
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -9,8 +10,10 @@ import (
 
 type cv struct{ variance }
 
-func (cv) Plural() string { return "coefficients of variation" }
-func (cv) Describe(f plan.Figure, _ []string, rows spec.TableWords) string {
-	return "coefficient of variation of " + rows.Title(f.Column)
+func (cv) Plural(l *language.Language) string { return l.Text("coefficients of variation") }
+func (cv) Describe(l *language.Language, f plan.Figure, _ []string, rows spec.TableWords) string {
+	return l.Text("coefficient of variation of %s", rows.Title(f.Column))
 }
-func (cv) UnitOf(plan.Figure, string, spec.TableWords) string { return "multiples of the mean" }
+func (cv) UnitOf(l *language.Language, _ plan.Figure, _ string, _ spec.TableWords) string {
+	return l.Text("multiples of the mean")
+}

@@ -1,6 +1,7 @@
 package statistic
 
 import (
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -9,10 +10,10 @@ import (
 
 type deviation struct{ variance }
 
-func (deviation) Plural() string { return "standard deviations" }
-func (deviation) Describe(f plan.Figure, _ []string, rows spec.TableWords) string {
-	return "standard deviation of " + rows.Title(f.Column)
+func (deviation) Plural(l *language.Language) string { return l.Text("standard deviations") }
+func (deviation) Describe(l *language.Language, f plan.Figure, _ []string, rows spec.TableWords) string {
+	return l.Text("standard deviation of %s", rows.Title(f.Column))
 }
-func (deviation) UnitOf(f plan.Figure, _ string, rows spec.TableWords) string {
+func (deviation) UnitOf(_ *language.Language, f plan.Figure, _ string, rows spec.TableWords) string {
 	return rows.Unit(f.Column)
 }

@@ -1,6 +1,7 @@
 package statistic
 
 import (
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
@@ -10,7 +11,7 @@ import (
 
 type distinct struct{ ownCount }
 
-func (distinct) Plural() string { return "counts of values" }
+func (distinct) Plural(l *language.Language) string { return l.Text("counts of values") }
 
 func (distinct) Parts(_ Table, s spec.Stat) ([]Part, error) {
 	return []Part{{Name: s.Name, Counted: counted.Distinct{Column: s.Column, PerUnit: s.PerUnit}}}, nil
@@ -26,7 +27,9 @@ func (distinct) Limits(f plan.Figure, rows *spec.Table) (least, most float64) {
 	return 0, float64(rows.Column(f.Column).Domain.Size())
 }
 
-func (distinct) Describe(f plan.Figure, _ []string, rows spec.TableWords) string {
-	return "values of " + rows.Title(f.Column) + " that occur"
+func (distinct) Describe(l *language.Language, f plan.Figure, _ []string, rows spec.TableWords) string {
+	return l.Text("values of %s that occur", rows.Title(f.Column))
 }
-func (distinct) UnitOf(plan.Figure, string, spec.TableWords) string { return "values" }
+func (distinct) UnitOf(l *language.Language, _ plan.Figure, _ string, _ spec.TableWords) string {
+	return l.Text("values")
+}

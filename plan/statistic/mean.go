@@ -1,6 +1,7 @@
 package statistic
 
 import (
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -9,7 +10,7 @@ import (
 
 type mean struct{ summed }
 
-func (mean) Plural() string { return "means" }
+func (mean) Plural(l *language.Language) string { return l.Text("means") }
 
 func (mean) Parts(t Table, s spec.Stat) ([]Part, error) { return sum{}.Parts(t, s) }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
@@ -14,7 +15,7 @@ import (
 
 type quantiles struct{ plain }
 
-func (quantiles) Plural() string { return "quantiles" }
+func (quantiles) Plural(l *language.Language) string { return l.Text("quantiles") }
 
 func (quantiles) Parts(t Table, s spec.Stat) ([]Part, error) {
 	name, at := quantilesOf(t.Marginal, s.Column)
@@ -67,13 +68,14 @@ func (quantiles) RowsNeeded(f plan.Figure, _ *spec.Table) float64 {
 	return 2 * f.Quality.Ranks / leftOpen
 }
 
-func (quantiles) Describe(f plan.Figure, _ []string, rows spec.TableWords) string {
+func (quantiles) Describe(l *language.Language, f plan.Figure, _ []string, rows spec.TableWords) string {
 	share, ok := new(big.Rat).SetString(f.At)
 	switch {
 	case f.At == "1/2":
-		return "median of " + rows.Title(f.Column)
+		return l.Text("median of %s", rows.Title(f.Column))
 	case !ok:
-		return f.At + " quantile of " + rows.Title(f.Column)
+		return l.Text("%s quantile of %s", f.At, rows.Title(f.Column))
 	}
-	return budget.Decimal(share.Mul(share, big.NewRat(100, 1))) + "% quantile of " + rows.Title(f.Column)
+	return l.Text("%s quantile of %s", l.Number(budget.Decimal(share.Mul(share, big.NewRat(100, 1)))+"%"),
+		rows.Title(f.Column))
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -15,7 +15,7 @@ import (
 
 type ratio struct{ plain }
 
-func (ratio) Plural() string { return "ratios" }
+func (ratio) Plural(l *language.Language) string { return l.Text("ratios") }
 
 func (ratio) Parts(t Table, s spec.Stat) ([]Part, error) {
 	by := whereColumns(s)
@@ -131,39 +131,50 @@ func (ratio) RowsNeeded(f plan.Figure, _ *spec.Table) float64 {
 	return float64(2*f.Quality.Margin*float64(f.Quality.Rows)) / leftOpen // a share
 }
 
-func (ratio) Describe(f plan.Figure, _ []string, rows spec.TableWords) string {
-	return termText(*f.Of, rows) + " over " + termText(*f.Over, rows)
+func (ratio) Describe(l *language.Language, f plan.Figure, _ []string, rows spec.TableWords) string {
+	return l.Text("%s over %s", termText(l, *f.Of, rows), termText(l, *f.Over, rows))
 }
 
 // termText describes a term.
-func termText(t plan.Term, rows spec.TableWords) string {
-	what := "rows"
-	if t.Kind != spec.Count {
-		what = t.Kind.String() + " of " + rows.Title(t.Column)
+func termText(l *language.Language, t plan.Term, rows spec.TableWords) string {
+	what := l.Text("rows")
+	switch t.Kind {
+	case spec.Sum:
+		what = l.Text("sum of %s", rows.Title(t.Column))
+	case spec.Mean:
+		what = l.Text("mean of %s", rows.Title(t.Column))
 	}
 	var where []string
 	for _, c := range t.Where {
 		if len(c.Categories) > 0 {
-			where = append(where, rows.Title(c.Attribute)+" "+strings.Join(rows.Labels(c.Attribute, c.Categories), " or "))
+			labels := rows.Labels(c.Attribute, c.Categories)
+			where = append(where, rows.Title(c.Attribute)+" "+strings.Join(labels, " "+l.Text("or")+" "))
 		}
 	}
 	if len(where) > 0 {
-		what += " with " + budget.InWords(where)
+		return l.Text("%s with %s", what, l.List(where))
 	}
 	return what
 }
 
-func (ratio) UnitOf(f plan.Figure, _ string, rows spec.TableWords) string {
+func (ratio) UnitOf(l *language.Language, f plan.Figure, _ string, rows spec.TableWords) string {
 	in := func(t *plan.Term) string {
 		if t.Kind == spec.Count {
-			return "rows"
+			return l.Text("rows")
 		}
 		return rows.Unit(t.Column)
 	}
 	if in(f.Of) == in(f.Over) {
-		return "a number without a unit"
+		return l.Text("a number without a unit")
 	}
-	return in(f.Of) + " per " + strings.TrimSuffix(in(f.Over), "s")
+	per := in(f.Over)
+	switch {
+	case f.Over.Kind == spec.Count:
+		per = l.Text("row")
+	case l == language.English:
+		per = strings.TrimSuffix(per, "s")
+	}
+	return l.Text("%s per %s", in(f.Of), per)
 }
 
 // IsMean reports whether a term is a mean, a ratio of a sum and a count itself.

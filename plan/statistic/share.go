@@ -3,7 +3,7 @@ package statistic
 import (
 	"slices"
 
-	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -14,7 +14,7 @@ import (
 // some attributes, with any category of the others.
 type share struct{ plain }
 
-func (share) Plural() string { return "shares" }
+func (share) Plural(l *language.Language) string { return l.Text("shares") }
 
 func (share) Parts(t Table, s spec.Stat) ([]Part, error) {
 	if t.Units {
@@ -46,7 +46,7 @@ func (share) ErrorSources(f plan.Figure, from Measured) ErrorSources {
 	return ErrorSources{PerRows: true, Counts: (1 - 1/k) / squareOf(k)}
 }
 
-func (share) Describe(f plan.Figure, by []string, rows spec.TableWords) string {
+func (share) Describe(l *language.Language, f plan.Figure, by []string, rows spec.TableWords) string {
 	var same []string
 	for _, attribute := range by {
 		if !TakesAllCategories(f, attribute) {
@@ -54,13 +54,15 @@ func (share) Describe(f plan.Figure, by []string, rows spec.TableWords) string {
 		}
 	}
 	if same == nil {
-		return "share of all rows"
+		return l.Text("share of all rows")
 	}
-	return "share of the rows with the same " + budget.InWords(same)
+	return l.Text("share of the rows with the same %s", l.List(same))
 }
 
-func (share) UnitOf(plan.Figure, string, spec.TableWords) string { return "fractions from 0 to 1" }
-func (share) HasMap() bool                                       { return true }
+func (share) UnitOf(l *language.Language, _ plan.Figure, _ string, _ spec.TableWords) string {
+	return l.Text("fractions from 0 to 1")
+}
+func (share) HasMap() bool { return true }
 
 // Totals says which total the share of each cell of a table is of, by the table's attributes and how many categories
 // each has: cells with the same number share a total, of which there are so many.

@@ -1,6 +1,7 @@
 package statistic
 
 import (
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -10,7 +11,7 @@ import (
 // Statistic is what a table shows of one kind. Each has a file of its own.
 type Statistic interface {
 	// Plural names its figures in a sentence.
-	Plural() string
+	Plural(l *language.Language) string
 	// Parts returns the measurements that its figures are computed from in addition to the table's count, or a [Fault].
 	Parts(t Table, s spec.Stat) ([]Part, error)
 	// Figures returns its figures in the table, without their quality; none if the table's first statistic is what it
@@ -41,9 +42,9 @@ type Statistic interface {
 	// Ranked and has a margin; 0 if that does not depend on rows.
 	RowsNeeded(f plan.Figure, rows *spec.Table) float64
 	// Describe describes a figure of a table by these attributes, in the words of the rows that it counts.
-	Describe(f plan.Figure, by []string, rows spec.TableWords) string
+	Describe(l *language.Language, f plan.Figure, by []string, rows spec.TableWords) string
 	// UnitOf names the unit of a figure. protects is the noun for what the release protects.
-	UnitOf(f plan.Figure, protects string, rows spec.TableWords) string
+	UnitOf(l *language.Language, f plan.Figure, protects string, rows spec.TableWords) string
 	// HasMap reports whether its figures are drawn on a map.
 	HasMap() bool
 }

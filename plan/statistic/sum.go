@@ -3,6 +3,7 @@ package statistic
 import (
 	"math"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -11,7 +12,7 @@ import (
 
 type sum struct{ summed }
 
-func (sum) Plural() string { return "sums" }
+func (sum) Plural(l *language.Language) string { return l.Text("sums") }
 
 func (sum) Parts(t Table, s spec.Stat) ([]Part, error) {
 	return []Part{sumsOf(t, s.Column, 1, nil)}, nil

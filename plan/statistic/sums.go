@@ -3,6 +3,7 @@ package statistic
 import (
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/counted"
@@ -18,8 +19,14 @@ type summed struct{ plain }
 
 func (summed) Clamped() bool            { return true }
 func (summed) OfCount(plan.Figure) bool { return true }
-func (summed) Describe(f plan.Figure, _ []string, rows spec.TableWords) string {
-	return f.Kind.String() + " of " + rows.Title(f.Column)
+func (summed) Describe(l *language.Language, f plan.Figure, _ []string, rows spec.TableWords) string {
+	switch f.Kind {
+	case spec.Sum:
+		return l.Text("sum of %s", rows.Title(f.Column))
+	case spec.Mean:
+		return l.Text("mean of %s", rows.Title(f.Column))
+	}
+	return l.Text("variance of %s", rows.Title(f.Column))
 }
 
 // sumsOf returns the sum of a power of a column's values about the middle of their range, in half ranges: the error

@@ -1,8 +1,7 @@
 package statistic
 
 import (
-	"fmt"
-
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
@@ -12,7 +11,7 @@ import (
 
 type units struct{ ownCount }
 
-func (units) Plural() string { return "counts of units" }
+func (units) Plural(l *language.Language) string { return l.Text("counts of units") }
 
 func (units) Parts(t Table, _ spec.Stat) ([]Part, error) {
 	if t.Units {
@@ -33,15 +32,17 @@ func (units) Figures(t Table, s spec.Stat) []plan.Figure {
 }
 
 func (units) RowsNeeded(f plan.Figure, _ *spec.Table) float64 { return f.Quality.Margin }
-func (units) Describe(plan.Figure, []string, spec.TableWords) string {
-	return "units that have a row in the cell"
+func (units) Describe(l *language.Language, _ plan.Figure, _ []string, _ spec.TableWords) string {
+	return l.Text("units that have a row in the cell")
 }
-func (units) UnitOf(_ plan.Figure, protects string, _ spec.TableWords) string {
-	return UnitsText(protects)
+func (units) UnitOf(l *language.Language, _ plan.Figure, protects string, _ spec.TableWords) string {
+	return UnitsText(l, protects)
 }
 
 // UnitsText names units in a count where a unit with several rows counts once.
-func UnitsText(protects string) string { return fmt.Sprintf("units, each %s once in a cell", protects) }
+func UnitsText(l *language.Language, protects string) string {
+	return l.Text("units, each %s once in a cell", protects)
+}
 
 // ownCount is what statistics have in common that count something with a separate measurement.
 type ownCount struct{ plain }

@@ -1,6 +1,7 @@
 package statistic
 
 import (
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -9,7 +10,7 @@ import (
 
 type variance struct{ summed }
 
-func (variance) Plural() string { return "variances" }
+func (variance) Plural(l *language.Language) string { return l.Text("variances") }
 
 func (variance) Parts(t Table, s spec.Stat) ([]Part, error) {
 	return []Part{sumsOf(t, s.Column, 1, nil), sumsOf(t, s.Column, 2, nil)}, nil
@@ -23,6 +24,6 @@ func (variance) Figures(t Table, s spec.Stat) []plan.Figure {
 
 func (variance) ErrorSources(plan.Figure, Measured) ErrorSources { return ErrorSources{PerRows: true} }
 
-func (variance) UnitOf(f plan.Figure, _ string, rows spec.TableWords) string {
-	return rows.Unit(f.Column) + " squared"
+func (variance) UnitOf(l *language.Language, f plan.Figure, _ string, rows spec.TableWords) string {
+	return l.Text("%s squared", rows.Unit(f.Column))
 }

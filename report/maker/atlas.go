@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/spec/domain"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -41,16 +42,16 @@ type atlas struct {
 type dot struct{ x, y int }
 
 // atlasOf returns the atlas of a key of a table, nil if the key is not a place or has too many categories.
-func atlasOf(t *spec.Table, k synth.Key) *atlas {
+func atlasOf(l *language.Language, t *spec.Table, k synth.Key) *atlas {
 	a := attributes.Counted(t, k.Attribute)
 	c := t.Column(a.Column)
 	switch {
 	case c == nil || k.Level.Size() > mostPlaces+2:
 		return nil
 	case c.Grid != nil:
-		return gridAtlas(c.Grid, a.Level)
+		return gridAtlas(l, c.Grid, a.Level)
 	case c.Map != nil:
-		return boundaryAtlas(c.Map, k.Level)
+		return boundaryAtlas(l, c.Map, k.Level)
 	}
 	return nil
 }
@@ -62,7 +63,7 @@ func longitudeScale(latitude float64) float64 {
 	return max((32400-float64(4*square))/(32400+square), 0.05)
 }
 
-func gridAtlas(g *domain.Grid, level string) *atlas {
+func gridAtlas(l *language.Language, g *domain.Grid, level string) *atlas {
 	m := &atlas{columns: g.X.Size(), rows: g.Y.Size()}
 	if level != "" {
 		if _, err := fmt.Sscanf(level, "%dx%d", &m.columns, &m.rows); err != nil {
@@ -78,7 +79,7 @@ func gridAtlas(g *domain.Grid, level string) *atlas {
 	m.across = max(int(float64(east*degree))/m.columns, 2)
 	m.up = max(int(float64(north*degree))/m.rows, 2)
 	m.width, m.height = m.columns*m.across, m.rows*m.up
-	m.where = boxText([4]string{formatDegrees(g.Box[0]), formatDegrees(g.Box[1]), formatDegrees(g.Box[2]),
+	m.where = boxText(l, [4]string{formatDegrees(g.Box[0]), formatDegrees(g.Box[1]), formatDegrees(g.Box[2]),
 		formatDegrees(g.Box[3])})
 	for i := range m.columns * m.rows {
 		m.centres = append(m.centres, dot{i/m.rows*m.across + m.across/2, (m.rows-1-i%m.rows)*m.up + m.up/2})
@@ -95,13 +96,14 @@ func formatDegrees(x *big.Rat) string {
 }
 
 // boxText says which part of the world is drawn.
-func boxText(box [4]string) string {
-	return fmt.Sprintf("Longitudes %s to %s, latitudes %s to %s; north is up.", box[0], box[2], box[1], box[3])
+func boxText(l *language.Language, box [4]string) string {
+	return l.Text("Longitudes %s to %s, latitudes %s to %s; north is up.", l.Number(box[0]), l.Number(box[2]),
+		l.Number(box[1]), l.Number(box[3]))
 }
 
 // boundaryAtlas draws the areas of the finest codes; a category of a level has the areas of all its codes.
-func boundaryAtlas(b *domain.Boundaries, l *domain.Level) *atlas {
-	m := &atlas{extent: [4]float64{180, 90, -180, -90}, outlines: make([]string, l.Size()), centres: make([]dot, l.Size())}
+func boundaryAtlas(l *language.Language, b *domain.Boundaries, level *domain.Level) *atlas {
+	m := &atlas{extent: [4]float64{180, 90, -180, -90}, outlines: make([]string, level.Size()), centres: make([]dot, level.Size())}
 	for _, area := range b.Areas {
 		for _, ring := range area {
 			for _, p := range ring {
@@ -124,10 +126,10 @@ func boundaryAtlas(b *domain.Boundaries, l *domain.Level) *atlas {
 	for i, x := range m.extent {
 		texts[i] = formatDegrees(new(big.Rat).SetFloat64(x))
 	}
-	m.where = boxText(texts)
-	points := make([][]dot, l.Size())
+	m.where = boxText(l, texts)
+	points := make([][]dot, level.Size())
 	for code, area := range b.Areas {
-		category := l.Category(code)
+		category := level.Category(code)
 		var outline strings.Builder
 		for _, ring := range area {
 			points[category] = append(points[category], appendRing(&outline, ring, place)...)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -34,31 +35,31 @@ func budgetOf(p *plan.Plan, paid receipt) (report.Budget, error) {
 		b.Leaves[i] = report.Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Needed: l.Needed,
 			Tables: l.Tables, Microdata: l.Microdata}
 	}
-	b.Sentences = budgetSentences(paid)
+	b.Sentences = budgetSentences(languageOf(p), paid)
 	return b, nil
 }
 
-func budgetSentences(paid receipt) []string {
+func budgetSentences(l *language.Language, paid receipt) []string {
 	if paid.Status == report.Rehearsal {
-		return []string{"A rehearsal spends nothing: its ledger was in memory only and is gone."}
+		return []string{l.Text("A rehearsal spends nothing: its ledger was in memory only and is gone.")}
 	}
 	return words.NonEmpty(
-		fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: debit %d, on %s.",
-			paid.Account, paid.Number, paid.Date),
-		words.When(len(paid.Also) > 0, "It was charged as well to the accounts of the other data that were read: "+
-			strings.Join(paid.Also, ", ")+"."),
-		words.When(paid.Corrects != "", "This release corrects release "+paid.Corrects+", whose cost stays spent."),
+		l.Text("The whole budget was charged to account %s before any noise was drawn: debit %d, on %s.",
+			paid.Account, paid.Number, l.Date(paid.Date)),
+		words.When(len(paid.Also) > 0, l.Text("It was charged as well to the accounts of the other data that were read: %s.",
+			strings.Join(paid.Also, ", "))),
+		words.When(paid.Corrects != "", l.Text("This release corrects release %s, whose cost stays spent.", paid.Corrects)),
 		words.When(paid.Status == report.Practice,
-			"It is a practice account, which the program opened by itself with room for three releases like its first. No office has set its cap or approved what it pays for."),
-		witnessSentence(paid.Witnessed),
+			l.Text("It is a practice account, which the program opened by itself with room for three releases like its first. No office has set its cap or approved what it pays for.")),
+		witnessSentence(l, paid.Witnessed),
 	)
 }
 
 // witnessSentence says whether an older state of the ledger would be noticed.
-func witnessSentence(witnessed bool) string {
+func witnessSentence(l *language.Language, witnessed bool) string {
 	return words.Either(witnessed,
-		"A witness elsewhere keeps the ledger's newest entry, so a rollback of the ledger is noticed.",
-		"No witness on another disk or host keeps the ledger's newest entry for every account that paid. A rollback of the ledger can go unnoticed, so this receipt alone does not prove that the account's cap still holds.")
+		l.Text("A witness elsewhere keeps the ledger's newest entry, so a rollback of the ledger is noticed."),
+		l.Text("No witness on another disk or host keeps the ledger's newest entry for every account that paid. A rollback of the ledger can go unnoticed, so this receipt alone does not prove that the account's cap still holds."))
 }
 
 func amountOf(c budget.Cost) report.Amount {

@@ -8,11 +8,11 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
-	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
 )
 
@@ -23,11 +23,12 @@ func certificateOf(c *compiled.Compiled, r *report.Report, from sources, paid re
 	if err != nil {
 		return report.Certificate{}, err
 	}
-	account := accountOf(paid)
+	l := r.In()
+	account := accountOf(l, paid)
 	return report.Certificate{
 		Assumptions: notes.Assumptions(r),
-		GivenAway:   append([]string{}, describe.Invariants(c.Plan().Invariants)...),
-		Loss:        statedLoss(loss),
+		GivenAway:   append([]string{}, describe.Invariants(l, c.Plan().Invariants)...),
+		Loss:        statedLoss(l, loss),
 		Mechanisms:  noisesOf(c.Plan()),
 
 		Sensitivities: sensitivitiesOf(c.Plan()),
@@ -37,28 +38,37 @@ func certificateOf(c *compiled.Compiled, r *report.Report, from sources, paid re
 	}, nil
 }
 
-func statedLoss(l *describe.Loss) report.Loss {
-	out := report.Loss{Methods: []string{}, Tables: make([]report.LossOf, len(l.Tables)),
-		Attributes: make([]report.LossOf, len(l.Attributes))}
+func statedLoss(l *language.Language, of *describe.Loss) report.Loss {
+	out := report.Loss{Methods: []string{}, Tables: make([]report.LossOf, len(of.Tables)),
+		Attributes: make([]report.LossOf, len(of.Attributes))}
 	part := func(one describe.LossLine) report.LossOf {
 		p := report.LossOf{Of: one.Of, Tables: one.Tables, Epsilon: one.Pure, Rho: one.Rho,
 			At: make([]report.EpsilonAt, len(one.Epsilons))}
 		for i, e := range one.Epsilons {
 			p.At[i] = report.EpsilonAt{Delta: e.Delta, Epsilon: e.Epsilon}
-			if !slices.Contains(out.Methods, e.Method) {
-				out.Methods = append(out.Methods, e.Method)
+			if method := l.Text(e.Method); !slices.Contains(out.Methods, method) {
+				out.Methods = append(out.Methods, method)
 			}
 		}
 		return p
 	}
-	out.Whole = part(l.Whole)
-	for i, one := range l.Tables {
+	out.Whole = part(of.Whole)
+	out.Whole.Of = l.Text(out.Whole.Of)
+	for i, one := range of.Tables {
 		out.Tables[i] = part(one)
 	}
-	for i, one := range l.Attributes {
+	for i, one := range of.Attributes {
 		out.Attributes[i] = part(one)
 	}
 	return out
+}
+
+// The methods of computing ε at a δ, as package budget has them, and what the whole loss is of.
+var _ = []string{
+	language.Key("the whole release"),
+	language.Key("sum of pure epsilons"), language.Key("zCDP converted by Canonne, Kamath & Steinke 2020"),
+	language.Key("Gaussian loss in closed form (Balle & Wang 2018)"),
+	language.Key("privacy loss distributions, connecting the dots (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022)"),
 }
 
 // noisesOf returns the plan's mechanisms, each once, in the order of their first use, followed by the block of every
@@ -78,14 +88,14 @@ func noisesOf(p *plan.Plan) []report.Noise {
 			all = append(all, noise)
 		}
 		all[i].Measurements = append(all[i].Measurements, m.ID)
-		all = append(all, selectionsByKind[m.Selection.Kind()].mechanisms(m)...)
+		all = append(all, selectionsByKind[m.Selection.Kind()].mechanisms(languageOf(p), m)...)
 	}
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {
 			continue
 		}
 		all = append(all, report.Noise{Mechanism: mechanismOf(s.Block), Shifts: [][]int64{}, Measurements: []string{
-			fmt.Sprintf("microdata/%s, all rounds together, at most %s", s.Table, budget.Group(int64(s.Rounds))),
+			languageOf(p).Text("microdata/%s, all rounds together, at most %s", s.Table, budget.Group(int64(s.Rounds))),
 		}})
 	}
 	return all
@@ -101,16 +111,16 @@ func mechanismOf(m budget.Mechanism) report.Mechanism {
 }
 
 // accountOf says what the receipt reveals about the account.
-func accountOf(paid receipt) report.Account {
+func accountOf(l *language.Language, paid receipt) report.Account {
 	a := report.Account{Comparisons: paid.Comparisons, Witnessed: paid.Witnessed}
 	switch {
 	case paid.Status == report.Rehearsal:
 	case a.Comparisons > 0:
-		a.Sentence = fmt.Sprintf(
+		a.Sentence = l.Text(
 			"Before this release results on the account were compared with the truth %s: what was learned from that is in no budget.",
-			words.Times(a.Comparisons))
+			l.Times(a.Comparisons))
 	default:
-		a.Sentence = "No comparison of results with the truth was recorded on the account before this release."
+		a.Sentence = l.Text("No comparison of results with the truth was recorded on the account before this release.")
 	}
 	return a
 }

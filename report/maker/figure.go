@@ -36,7 +36,7 @@ func figuresOf(p *plan.Plan, planned plan.Table, t synth.Table) ([]report.Figure
 			return nil, nil, fmt.Errorf("figure %s: %w", n.Name, err)
 		}
 		if f.Ranks = asked.Quality.Ranks; statistic.OfFigure(n.Figure).Ranked() {
-			f.Way, f.Bins = words.Capital(describe.QuantileMethodText(asked.Quality, asked.Column)), asked.Quality.Bins
+			f.Way, f.Bins = words.Capital(describe.QuantileMethodText(languageOf(p), asked.Quality, asked.Column)), asked.Quality.Bins
 		}
 		f.Confidence = planned.Statistics[0].Confidence
 		figures = append(figures, f)
@@ -74,10 +74,10 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 	if err := checkColumns(n.FigureColumns, cells); err != nil {
 		return report.Figure{}, err
 	}
-	of := statistic.OfFigure(n.Figure)
+	l, of := languageOf(p), statistic.OfFigure(n.Figure)
 	f := report.Figure{
-		Name: n.Name, Kind: n.Kind.String(), What: describe.FigureText(p.Release().Words, n.Figure, planned),
-		Unit: describe.UnitOf(p.Release().Words, n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{},
+		Name: n.Name, Kind: n.Kind.String(), What: describe.FigureText(l, p.Release().Words, n.Figure, planned),
+		Unit: describe.UnitOf(l, p.Release().Words, n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{},
 		Unbiased: of.Additive(), RestsOn: []string{}, Count: of.OfCount(n.Figure),
 	}
 	add := func(to *[]string, name string) {
@@ -99,7 +99,7 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 		}
 	}
 	if m, ok := p.Measurement(n.Part); ok {
-		f.Unit += wordsByKind[m.Query.Counted.Kind()].most(m.Query.Counted)
+		f.Unit += wordsByKind[m.Query.Counted.Kind()].most(l, m.Query.Counted)
 	}
 	var errors, halves, values []float64 // values only of cells with an interval
 	for i, flag := range n.Flags {

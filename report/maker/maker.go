@@ -3,10 +3,13 @@ package maker
 // This file makes a report, from its input to the certificate.
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/dprelease/dprelease/internal/language"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -42,11 +45,11 @@ func New(in Input) (*report.Report, error) {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	p := in.Plan.Plan()
-	about := p.Release().About
+	about, l := p.Release().About, languageOf(p)
 	r := &report.Report{
 		Format: report.Format, Release: in.Plan.Name, Title: about.Title,
 		Population: about.Population, Period: about.Period, Contact: about.Contact, Language: about.Language,
-		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(), StatusText: statusText(paid.Status),
+		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(l), StatusText: statusText(l, paid.Status),
 		Provenance: provenanceOf(in),
 		Spec:       report.Spec{Text: in.Plan.Source.Text},
 	}
@@ -59,7 +62,7 @@ func New(in Input) (*report.Report, error) {
 	}
 	addFitted(p, r.Tables, in.Tables)
 	addSeries(p, r.Tables, in.Tables)
-	addZeroLabels(r.Tables, in.Tables)
+	addZeroLabels(l, r.Tables, in.Tables)
 	r.Maps = mapsOf(p, r.Tables, in.Tables)
 	r.Bounds = boundsOf(p, r.Tables)
 	if r.Strategies, err = strategiesOf(p, r.Tables); err != nil {
@@ -78,20 +81,25 @@ func New(in Input) (*report.Report, error) {
 	r.Misuse, r.NotReading = notes.Misuse(r), notes.NotReading(r)
 	r.Bias = notes.Bias(r, p)
 	r.Reading = notes.Reading(r, p, from.agree, from.inconsistent)
-	r.Plan = report.Plan{Choices: notes.Choices(p, r), Warnings: append([]string{}, describe.Warnings(in.Plan.Plan())...)}
-	r.Checks = checksOf(r, paid)
+	r.Plan = report.Plan{Choices: notes.Choices(p, r), Warnings: append([]string{}, describe.Warnings(l, p)...)}
+	r.Checks = checksOf(r)
 	if r.Certificate, err = certificateOf(in.Plan, r, from, paid, in.Approvals); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	return r, nil
 }
 
-func statusText(s report.Status) string {
+// languageOf returns the language in which the report of a plan is written.
+func languageOf(p *plan.Plan) *language.Language {
+	return cmp.Or(language.Of(p.Release().About.Language), language.English)
+}
+
+func statusText(l *language.Language, s report.Status) string {
 	switch s {
 	case report.Practice:
-		return "This is a trial run that nobody has approved. Do not pass it on, publish it, or use its numbers. It was made from the data that the spec names; a practice account paid. If the spec gives what you need, run it on an account of the office."
+		return l.Text("This is a trial run that nobody has approved. Do not pass it on, publish it, or use its numbers. It was made from the data that the spec names; a practice account paid. If the spec gives what you need, run it on an account of the office.")
 	case report.Rehearsal:
-		return "This was made from invented rows, drawn at random from the declared categories. It says nothing about anybody, and its figures mean nothing."
+		return l.Text("This was made from invented rows, drawn at random from the declared categories. It says nothing about anybody, and its figures mean nothing.")
 	}
-	return "This is a release: its cost was charged to the account before any noise was drawn."
+	return l.Text("This is a release: its cost was charged to the account before any noise was drawn.")
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/statistic"
@@ -30,6 +31,7 @@ const (
 
 // mapsOf draws the tables by one place, and the tables by an origin and a destination, in the plan's order.
 func mapsOf(p *plan.Plan, reported []report.Table, tables []synth.Table) []report.Map {
+	l := languageOf(p)
 	var all []report.Map
 	for i, t := range tables {
 		if reported[i].Aside || reported[i].Cumulative != nil || len(t.Statistics) == 0 {
@@ -38,15 +40,15 @@ func mapsOf(p *plan.Plan, reported []report.Table, tables []synth.Table) []repor
 		from, called := p.Release().Table(p.Tables[i].From), p.Release().Words.OfTable(p.Tables[i].From)
 		switch len(t.Keys) {
 		case 1:
-			if a := atlasOf(from, t.Keys[0]); a != nil {
+			if a := atlasOf(l, from, t.Keys[0]); a != nil {
 				for _, f := range drawnFigures(p, p.Tables[i], t) {
-					all = append(all, areaMap(called, t, a, f))
+					all = append(all, areaMap(l, called, t, a, f))
 				}
 			}
 		case 2:
-			origins, destinations := atlasOf(from, t.Keys[0]), atlasOf(from, t.Keys[1])
+			origins, destinations := atlasOf(l, from, t.Keys[0]), atlasOf(l, from, t.Keys[1])
 			if origins != nil && destinations != nil && origins.extent == destinations.extent {
-				all = append(all, flowMap(called, t, origins, destinations, drawnFigures(p, p.Tables[i], t)[0]))
+				all = append(all, flowMap(l, called, t, origins, destinations, drawnFigures(p, p.Tables[i], t)[0]))
 			}
 		}
 	}
@@ -77,7 +79,7 @@ func drawnFigures(p *plan.Plan, planned plan.Table, t synth.Table) []drawnFigure
 			continue
 		}
 		all = append(all, drawnFigure{
-			name: n.Name, what: describe.FigureText(p.Release().Words, n.Figure, planned),
+			name: n.Name, what: describe.FigureText(languageOf(p), p.Release().Words, n.Figure, planned),
 			value: func(row int) float64 { return n.Value.Value(row) },
 			isSure: func(row int) bool {
 				return all[0].isSure(row) && n.Value.IsValid(row) && n.Flags[row] == synth.Plain &&
@@ -90,8 +92,8 @@ func drawnFigures(p *plan.Plan, planned plan.Table, t synth.Table) []drawnFigure
 }
 
 // valueText writes a figure for the list of a map.
-func (f drawnFigure) valueText(v float64) string {
-	return words.Either(f.whole, budget.Group(int64(v)), words.Signed(v))
+func (f drawnFigure) valueText(l *language.Language, v float64) string {
+	return words.Either(f.whole, budget.Group(int64(v)), l.Number(words.Signed(v)))
 }
 
 // rowByCategory returns the row of each category of a table's only key, −1 if a sparse table has none.
@@ -105,10 +107,10 @@ func rowByCategory(t synth.Table) []int {
 }
 
 // areaMap shades places by a figure.
-func areaMap(called spec.TableWords, t synth.Table, a *atlas, f drawnFigure) report.Map {
+func areaMap(l *language.Language, called spec.TableWords, t synth.Table, a *atlas, f drawnFigure) report.Map {
 	of := called.Title(t.Keys[0].Attribute.String())
 	m := report.Map{Kind: "grid", Classes: []report.MapClass{}, Table: t.Path, Figure: f.name,
-		Of: of, Title: fmt.Sprintf("%s by %s", words.Capital(f.what), of), Where: a.where, Width: a.width, Height: a.height}
+		Of: of, Title: l.Text("%s by %s", words.Capital(f.what), of), Where: a.where, Width: a.width, Height: a.height}
 	if a.outlines != nil {
 		m.Kind = "areas"
 	}
@@ -121,43 +123,43 @@ func areaMap(called spec.TableWords, t synth.Table, a *atlas, f drawnFigure) rep
 	for category, row := range rows {
 		switch {
 		case row >= 0 && !a.isOnMap(category):
-			m.OffMap = append(m.OffMap, f.placeOf(t, row))
+			m.OffMap = append(m.OffMap, f.placeOf(l, t, row))
 		case sure(category):
 			ranked = append(ranked, row)
 		case unsure(category):
 			left++
 		}
 	}
-	m.Largest = f.largestPlaces(t, ranked)
+	m.Largest = f.largestPlaces(l, t, ranked)
 	values := f.valuesOf(ranked)
 	shades := shading.New(values, shading.Most)
 	for i, s := range shades.All {
 		m.Classes = append(m.Classes,
-			report.MapClass{Range: shades.Text(i), Shade: s, Path: a.drawPlaces(func(category int) bool {
+			report.MapClass{Range: shades.Text(l, i), Shade: s, Path: a.drawPlaces(func(category int) bool {
 				return sure(category) && shades.Class(f.value(rows[category])) == i
 			})})
 	}
 	m.Unsure = a.drawPlaces(unsure)
-	m.Text = fmt.Sprintf("A map of %s of %s: %s shaded by %s as published%s, and %s hatched, whose figure is withheld or has a margin as large as itself.",
-		budget.Plural(int64(len(ranked)+left), "place"), of, budget.Group(int64(len(ranked))), f.what, f.extremesText(values),
+	m.Text = l.Text("A map of %s of %s: %s shaded by %s as published%s, and %s hatched, whose figure is withheld or has a margin as large as itself.",
+		l.Plural(int64(len(ranked)+left), "place"), of, budget.Group(int64(len(ranked))), f.what, f.extremesText(l, values),
 		budget.Group(int64(left)))
 	return m
 }
 
 // extremesText states the range of the figures, given in descending order.
-func (f drawnFigure) extremesText(values []float64) string {
+func (f drawnFigure) extremesText(l *language.Language, values []float64) string {
 	if len(values) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", from %s to %s", f.valueText(values[len(values)-1]), f.valueText(values[0]))
+	return ", " + l.Text("from %s to %s", f.valueText(l, values[len(values)-1]), f.valueText(l, values[0]))
 }
 
 // largestPlaces sorts rows by descending figure, and describes the first of them.
-func (f drawnFigure) largestPlaces(t synth.Table, rows []int) []report.Place {
+func (f drawnFigure) largestPlaces(l *language.Language, t synth.Table, rows []int) []report.Place {
 	slices.SortStableFunc(rows, func(x, y int) int { return cmp.Compare(f.value(y), f.value(x)) })
 	places := []report.Place{}
 	for _, row := range rows[:min(len(rows), mostLargest)] {
-		places = append(places, f.placeOf(t, row))
+		places = append(places, f.placeOf(l, t, row))
 	}
 	return places
 }
@@ -172,8 +174,8 @@ func (f drawnFigure) valuesOf(rows []int) []float64 {
 }
 
 // placeOf describes the keys of a row, with its figure.
-func (f drawnFigure) placeOf(t synth.Table, row int) report.Place {
-	p := report.Place{Value: f.valueText(f.value(row))}
+func (f drawnFigure) placeOf(l *language.Language, t synth.Table, row int) report.Place {
+	p := report.Place{Value: f.valueText(l, f.value(row))}
 	labelled := false
 	for key := range t.Keys {
 		c := t.Category(row, key)
@@ -184,17 +186,18 @@ func (f drawnFigure) placeOf(t synth.Table, row int) report.Place {
 		p.Labels = nil
 	}
 	if !f.isSure(row) {
-		p.Value = "not told"
+		p.Value = l.Text("not told")
 	}
 	return p
 }
 
 // flowMap draws the largest flows between places: a wedge that is wide at the origin and ends in a point at the
 // destination, and a ring for a flow within a place.
-func flowMap(called spec.TableWords, t synth.Table, origins, destinations *atlas, f drawnFigure) report.Map {
-	of := called.Title(t.Keys[0].Attribute.String()) + " to " + called.Title(t.Keys[1].Attribute.String())
+func flowMap(l *language.Language, called spec.TableWords, t synth.Table, origins, destinations *atlas, f drawnFigure) report.Map {
+	origin, destination := called.Title(t.Keys[0].Attribute.String()), called.Title(t.Keys[1].Attribute.String())
 	m := report.Map{Kind: "flows", Classes: []report.MapClass{}, Table: t.Path, Figure: f.name,
-		Of: of, Title: fmt.Sprintf("%s from %s", words.Capital(f.what), of), Where: origins.where, Width: origins.width,
+		Of:    l.Text("%[1]s to %[2]s", origin, destination),
+		Title: l.Text("%s from %s to %s", words.Capital(f.what), origin, destination), Where: origins.where, Width: origins.width,
 		Height: origins.height}
 	if origins.outlines != nil {
 		m.Ground = origins.drawPlaces(func(int) bool { return true })
@@ -206,7 +209,7 @@ func flowMap(called spec.TableWords, t synth.Table, origins, destinations *atlas
 			ranked = append(ranked, row)
 		}
 	}
-	m.Largest = f.largestPlaces(t, ranked)
+	m.Largest = f.largestPlaces(l, t, ranked)
 	on := slices.DeleteFunc(slices.Clone(ranked), func(row int) bool {
 		return !origins.isOnMap(from(row)) ||
 			!destinations.isOnMap(to(row))
@@ -222,11 +225,11 @@ func flowMap(called spec.TableWords, t synth.Table, origins, destinations *atlas
 				path.WriteString(flowPath(origins.centres[from(on[k])], destinations.centres[to(on[k])], 2*shade-1))
 			}
 		}
-		m.Classes = append(m.Classes, report.MapClass{Range: s.Text(i), Shade: shade, Path: path.String()})
+		m.Classes = append(m.Classes, report.MapClass{Range: s.Text(l, i), Shade: shade, Path: path.String()})
 	}
-	m.Text = fmt.Sprintf("A map of the %s with the largest %s as published%s. Each is a wedge, wide at its origin and pointed at its destination; one within a place is a ring. %s of the table could not be zero; those that begin or end off the map are not drawn.",
-		budget.Plural(int64(len(on)), "flow"), f.what, f.extremesText(values),
-		words.Capital(budget.Plural(int64(len(ranked)), "row")))
+	m.Text = l.Text("A map of the %s with the largest %s as published%s. Each is a wedge, wide at its origin and pointed at its destination; one within a place is a ring. %s of the table could not be zero; those that begin or end off the map are not drawn.",
+		l.Plural(int64(len(on)), "flow"), f.what, f.extremesText(l, values),
+		words.Capital(l.Plural(int64(len(ranked)), "row")))
 	return m
 }
 

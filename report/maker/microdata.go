@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -47,10 +48,11 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 		StandardError: drawn.TotalError, Ways: s.Ways, Rounds: s.Rounds, Made: drawn.Rounds,
 		Sets: []report.Set{}, FarCells: []report.FarCell{}, Interval: report.ModelOnly,
 	}
+	l := languageOf(p)
 	m.Parent, m.LinkedBy = s.Parent, p.Release().LinkedBy(s.Table)
 	m.Given = words.Texts(s.GivenColumns())
 	if drawn.Files > 1 {
-		m.Files, m.Parallel = drawn.Files, parallelFiles
+		m.Files, m.Parallel = drawn.Files, parallelText(l)
 	}
 	if s.Adaptive() {
 		if err := addMeasured(&m, p, s); err != nil {
@@ -71,19 +73,19 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 		categories := slices.Clone(c.Categories)
 		for i, n := range c.Merged {
 			if n > 1 {
-				categories[i] = fmt.Sprintf("one of %d categories", n)
+				categories[i] = l.Text("one of %d categories", n)
 			}
 		}
 		m.FarCells = append(m.FarCells, report.FarCell{Columns: words.Texts(c.Columns), Categories: categories,
 			Estimate: c.Estimate, StandardError: c.Sigma, Model: c.Model, Rows: c.Rows, Deviations: c.Deviations})
 	}
-	m.Numbered, m.Origin, m.Trust, m.Distrust = numberedText(m, s, drawn.RowsRequested), originText(m, p.Guarantee),
-		trustText(m),
-		distrustText(m)
+	m.Numbered, m.Origin, m.Trust, m.Distrust = numberedText(l, m, s, drawn.RowsRequested),
+		originText(l, p.Guarantee), trustText(l, m), distrustText(l, m)
 	if drawn.Shape != "" {
-		m.Model, m.Trust, m.Distrust = ofTablesText(m, s, drawn), trustTablesText(m), distrustTablesText(m, drawn)
+		m.Model, m.Trust, m.Distrust = ofTablesText(l, m, s, drawn), trustTablesText(l, m),
+			distrustTablesText(l, m, drawn)
 	}
-	m.Distrust += missingWeightsCaveat(p.Release().Table(s.Table))
+	m.Distrust += missingWeightsCaveat(l, p.Release().Table(s.Table))
 	return m, nil
 }
 
@@ -152,67 +154,70 @@ func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (report.Amount, flo
 	return report.Amount{Rho: budget.FormatRat(sum)}, part, nil
 }
 
-func numberedText(m report.Microdata, s plan.Synthetic, asked int64) string {
+func numberedText(l *language.Language, m report.Microdata, s plan.Synthetic, asked int64) string {
 	switch {
 	case m.Parent != "":
-		return fmt.Sprintf("Each row belongs to one row of the microdata of %s, that with the same number in column %s. Column %s there says how many it has: so many rows there are, and it was measured with the other columns there.",
+		return l.Text("Each row belongs to one row of the microdata of %s, that with the same number in column %s. Column %s there says how many it has: so many rows there are, and it was measured with the other columns there.",
 			m.Parent, m.LinkedBy, strings.TrimPrefix(m.Given[len(m.Given)-1], m.Parent+"."))
 	case asked > 0 && s.Rows > 0:
-		return fmt.Sprintf("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.",
+		return l.Text("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.",
 			budget.Group(s.Rows))
 	case asked > 0:
-		return fmt.Sprintf("Whoever published them asked for as many, instead of as many as the noisy total of table %s says: a public number, which tells nothing of the data and costs nothing.",
+		return l.Text("Whoever published them asked for as many, instead of as many as the noisy total of table %s says: a public number, which tells nothing of the data and costs nothing.",
 			m.Table)
 	case s.RowsOf != "":
-		return fmt.Sprintf("There are as many rows as invariant %s has: a public figure. No other figure of an invariant is kept to by these rows.",
+		return l.Text("There are as many rows as invariant %s has: a public figure. No other figure of an invariant is kept to by these rows.",
 			s.RowsOf)
 	case s.Rows > 0:
-		return "The spec fixes how many rows there are: it is a public number, and tells nothing of the data."
+		return l.Text("The spec fixes how many rows there are: it is a public number, and tells nothing of the data.")
 	}
-	return fmt.Sprintf("There are as many rows as the noisy total of table %s says, rounded, and none if that is below zero.",
+	return l.Text("There are as many rows as the noisy total of table %s says, rounded, and none if that is below zero.",
 		m.Table)
 }
 
-func originText(m report.Microdata, g plan.Guarantee) string {
-	return fmt.Sprintf("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from the data, and no row is that of any %s; one that equals somebody's does so by chance.",
+func originText(l *language.Language, g plan.Guarantee) string {
+	return l.Text("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from the data, and no row is that of any %s; one that equals somebody's does so by chance.",
 		g.Protects)
 }
 
 // maxNamedSets is the largest number of sets of columns that a sentence names.
 const maxNamedSets = 12
 
-func trustText(m report.Microdata) string {
-	names := m.Together()
-	measured := "those of these columns together: " + strings.Join(names, "; ")
+func trustText(l *language.Language, m report.Microdata) string {
+	names := m.Together(l)
+	list := strings.Join(names, "; ")
+	measured := l.Text("Measured were the counts of each column by itself, and those of these columns together: %s.", list)
 	switch {
 	case len(names) == 0:
-		measured = "no pair of them"
+		measured = l.Text("Measured were the counts of each column by itself, and no pair of them.")
 	case len(names) > maxNamedSets:
-		measured = fmt.Sprintf("those of %d sets of columns together, which the table names", len(names))
+		measured = l.Text("Measured were the counts of each column by itself, and those of %d sets of columns together, which the table names.",
+			len(names))
 	case m.Ways == 2 && m.Method != plan.AIM:
-		measured = "those of these pairs of columns: " + strings.Join(names, "; ")
+		measured = l.Text("Measured were the counts of each column by itself, and those of these pairs of columns: %s.", list)
 	}
-	return "Measured were the counts of each column by itself, and " + measured + ". Of " +
-		words.Either(len(names) == 0, "single columns", "these") + " the rows tell what was measured, up to noise" +
-		words.When(m.Parent != "", ", as far as the rows of "+m.Parent+
-			" have the columns that these are drawn given as they were measured here") +
-		", and up to what the drawing of rows adds."
+	parent := words.When(m.Parent != "", ", "+l.Text(
+		"as far as the rows of %s have the columns that these are drawn given as they were measured here", m.Parent))
+	return measured + " " + words.Either(len(names) == 0,
+		l.Text("Of single columns the rows tell what was measured, up to noise%s, and up to what the drawing of rows adds.",
+			parent),
+		l.Text("Of these the rows tell what was measured, up to noise%s, and up to what the drawing of rows adds.", parent))
 }
 
-func distrustText(m report.Microdata) string {
-	return independenceText(m) +
+func distrustText(l *language.Language, m report.Microdata) string {
+	return independenceText(l, m) +
 		words.When(m.Parent != "",
-			fmt.Sprintf(" Rows that belong to one row of %s, of this table or of another one, were drawn independently of each other, given its columns: what else they have in common was not measured. Do not trust what they say of it.",
+			" "+l.Text("Rows that belong to one row of %s, of this table or of another one, were drawn independently of each other, given its columns: what else they have in common was not measured. Do not trust what they say of it.",
 				m.Parent))
 }
 
 // independenceText says which columns were not measured together, and what that means.
-func independenceText(m report.Microdata) string {
+func independenceText(l *language.Language, m report.Microdata) string {
 	switch {
-	case len(m.Together()) == 0:
-		return "How any columns depend on each other was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."
+	case len(m.Together(l)) == 0:
+		return l.Text("How any columns depend on each other was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it.")
 	case m.Method == plan.AIM:
-		return "How any other columns depend on each other was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it. Categories of a column that the noise hid were measured as one: how the rows divide them is a guess."
+		return l.Text("How any other columns depend on each other was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it. Categories of a column that the noise hid were measured as one: how the rows divide them is a guess.")
 	}
-	return "How any other two columns depend on each other, or any three, was not measured: the model takes them for independent of each other, given the columns between them in the tree that those pairs make, and so do the rows. Do not trust what they say of it."
+	return l.Text("How any other two columns depend on each other, or any three, was not measured: the model takes them for independent of each other, given the columns between them in the tree that those pairs make, and so do the rows. Do not trust what they say of it.")
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/report"
@@ -50,16 +51,16 @@ func addUnmeasured(m *report.Microdata, p *plan.Plan, s plan.Synthetic, drawn sy
 }
 
 // ofTablesText says what the model is made from, and how.
-func ofTablesText(m report.Microdata, s plan.Synthetic, drawn synth.Microdata) string {
-	sets := budget.Plural(int64(len(m.Sets)), "set") + " of columns"
-	of := fmt.Sprintf("Of the tables of the release that tell of the columns: %s.", sets)
+func ofTablesText(l *language.Language, m report.Microdata, s plan.Synthetic, drawn synth.Microdata) string {
+	sets := l.Plural(int64(len(m.Sets)), "set")
+	of := l.Text("Of the tables of the release that tell of the columns: %s of columns.", sets)
 	if s.Adaptive() {
-		of = fmt.Sprintf("Of all that was measured, the tables of the release and the answers to the method's questions together: %s. Whoever published them asked for this instead of the model of method %s: it costs nothing, as nothing more is measured.",
+		of = l.Text("Of all that was measured, the tables of the release and the answers to the method's questions together: %s of columns. Whoever published them asked for this instead of the model of method %s: it costs nothing, as nothing more is measured.",
 			sets, s.Method)
 	}
-	return of + words.Either(drawn.Shape == synth.Tree,
-		" They are fitted together, by a junction tree that holds all of them.",
-		" No junction tree of all of them is small enough: each is brought to counts that can be and add up with those of single columns, and rows are changed until they have these counts, as nearly as they can have all (gradual update).")
+	return of + " " + words.Either(drawn.Shape == synth.Tree,
+		l.Text("They are fitted together, by a junction tree that holds all of them."),
+		l.Text("No junction tree of all of them is small enough: each is brought to counts that can be and add up with those of single columns, and rows are changed until they have these counts, as nearly as they can have all (gradual update)."))
 }
 
 // unmeasuredColumns returns the columns that no table contains.
@@ -72,33 +73,34 @@ func unmeasuredColumns(m report.Microdata) (names []string) {
 	return names
 }
 
-func trustTablesText(m report.Microdata) string {
-	names := m.Together()
-	says := "the counts of these columns together: " + strings.Join(names, "; ")
+func trustTablesText(l *language.Language, m report.Microdata) string {
+	names := m.Together(l)
+	says := l.Text("Measured were the counts of these columns together: %s.", strings.Join(names, "; "))
 	switch {
 	case len(names) == 0:
-		says = "the counts of single columns, and no pair of them"
+		says = l.Text("Measured were the counts of single columns, and no pair of them.")
 	case len(names) > maxNamedSets:
-		says = fmt.Sprintf("the counts of %d sets of columns together, which the table names", len(names))
+		says = l.Text("Measured were the counts of %d sets of columns together, which the table names.", len(names))
 	}
-	return "Measured were " + says +
-		". Of these the rows tell what was measured, up to noise, and up to what the drawing of rows adds."
+	return says + " " +
+		l.Text("Of these the rows tell what was measured, up to noise%s, and up to what the drawing of rows adds.", "")
 }
 
-func distrustTablesText(m report.Microdata, drawn synth.Microdata) string {
-	says := "How any other columns hang together was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it."
+func distrustTablesText(l *language.Language, m report.Microdata, drawn synth.Microdata) string {
+	says := l.Text("How any other columns hang together was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it.")
 	switch {
-	case len(m.Together()) == 0:
-		says = "How any columns hang together was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."
+	case len(m.Together(l)) == 0:
+		says = l.Text("How any columns hang together was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it.")
 	case drawn.Shape == synth.Gradual:
-		says = "How any other columns hang together was not measured: rows have of it what those sets make of each other, and what is left of how they began. Do not trust what they say of it."
+		says = l.Text("How any other columns hang together was not measured: rows have of it what those sets make of each other, and what is left of how they began. Do not trust what they say of it.")
 	}
 	names := unmeasuredColumns(m)
-	return words.When(len(names) > 0, "No table tells of "+strings.Join(names, ", ")+
-		": not measured, model only. All categories there are equally likely, whatever the data are. ") + says
+	return words.When(len(names) > 0, l.Text(
+		"No table tells of %s: not measured, model only. All categories there are equally likely, whatever the data are.",
+		strings.Join(names, ", "))+" ") + says
 }
 
-// parallelFiles says what several files of rows show.
-const parallelFiles = "The rows are drawn several times from one model, each time others into a file of its own, and the figures here are of the first. " +
-	"How far the files lie from each other tells how much chance the drawing of rows adds to a figure, and only that: " +
-	"the noise of what was measured, and what the model leaves out, are the same in all of them, so that a figure may be alike in all and far from the truth."
+// parallelText says what several files of rows show.
+func parallelText(l *language.Language) string {
+	return l.Text("The rows are drawn several times from one model, each time others into a file of its own, and the figures here are of the first. How far the files lie from each other tells how much chance the drawing of rows adds to a figure, and only that: the noise of what was measured, and what the model leaves out, are the same in all of them, so that a figure may be alike in all and far from the truth.")
+}

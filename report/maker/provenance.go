@@ -5,7 +5,6 @@ package maker
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ func provenanceOf(in Input) report.Provenance {
 		CodeBooks: []report.CodeBook{}, Params: []report.Param{}, Modules: append([]report.Module{}, in.Modules...),
 	}
 	if len(in.Microdata) > 0 {
-		out.Microdata = "From the measurements alone: the model is fitted to them without any chance, and its rows are drawn by numbers from the SHA-256 of measurements, plan and purpose, so that whoever draws them again gets the same ones."
+		out.Microdata = languageOf(p.Plan()).Text("From the measurements alone: the model is fitted to them without any chance, and its rows are drawn by numbers from the SHA-256 of measurements, plan and purpose, so that whoever draws them again gets the same ones.")
 	}
 	joined, books := map[string]bool{}, map[string]bool{}
 	for _, t := range p.Release().Tables {
@@ -56,24 +55,30 @@ func hashOf(text string) string {
 
 // checksOf says how to check a release without trusting this report, and what nobody can check who trusts the ledger
 // behind a receipt.
-func checksOf(r *report.Report, paid receipt) []string {
-	ask := words.Either(r.Contact != "", "ask the contact above", "ask whoever gave you the page")
+func checksOf(r *report.Report) []string {
+	l := r.In()
 	checks := []string{
-		"To check this page you need the whole folder that it came in: " + ask +
-			". `dprelease verify FOLDER` derives every file again from plan and measurements, without the confidential data, and adds up the privacy loss by other code. It is part of " +
-			r.Provenance.Software +
-			". Nobody outside can see that the noise was random, its key erased and the data true.",
-		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json from the spec. Its SHA-256 is `" +
-			r.Provenance.PlanHash + "`",
+		words.Either(r.Contact != "",
+			l.Text("To check this page you need the whole folder that it came in: ask the contact above."),
+			l.Text("To check this page you need the whole folder that it came in: ask whoever gave you the page.")) + " " +
+			l.Text("`dprelease verify FOLDER` derives every file again from plan and measurements, without the confidential data, and adds up the privacy loss by other code. It is part of %s. Nobody outside can see that the noise was random, its key erased and the data true.",
+				r.Provenance.Software),
+		l.Text("By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json from the spec. Its SHA-256 is `%s`",
+			r.Provenance.PlanHash),
 	}
 	if len(r.Microdata) > 0 {
-		checks = append(checks, "Of microdata `dprelease verify` "+
-			words.When(r.Adapts(), "holds the rounds against the plan, and ")+"draws the rows again, byte for byte.")
+		checks = append(checks, words.Either(r.Adapts(),
+			l.Text("Of microdata `dprelease verify` holds the rounds against the plan, and draws the rows again, byte for byte."),
+			l.Text("Of microdata `dprelease verify` draws the rows again, byte for byte.")))
 	}
-	if r.Status == report.Rehearsal {
+	paid := r.Budget.Receipt
+	switch r.Status {
+	case report.Rehearsal:
 		return checks
+	case report.Practice:
+		return append(checks, l.Text("Ask whoever made it to show debit %d of account %s in the ledger. Its hash is `%s`.",
+			paid.Number, paid.Account, paid.EntryHash))
 	}
-	who := words.Either(r.Status == report.Practice, "whoever made it", "the office")
-	return append(checks, fmt.Sprintf("Ask %s to show debit %d of account %s in the ledger. Its hash is `%s`.",
-		who, r.Budget.Receipt.Number, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash))
+	return append(checks, l.Text("Ask the office to show debit %d of account %s in the ledger. Its hash is `%s`.",
+		paid.Number, paid.Account, paid.EntryHash))
 }

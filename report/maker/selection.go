@@ -3,9 +3,8 @@ package maker
 // This file describes tables that show some of their cells, as planned, and the mechanisms of their selections.
 
 import (
-	"fmt"
-
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/report"
@@ -16,7 +15,7 @@ import (
 // the list of mechanisms in addition to the noise of the answers, and whether charts begin with the largest counts.
 var selectionsByKind = [selection.Kinds]struct {
 	addFacts     func(p *plan.Plan, t plan.Table, out *report.Table)
-	mechanisms   func(m plan.Measurement) []report.Noise
+	mechanisms   func(l *language.Language, m plan.Measurement) []report.Noise
 	largestFirst bool
 }{
 	selection.KindAll:    {addFacts: noFacts, mechanisms: noMechanisms},
@@ -27,7 +26,7 @@ var selectionsByKind = [selection.Kinds]struct {
 
 func noFacts(*plan.Plan, plan.Table, *report.Table) {}
 
-func noMechanisms(plan.Measurement) []report.Noise { return nil }
+func noMechanisms(*language.Language, plan.Measurement) []report.Noise { return nil }
 
 // addDiscovered describes a table of groups that are not listed.
 func addDiscovered(p *plan.Plan, t plan.Table, out *report.Table) {
@@ -67,19 +66,19 @@ func addTop(p *plan.Plan, t plan.Table, out *report.Table) {
 		Choosing: t.Top.Choosing, Shortfall: t.Top.Shortfall, Attained: t.Top.Attained}
 }
 
-func choiceNoise(m plan.Measurement) []report.Noise {
-	return selectionNoise(m, "%s, each of its %s", m.ID, budget.Plural(int64(len(m.Selection.Steps())), "choice"))
+func choiceNoise(l *language.Language, m plan.Measurement) []report.Noise {
+	return selectionNoise(m, l.Text("%s, each of its %s", m.ID, l.Plural(int64(len(m.Selection.Steps())), "choice")))
 }
 
-func groupSelectionNoise(m plan.Measurement) []report.Noise {
-	return selectionNoise(m, "which groups of %s appear, %s, with a δ of %s each", m.ID,
-		budget.Plural(int64(len(m.Selection.Steps())), "time"), words.RoundedUp(m.Selection.(selection.Groups).Delta))
+func groupSelectionNoise(l *language.Language, m plan.Measurement) []report.Noise {
+	return selectionNoise(m, l.Text("which groups of %s appear, %s, with a δ of %s each", m.ID,
+		l.Plural(int64(len(m.Selection.Steps())), "time"), l.Number(words.RoundedUp(m.Selection.(selection.Groups).Delta))))
 }
 
 // selectionNoise returns the entry of a selection in the list of mechanisms, with its purpose.
-func selectionNoise(m plan.Measurement, format string, of ...any) []report.Noise {
+func selectionNoise(m plan.Measurement, purpose string) []report.Noise {
 	return []report.Noise{{Mechanism: mechanismOf(m.Selection.Steps()[0]), Shifts: [][]int64{},
-		Measurements: []string{fmt.Sprintf(format, of...)}}}
+		Measurements: []string{purpose}}}
 }
 
 // stepsOf returns the mechanisms of a measurement: its noise, and its selections, if it makes any.

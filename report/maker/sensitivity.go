@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/report"
@@ -50,7 +51,7 @@ func termPart(t *plan.Term, sums bool) string {
 }
 
 func sensitivityOf(p *plan.Plan, m plan.Measurement, t plan.Table) report.Sensitivity {
-	s := report.Sensitivity{Measurement: report.PartText(m.ID), Of: addedUp(m.Query, t)}
+	s := report.Sensitivity{Measurement: report.PartText(m.ID), Of: addedUp(languageOf(p), m.Query, t)}
 	wordsByKind[m.Query.Counted.Kind()].sensitivity(p, m, &s)
 	return s
 }
@@ -70,6 +71,6 @@ func scaleOf(t *spec.Table, v counted.Values) *big.Rat {
 }
 
 // addedUp says what a query adds up over the rows of a table.
-func addedUp(q plan.Query, t plan.Table) string {
-	return wordsByKind[q.Counted.Kind()].counted(q, t) + byWeight(q.Counted)
+func addedUp(l *language.Language, q plan.Query, t plan.Table) string {
+	return wordsByKind[q.Counted.Kind()].counted(l, q, t) + byWeight(l, q.Counted)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/strategy"
@@ -39,23 +40,23 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 		}
 		left = left[s.Measurements:]
 		if all[i].OfPart() && len(own) > 0 {
-			all[i].RMSE, all[i].Noise, all[i].Text = 0, string(own[0].Mechanism.Kind), partSentence(own[0])
+			all[i].RMSE, all[i].Noise, all[i].Text = 0, string(own[0].Mechanism.Kind), partSentence(languageOf(p), own[0])
 			continue
 		}
 		for _, other := range s.Alternatives {
 			all[i].Alternatives = append(all[i].Alternatives, report.Alternative{Kind: string(other.Kind),
 				Noise: string(other.Noise),
-				RMSE:  other.RMSE, BudgetNeeded: other.BudgetNeeded, Charge: other.Charge, Why: other.Why.String()})
+				RMSE:  other.RMSE, BudgetNeeded: other.BudgetNeeded, Charge: other.Charge, Why: other.Why.In(languageOf(p))})
 		}
-		all[i].Text = strategyText(all[i], slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }),
+		all[i].Text = strategyText(languageOf(p), all[i], slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }),
 			rangedIn(own))
 	}
 	return all, nil
 }
 
 // partSentence says what is measured for figures.
-func partSentence(m plan.Measurement) string {
-	return wordsByKind[m.Query.Counted.Kind()].sentence(m, addedUp(m.Query, plan.Table{}))
+func partSentence(l *language.Language, m plan.Measurement) string {
+	return wordsByKind[m.Query.Counted.Kind()].sentence(l, m, addedUp(l, m.Query, plan.Table{}))
 }
 
 // rangedIn returns the columns along which sums of neighbours are measured.
@@ -90,86 +91,108 @@ func spentOn(all []plan.Measurement, charge budget.Cost) (report.Amount, float64
 // strategyText says in words what was measured for the tables, and what their error would have been with other
 // strategies. shared reports that a table depends on measurements made for others; ranged are the columns along which
 // sums of neighbours are measured.
-func strategyText(s report.Strategy, shared bool, ranged []string) string {
-	b, noise := &strings.Builder{}, budget.Kind(s.Noise).Name()
-	switch strategy.Kind(s.Kind) {
-	case strategy.EqualShares:
-		b.WriteString("Each table is measured by itself, all with equal shares, with " + noise +
-			" noise of its own on every cell: no other way was found that leaves none worse.")
-	case strategy.Direct:
-		if s.Measurements < len(s.Tables) {
-			fmt.Fprintf(b,
-				"Of these tables %d are measured by themselves, with %s noise on every cell; every table is put together from all of these that bear on it.",
-				s.Measurements, noise)
-			break
-		}
-		b.WriteString(words.Either(len(s.Tables) == 1, "The", "Each") + " table is measured by itself, with " + noise +
-			" noise" +
-			words.When(ranged == nil, " of its own on every cell") +
-			words.When(shared && ranged == nil,
-				"; what other measurements say of the same counts is then put together with that") + ".")
-	case strategy.Largest:
-		b.WriteString("Only the tables whose attributes are not all in another one are measured, with " + noise +
-			" noise on every cell; every table is put together from all of these that bear on it, by adding up their cells.")
-	case strategy.ResidualsAndTables:
-		b.WriteString("What the tables have in common is measured once (residuals), and some of the tables by themselves as well, so that none is worse than with an equal share, with " +
-			noise + " noise. Every table is put together from all of these answers that bear on it.")
-	case strategy.Residuals:
-		b.WriteString("What the tables have in common is measured once, as residuals: the total, then how the categories of each attribute differ from their mean, then what pairs of attributes add, and so on, with " +
-			noise + " noise. Every table is made from these answers.")
-	}
-	of := "a cell"
+func strategyText(l *language.Language, s report.Strategy, shared bool, ranged []string) string {
+	b := &strings.Builder{}
+	b.WriteString(measuredText(l, s, shared, ranged))
 	if ranged != nil {
-		fmt.Fprintf(b,
-			" Along %s sums of neighbouring categories are measured, not single ones: what counts up, or is asked for ranges, has less error so.",
-			strings.Join(ranged, " and "))
-		of = "a cell, or of a sum that is asked for"
+		b.WriteString(" " + l.Text(
+			"Along %s sums of neighbouring categories are measured, not single ones: what counts up, or is asked for ranges, has less error so.",
+			strings.Join(ranged, " "+l.Text("and")+" ")))
 	}
-	fmt.Fprintf(b, " Error of %s: %s", of, words.Decimal(s.RMSE))
+	error := l.Number(words.Decimal(s.RMSE))
+	b.WriteString(" " + words.Either(ranged == nil, l.Text("Error of a cell: %s", error),
+		l.Text("Error of a cell, or of a sum that is asked for: %s", error)))
 	letter := words.Either(s.Loss.Epsilon != "", "ε ", "ρ ")
 	if slices.ContainsFunc(s.Alternatives, func(other report.Alternative) bool { return other.BudgetNeeded != "" }) {
-		fmt.Fprintf(b, ", for %s", s.Loss)
+		b.WriteString(", " + l.Text("for %s", s.Loss.In(l)))
 	}
 	for _, other := range s.Alternatives {
 		switch {
 		case other.Why != "":
 		case other.BudgetNeeded != "":
-			fmt.Fprintf(b, "; %s %s would be needed for the same targets", otherWay(s, other), letter+other.BudgetNeeded)
+			b.WriteString("; " + l.Text("%s %s would be needed for the same targets", otherWay(l, s, other),
+				letter+l.Number(other.BudgetNeeded)))
 		default:
-			fmt.Fprintf(b, "; %s it would be %s%s", otherWay(s, other), words.Decimal(other.RMSE),
-				words.When(other.Charge != "", ", for a charge of ρ "+other.Charge))
+			b.WriteString("; " + l.Text("%s it would be %s", otherWay(l, s, other), l.Number(words.Decimal(other.RMSE))) +
+				words.When(other.Charge != "", ", "+l.Text("for a charge of ρ %s", l.Number(other.Charge))))
 		}
 	}
 	b.WriteString(".")
 	for _, other := range s.Alternatives {
 		if other.Why != "" {
-			fmt.Fprintf(b, " It cannot be measured %s: %s.", strategyPhrases[strategy.Kind(other.Kind)], other.Why)
+			b.WriteString(" " + l.Text("It cannot be measured %s: %s.", l.Text(strategyPhrases[strategy.Kind(other.Kind)]),
+				other.Why))
 		}
 	}
 	return b.String()
 }
 
+// measuredText says in words what was measured for the tables.
+func measuredText(l *language.Language, s report.Strategy, shared bool, ranged []string) string {
+	noise := l.Text(budget.Kind(s.Noise).Name())
+	switch strategy.Kind(s.Kind) {
+	case strategy.EqualShares:
+		return l.Text("Each table is measured by itself, all with equal shares, with %s noise of its own on every cell: no other way was found that leaves none worse.",
+			noise)
+	case strategy.Direct:
+		return directText(l, s, shared, ranged, noise)
+	case strategy.Largest:
+		return l.Text("Only the tables whose attributes are not all in another one are measured, with %s noise on every cell; every table is put together from all of these that bear on it, by adding up their cells.",
+			noise)
+	case strategy.ResidualsAndTables:
+		return l.Text("What the tables have in common is measured once (residuals), and some of the tables by themselves as well, so that none is worse than with an equal share, with %s noise. Every table is put together from all of these answers that bear on it.",
+			noise)
+	case strategy.Residuals:
+		return l.Text("What the tables have in common is measured once, as residuals: the total, then how the categories of each attribute differ from their mean, then what pairs of attributes add, and so on, with %s noise. Every table is made from these answers.",
+			noise)
+	}
+	return ""
+}
+
+// directText says what was measured if some of the tables are measured by themselves, and nothing else.
+func directText(l *language.Language, s report.Strategy, shared bool, ranged []string, noise string) string {
+	one := len(s.Tables) == 1
+	switch {
+	case s.Measurements < len(s.Tables):
+		return l.Text("Of these tables %d are measured by themselves, with %s noise on every cell; every table is put together from all of these that bear on it.",
+			s.Measurements, noise)
+	case ranged != nil:
+		return words.Either(one, l.Text("The table is measured by itself, with %s noise.", noise),
+			l.Text("Each table is measured by itself, with %s noise.", noise))
+	case shared:
+		return words.Either(one,
+			l.Text("The table is measured by itself, with %s noise of its own on every cell; what other measurements say of the same counts is then put together with that.", noise),
+			l.Text("Each table is measured by itself, with %s noise of its own on every cell; what other measurements say of the same counts is then put together with that.", noise))
+	}
+	return words.Either(one, l.Text("The table is measured by itself, with %s noise of its own on every cell.", noise),
+		l.Text("Each table is measured by itself, with %s noise of its own on every cell.", noise))
+}
+
 // strategyPhrases name strategies within a sentence.
 var strategyPhrases = map[strategy.Kind]string{
-	strategy.Direct:    "with each table by itself",
-	strategy.Largest:   "with only those tables that lie in no other",
-	strategy.Residuals: "by what the tables have in common (residuals)",
+	strategy.Direct:    language.Key("with each table by itself"),
+	strategy.Largest:   language.Key("with only those tables that lie in no other"),
+	strategy.Residuals: language.Key("by what the tables have in common (residuals)"),
 
-	strategy.EqualShares:        "with each table by itself and equal shares for all",
-	strategy.ResidualsAndTables: "by what the tables have in common, and some by themselves",
+	strategy.EqualShares:        language.Key("with each table by itself and equal shares for all"),
+	strategy.ResidualsAndTables: language.Key("by what the tables have in common, and some by themselves"),
 }
 
 // otherWay describes a rejected strategy by its difference from the chosen one: the strategy, the noise, or both.
-func otherWay(s report.Strategy, other report.Alternative) string {
-	way := strategyPhrases[strategy.Kind(other.Kind)]
-	noise := budget.Kind(other.Noise).Name() + " noise" + words.When(other.BudgetNeeded == "", " everywhere")
+func otherWay(l *language.Language, s report.Strategy, other report.Alternative) string {
+	way, noise := l.Text(strategyPhrases[strategy.Kind(other.Kind)]), l.Text(budget.Kind(other.Noise).Name())
+	everywhere := other.BudgetNeeded == ""
 	switch {
 	case other.Noise == s.Noise:
 		return way
+	case other.Kind == s.Kind && everywhere:
+		return l.Text("with %s noise everywhere", noise)
 	case other.Kind == s.Kind:
-		return "with " + noise
+		return l.Text("with %s noise", noise)
+	case everywhere:
+		return l.Text("%s, and %s noise everywhere,", way, noise)
 	}
-	return way + ", and " + noise + ","
+	return l.Text("%s, and %s noise,", way, noise)
 }
 
 // sources says what a plan's tables are made from.

@@ -71,11 +71,12 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 	}
 	out := report.Table{
 		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible,
-		Title: describe.TableTitle(p.Release(), planned), Target: planned.Target, Expectation: describe.ExpectationOf(p, planned) + sumsOfWeights(planned),
-		Statistics: make([]report.Statistic, len(t.Statistics)),
+		Title: describe.TableTitle(p.Release(), planned), Target: planned.Target,
+		Expectation: describe.ExpectationOf(languageOf(p), p, planned) + sumsOfWeights(languageOf(p), planned),
+		Statistics:  make([]report.Statistic, len(t.Statistics)),
 	}
 	selectionsByKind[planned.Selects()].addFacts(p, planned, &out)
-	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts.String(), planned.Weighted, planned.Show, planned.Invariant
+	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts.In(languageOf(p)), planned.Weighted, planned.Show, planned.Invariant
 	out.Aside = !slices.ContainsFunc(p.Release().Marginals,
 		func(m spec.Marginal) bool { return m.Name == planned.Marginal })
 	if titles := p.Release().Words.OfTable(planned.From).TitlesOf(planned.By); !slices.Equal(titles, planned.By) {
@@ -114,7 +115,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 		}
 		one.Fit = fitOfCounts(p, s)
 		one.Verdict = verdictOf(p, planned, out, one, s.Unbiased.Float64Values())
-		one.Of, one.Unit = describe.Counted(planned, p.Guarantee.Protects), asked.Unit
+		one.Of, one.Unit = describe.Counted(languageOf(p), planned, p.Guarantee.Protects), asked.Unit
 		out.Statistics[i] = one
 	}
 	var err error

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/report"
@@ -36,23 +37,25 @@ func weightStep(t *spec.Table, what counted.Counted) *big.Rat {
 }
 
 // byWeight says that the contribution of each row is multiplied by its weight, "" if it is not.
-func byWeight(what counted.Counted) string {
-	return words.When(what.Weighted(), ", each by the weight of its row")
+func byWeight(l *language.Language, what counted.Counted) string {
+	return words.When(what.Weighted(), ", "+l.Text("each by the weight of its row"))
 }
 
-// unitRowsText says how much a unit contributes to a count of some rows.
-func unitRowsText(what counted.Counted) string {
-	return words.Either(what.Weighted(), "the weight that its rows have there", "as many rows as it has there")
+// unitRowsSentence says how much a unit contributes to counts of some rows.
+func unitRowsSentence(l *language.Language, what counted.Counted) string {
+	return words.Either(what.Weighted(),
+		l.Text("Counts change by the weight that its rows have there, however far its values lie."),
+		l.Text("Counts change by as many rows as it has there, however far its values lie."))
 }
 
 // sumsOfWeights says for a table that its counts are not numbers of rows, "" if they are.
-func sumsOfWeights(t plan.Table) string {
-	return words.When(t.Weighted, " Counts here are sums of weights: that is not how many rows there are.")
+func sumsOfWeights(l *language.Language, t plan.Table) string {
+	return words.When(t.Weighted, " "+l.Text("Counts here are sums of weights: that is not how many rows there are."))
 }
 
 // missingWeightsCaveat warns that rows of microdata lack the weights that the rows of the data have, "" if the data
 // have no weights.
-func missingWeightsCaveat(t *spec.Table) string {
+func missingWeightsCaveat(l *language.Language, t *spec.Table) string {
 	return words.When(t.Weight != nil,
-		" Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it.")
+		" "+l.Text("Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it."))
 }

@@ -5,6 +5,7 @@ package maker
 import (
 	"cmp"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/usefulness"
@@ -17,7 +18,7 @@ const (
 )
 
 // addZeroLabels names the cells of published tables that could be zero, if they are few enough to be read.
-func addZeroLabels(told []report.Table, tables []synth.Table) {
+func addZeroLabels(l *language.Language, told []report.Table, tables []synth.Table) {
 	listed := report.TablesWhere(told, func(t report.Table) bool { return !t.Aside })
 	if report.Total(listed, report.Table.NoiseCells) > namedCells {
 		return
@@ -26,7 +27,8 @@ func addZeroLabels(told []report.Table, tables []synth.Table) {
 		for k, s := range t.Statistics {
 			for row, flag := range s.Flags {
 				if flag == synth.NoiseDominates && !told[i].Aside {
-					told[i].Statistics[k].NoiseLabels = append(told[i].Statistics[k].NoiseLabels, cmp.Or(rowLabel(t, row), "total"))
+					told[i].Statistics[k].NoiseLabels = append(told[i].Statistics[k].NoiseLabels,
+						cmp.Or(rowLabel(t, row), l.Text("total")))
 				}
 			}
 		}

@@ -48,7 +48,7 @@ func Assumptions(r *report.Report) []string {
 	}
 	for _, t := range r.Provenance.Public {
 		all = append(all, l.Text("The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.",
-			t))
+			t.In(l)))
 	}
 	if g.Replaced() {
 		all = append(all, words.Either(g.Rows != nil,

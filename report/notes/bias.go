@@ -271,7 +271,7 @@ func withheldBias(r *report.Report) []report.Bias {
 func estimateBias(r *report.Report) []report.Bias {
 	l := r.In()
 	b := report.Bias{Cause: l.Text("%s are worked out from noisy counts and sums, or drawn: noise does not cancel in them",
-		words.Capital(l.List(pluralsOf(figureKinds(r.Tables), isBiased)))), Direction: l.Text(eitherWay),
+		words.Capital(l.List(pluralsOf(l, figureKinds(r.Tables), isBiased)))), Direction: l.Text(eitherWay),
 		Size: l.Text("small beside the standard error where the count of a cell is many times its margin; where it is not, go by the interval")}
 	b.Tables = report.PathsWhere(r.Tables, func(t report.Table) bool {
 		return slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return !f.Unbiased })

@@ -19,7 +19,7 @@ func figureChoices(r *report.Report, p *plan.Plan) []string {
 	l := r.In()
 	drawn, read := quantileWays(r.Tables)
 	return words.NonEmpty(
-		words.When(pluralsOf(figureKinds(r.Tables), isOfSums) != nil,
+		words.When(pluralsOf(l, figureKinds(r.Tables), isOfSums) != nil,
 			l.Text("Sums, means, ratios and the like are worked out from the noisy count of their table and from noisy sums that are measured for them alone. Where there is a count as well, a column is summed about the middle of its range, from which no value is further than half of it.")),
 		words.When(drawn,
 			l.Text("Quantiles are drawn by the exponential mechanism, and so are the two ends of each interval, which the same budget pays for.")),

@@ -64,11 +64,11 @@ func figureNotes(r *report.Report) []report.Note {
 		notes = append(notes, report.Note{Heading: l.Text("Quantiles are read from noisy counts"),
 			Text: l.Text("Rows are counted, with noise, by bins of the column, and a quantile is where the counts up to there, brought into ascending order, reach its share of all; within a bin it is taken in proportion. All quantiles of a cell are read from the same noisy counts. The interval is of whole bins: of all that the noise does not rule out, so that it is no narrower than the bin it lies in. It holds for each quantile by itself, over all cells, those without an interval included: of cells of few rows, most of which have none, those that do may hold less often, and are better left out (`show`). It has no standard error; in its place the list of figures says by how many rows (by how much weight, where rows count by weight) its rank is off at 95%%, as planned for a column that fills its range evenly.")})
 	}
-	if pluralsOf(kinds, isOfSums) != nil {
+	if pluralsOf(l, kinds, isOfSums) != nil {
 		notes = append(notes, report.Note{Heading: l.Text("Figures of one cell are correlated"),
 			Text: l.Text("A mean, a sum and a deviation of one column rest on the same noisy integers, and on the count beside them. Do not take them for independent, and do not work a mean out of the sum and the count: the published mean has an interval that reckons with both.")})
 	}
-	if pluralsOf(kinds, statistic.Statistic.OfTotal) != nil {
+	if pluralsOf(l, kinds, statistic.Statistic.OfTotal) != nil {
 		notes = append(notes, report.Note{Heading: l.Text("Shares of one total are correlated"),
 			Text: l.Text("A share rests on the noisy counts of its cell and of all other cells of its total. Noise that makes one share of a total larger makes others smaller, and the noise of the total moves all of them. Do not take them for independent, and do not work a share out of two counts: the published share has an interval that takes into account the noise that both have in common.")})
 	}
@@ -100,27 +100,27 @@ func withheldText(l *language.Language, thresholds string, byWeight bool, n int6
 // unbiasedNote says which figures are unbiased.
 func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
 	l := r.In()
-	yes, no := pluralsOf(kinds, statistic.Statistic.Additive), pluralsOf(kinds, isBiased)
+	yes, no := pluralsOf(l, kinds, statistic.Statistic.Additive), pluralsOf(l, kinds, isBiased)
 	text := words.NonEmpty(
 		words.When(len(yes) > 0,
 			l.Text("%s are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic.",
 				words.Capital(l.List(yes)))),
-		words.When(pluralsOf(kinds, statistic.Statistic.IsWhole) != nil,
+		words.When(pluralsOf(l, kinds, statistic.Statistic.IsWhole) != nil,
 			l.Text("Do not add counts of units or of values up over cells: a unit or a value can be in several.")),
 		words.When(len(no) > 0,
 			l.Text("%s are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it.",
 				words.Capital(l.List(no)))),
-		words.When(pluralsOf(kinds, isQuotient) != nil,
+		words.When(pluralsOf(l, kinds, isQuotient) != nil,
 			l.Text("Where the count of a cell is many times its margin the bias of what is worked out from sums is small beside the standard error; where it is not, go by the interval.")),
 	)
 	return report.Note{Heading: l.Text("Which figures are unbiased"), Text: strings.Join(text, " ")}
 }
 
 // pluralsOf names the statistics among kinds for which holds is true.
-func pluralsOf(kinds map[string]bool, holds func(statistic.Statistic) bool) (names []string) {
+func pluralsOf(l *language.Language, kinds map[string]bool, holds func(statistic.Statistic) bool) (names []string) {
 	for kind := range spec.StatKind(spec.StatKinds) {
 		if of := statistic.Of(kind); kinds[kind.String()] && holds(of) {
-			names = append(names, of.Plural())
+			names = append(names, of.Plural(l))
 		}
 	}
 	return names
@@ -140,7 +140,7 @@ func clampedNote(r *report.Report) report.Note {
 	l := r.In()
 	return report.Note{Heading: l.Text("Figures are those of bounded rows"),
 		Text: l.Text("The exact figure that an interval is about is that of rows as they were bounded.") + " " +
-			strings.Join(r.Bounds.Sentences(), " ") +
+			strings.Join(r.Bounds.Sentences(l), " ") +
 			" " + l.Text("What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias.")}
 }
 

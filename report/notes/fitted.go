@@ -92,7 +92,7 @@ func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
 	l := r.In()
 	var notes []report.Note
 	for _, c := range p.Consistent {
-		text := strings.Join(append([]string{describe.Consistency(c)}, describe.LeftText(c)...), " ")
+		text := strings.Join(append([]string{describe.Consistency(r.In(), c)}, describe.LeftText(r.In(), c)...), " ")
 		told := report.TablesWhere(r.Tables, func(t report.Table) bool {
 			return slices.Contains(c.Tables, t.Path) && t.Statistics[0].Fitted != nil
 		})

@@ -16,7 +16,7 @@ import (
 func groupsNote(l *language.Language, t report.Table, planned plan.Table, _ string) []report.Note {
 	return []report.Note{{Heading: report.NoteOnDiscovered,
 		Text: l.Text("Table %s: %s That a group appears tells little of its size, and its figure is drawn apart from that: it is right on the mean, and its interval holds for each group that appears. Do not add the rows up to a total: what has not appeared is missing.",
-			t.Path, describe.Discovered(planned.Discovered))}}
+			t.Path, describe.Discovered(l, planned.Discovered))}}
 }
 
 // noGroupText is the headline if no number of any table is published although groups might have been; "" otherwise.

@@ -21,8 +21,8 @@ func Guarantee(l *language.Language, of *plan.Plan, bounds *report.Bounds) (repo
 	p := of.Guarantee
 	g := report.Guarantee{
 		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho,
-		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: describe.Method(of), Protects: p.Protects,
-		Neighbours: p.Neighbours, Unit: describe.Unit(p), MaxRows: p.MaxRows,
+		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: describe.Method(l, of), Protects: p.Protects,
+		Neighbours: p.Neighbours, Unit: describe.Unit(l, p), MaxRows: p.MaxRows,
 		Rows: p.Rows, WithoutID: p.WithoutID, Sample: p.Sample,
 	}
 	epsilon, delta, err := statedEpsilonDelta(g)
@@ -32,7 +32,7 @@ func Guarantee(l *language.Language, of *plan.Plan, bounds *report.Bounds) (repo
 	o := oddsOf(epsilon, delta)
 	g.Meaning = report.Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor,
 		Guess: o.guess, Weak: o.weak}
-	g.Statement = describe.Guarantee(of)
+	g.Statement = describe.Guarantee(l, of)
 	g.Sentences = words.NonEmpty(ProtectedSentence(l, g), GuessSentence(l, g), FactorSentence(l, g), PlainSentence(l, g),
 		WeakSentence(l, g), countedSentence(l, g), knownSentence(l, g), limitSentence(l, g))
 	g.Sentences = append(g.Sentences, boundsSentences(l, bounds, g.Protects)...)

@@ -16,7 +16,7 @@ import (
 // publicSentence says what a release reveals in addition to its noisy figures, "" if nothing.
 func publicSentence(l *language.Language, p *plan.Plan) string {
 	var rules []string
-	for _, i := range describe.Impossibilities(p) {
+	for _, i := range describe.Impossibilities(l, p) {
 		rules = append(rules, l.Text("no row of %s has %s", i.Table, i.Rule))
 	}
 	return words.When(rules != nil,
@@ -25,13 +25,13 @@ func publicSentence(l *language.Language, p *plan.Plan) string {
 
 // impossibleNotes say which cells are impossible, and what happened to rows in them.
 func impossibleNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
-	l, all := r.In(), describe.Impossibilities(p)
+	l, all := r.In(), describe.Impossibilities(r.In(), p)
 	if len(all) == 0 {
 		return nil
 	}
 	var rules []string
 	for _, i := range all {
-		rules = append(rules, i.Sentence())
+		rules = append(rules, i.Sentence(l))
 	}
 	text := l.Text("Declared in the spec, not read from data: %s.", strings.Join(rules, "; "))
 	var tables []string

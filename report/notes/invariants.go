@@ -17,7 +17,7 @@ import (
 func invariantSentence(l *language.Language, p *plan.Plan) string {
 	return words.When(p.Invariants != nil,
 		l.Text("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
-			strings.Join(describe.Invariants(p.Invariants), "; "), p.Guarantee.Protects))
+			strings.Join(describe.Invariants(l, p.Invariants), "; "), p.Guarantee.Protects))
 }
 
 // invariantNotes say which figures are public, where they are published, and what agrees with them.
@@ -28,7 +28,7 @@ func invariantNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	l := r.In()
 	var all []string
 	for _, i := range p.Invariants {
-		all = append(all, l.Text("%s, %s in all", describe.Invariant(i), l.Plural(i.Total, "row")))
+		all = append(all, l.Text("%s, %s in all", describe.Invariant(l, i), l.Plural(i.Total, "row")))
 	}
 	text := l.Text("Written in the spec, or in a file that the plan holds, and not read from data: %s.",
 		strings.Join(all, "; "))

@@ -54,7 +54,7 @@ func NotReading(r *report.Report) []string {
 	figures := words.NonEmpty(
 		l.Text("Do not compute a percentage or a rate over a small base without its margin: the base is noisy too."),
 		l.Text("Do not take a difference from exact figures published elsewhere for an error, and do not check exact figures by these."),
-		words.When(pluralsOf(kinds, isBiased) != nil,
+		words.When(pluralsOf(l, kinds, isBiased) != nil,
 			l.Text("Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size.")),
 		words.When(withheld > 0,
 			l.Text("Do not conclude from a withheld figure that its group is small, or from a published one that it is not: the noisy count decides.")),

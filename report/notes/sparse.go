@@ -17,7 +17,7 @@ func sparseNote(l *language.Language, t report.Table, planned plan.Table, s stri
 	return []report.Note{{Heading: report.NoteOnSparse,
 		Text: l.Text("Table %s: %s %s A cell that is not in the table is not an empty one: its noisy count was not above %s. A cell of more than %s would be in the table with a chance of at least %s. "+
 			"The margins hold over all cells, in the table or not; among those in the table, figures little above %s are too large on the mean, %s_unbiased as well, and a cell without a row that is in it by its noise alone can have an interval that leaves out 0. Do not add the rows up: what is left out is missing.",
-			t.Path, describe.Sparse(planned.Sparse, planned.Cells-planned.Impossible), describe.MissedText(planned.Sparse),
+			t.Path, describe.Sparse(l, planned.Sparse, planned.Cells-planned.Impossible), describe.MissedText(l, planned.Sparse),
 			budget.Group(t.Sparse.Above),
 			l.Plural(t.Sparse.Bound, "row"), l.Number(words.Level(t.Statistics[0].Confidence)),
 			budget.Group(t.Sparse.Above), s)}}

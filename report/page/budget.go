@@ -11,7 +11,7 @@ import (
 // account's cap nor its remaining budget.
 func (r View) CostFacts() []report.Note {
 	l := r.In()
-	asked, charged := r.Budget.Asked.String(), r.Budget.Charged.String()
+	asked, charged := r.Budget.Asked.In(l), r.Budget.Charged.In(l)
 	cost := words.Either(charged == asked, l.Text("%s of privacy budget (not money)", asked),
 		l.Text("%s, charged as %s of privacy budget (not money)", asked, charged))
 	account, debit := r.Budget.Receipt.Account, l.Text("debit %d, %s", r.Budget.Receipt.Number, l.Date(r.Date))

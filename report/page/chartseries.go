@@ -122,7 +122,7 @@ func chartOf(l *language.Language, t *report.Table, k int, id string) seriesChar
 	if k == 0 {
 		c.Caption += ", " + marginText(l, count)
 	} else if f := t.Figures[k-1]; f.HalfWidth != nil {
-		c.Caption += ", " + l.Text("typically %s", f.HalfText())
+		c.Caption += ", " + l.Text("typically %s", f.HalfText(l))
 	}
 	switch {
 	case s.Columns != nil:
@@ -131,7 +131,7 @@ func chartOf(l *language.Language, t *report.Table, k int, id string) seriesChar
 		c.drawLine(l, k == 0)
 		c.Caption += ", " + l.Text("each for its own point")
 		for i := s.Ordered; i < len(s.Points); i++ {
-			c.Caption += "; " + l.Text("%s, not on the line: %s", s.Labels[i], s.Points[i].Text())
+			c.Caption += "; " + l.Text("%s, not on the line: %s", s.Labels[i], s.Points[i].Text(l))
 		}
 	default:
 		c.drawStrip(l, k == 0)
@@ -171,7 +171,7 @@ func (s seriesChart) summaryText(l *language.Language) string {
 	}
 	text := l.Plural(int64(len(s.Points)), "cell")
 	if low >= 0 {
-		text = l.Text("%s: from %s (%s) to %s (%s)", text, s.Points[low].Text(), s.Labels[low], s.Points[high].Text(),
+		text = l.Text("%s: from %s (%s) to %s (%s)", text, s.Points[low].Text(l), s.Labels[low], s.Points[high].Text(l),
 			s.Labels[high])
 	}
 	if n := hidden[synth.Withheld]; n > 0 {
@@ -191,9 +191,9 @@ func intervalText(l *language.Language, p report.Point) string {
 	case p.Low != nil && p.High != nil && *p.Low == *p.High:
 		return l.Text("exact")
 	case p.Low != nil && p.High != nil && *p.Low >= 0:
-		return p.LowText() + "–" + p.HighText()
+		return p.LowText(l) + "–" + p.HighText(l)
 	}
-	return l.Text("%s to %s", p.LowText(), p.HighText())
+	return l.Text("%s to %s", p.LowText(l), p.HighText(l))
 }
 
 func (c *seriesChart) drawStrip(l *language.Language, zero bool) {

@@ -81,7 +81,7 @@ func templateFunctions(l *language.Language) map[string]any {
 		"approved": func(debited string, a report.Approval) string { return approvedText(l, debited, a) },
 		"answerer": func(h report.Hazard) string { return l.Text(answerers[h.AnsweredBy]) },
 		"amount": func(block report.Mechanism) string {
-			return l.Number(report.Amount{Rho: block.Parameter}.String())
+			return report.Amount{Rho: block.Parameter}.In(l)
 		},
 	}
 }
@@ -185,7 +185,7 @@ func (p page) Tiles() []tile {
 	changed := words.Either(p.Guarantee.Replaced(), l.Text("whatever its values are"),
 		l.Text("whether in the data or not"))
 	return []tile{
-		{l.Text("Cost"), keepTogether(l.Number(shortAmount(p.Budget.Asked))), p.payerText()},
+		{l.Text("Cost"), keepTogether(shortAmount(l, p.Budget.Asked)), p.payerText()},
 		{l.Text("One %s changes the chance of a result at most", p.Guarantee.Protects),
 			l.Text("%s-fold", l.Number(m.Factor)), changed},
 		{l.Text("An attacker guesses right at most"), l.Percent(m.Guess),
@@ -239,11 +239,11 @@ func (p page) accuracyTile() tile {
 }
 
 // shortAmount returns the amount without its δ, which would not fit on a tile.
-func shortAmount(a report.Amount) string {
+func shortAmount(l *language.Language, a report.Amount) string {
 	if a.Epsilon != "" {
-		return report.Amount{Epsilon: a.Epsilon}.String()
+		return report.Amount{Epsilon: a.Epsilon}.In(l)
 	}
-	return a.String()
+	return a.In(l)
 }
 
 // Outlooks summarises what was expected of the tables.
@@ -254,7 +254,7 @@ func (r View) Outlooks() []pattern {
 			Expectation: t.Expectation}
 	}
 	var all []labelled
-	for _, o := range describe.Outlooks(planned) {
+	for _, o := range describe.Outlooks(r.In(), planned) {
 		all = append(all, labelled{o.Tables, o.Text})
 	}
 	return patternsOf(r.In(), all)

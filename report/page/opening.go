@@ -41,7 +41,7 @@ func (r View) Opening() []string {
 func (r View) singleColumnTexts() []string {
 	var all []string
 	for _, m := range r.Microdata {
-		if m.Block != nil && len(m.Together()) == 0 {
+		if m.Block != nil && len(m.Together(r.In())) == 0 {
 			all = append(all, r.In().Text(
 				"The microdata of %s show each column by itself: no two columns were measured together, and the rows say nothing of how columns depend on each other.",
 				m.Table))

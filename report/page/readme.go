@@ -23,6 +23,7 @@ var readmeText string
 var readmeTemplate = inEach(func(l *language.Language) *template.Template {
 	return template.Must(template.New("readme").Funcs(template.FuncMap{
 		"t":          l.Text, // a message of the catalogue
+		"language":   func() *language.Language { return l },
 		"wrap":       wrapLines,
 		"quote":      strconv.Quote,
 		"sql":        func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" },
@@ -96,7 +97,7 @@ func readmePageOf(r *report.Report) readmePage {
 	if len(r.Tables) > 0 {
 		p.FirstFile = "tables/" + r.Tables[0].Path + ".parquet"
 	} else {
-		p.FirstFile = r.Microdata[0].File()
+		p.FirstFile = r.Microdata[0].File(r.In())
 	}
 	p.Unbiased = strings.Join(unbiased, ", ")
 	return p

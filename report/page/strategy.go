@@ -15,7 +15,7 @@ func (r View) HowMeasured() []pattern {
 	var all []labelled
 	l := r.In()
 	for _, s := range r.shownStrategies() {
-		label := words.Either(s.Leaf == "", s.Names(), l.Text("Part %s: %s", s.Leaf, s.Names()))
+		label := words.Either(s.Leaf == "", s.Names(l), l.Text("Part %s: %s", s.Leaf, s.Names(l)))
 		all = append(all, labelled{label, s.Text})
 	}
 	return patternsOf(l, all)

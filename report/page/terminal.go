@@ -93,7 +93,7 @@ func (r View) terminalBudget(p *screen.Page) {
 	paid := fmt.Sprintf("%s on account %s, debit %d of %s.", r.Budget.Charged, r.Budget.Receipt.Account,
 		r.Budget.Receipt.Number, r.Date)
 	if r.Status == report.Rehearsal {
-		paid = "Nothing was spent: " + r.Budget.Charged.String() + " on an account in memory."
+		paid = "Nothing was spent: " + r.Budget.Charged.In(r.In()) + " on an account in memory."
 	}
 	p.Paragraph(paid, screen.Plain)
 	if len(r.Budget.Leaves) < 2 {
@@ -107,7 +107,7 @@ func (r View) terminalBudget(p *screen.Page) {
 		if exact := words.Exact(l.Share); exact != nil {
 			share, _ = exact.Float64()
 		}
-		rows[i] = screen.Cells(l.Path, screen.Bar(share, barColumns), budget.Percent(share), l.Amount.String(), of)
+		rows[i] = screen.Cells(l.Path, screen.Bar(share, barColumns), budget.Percent(share), l.Amount.In(r.In()), of)
 		rows[i][1].Style = screen.Strong
 	}
 	p.Table([]screen.Column{{Head: "leaf", Fold: 12}, {Head: "share"}, {Right: true},
@@ -210,7 +210,7 @@ func (r View) terminalFigures(p *screen.Page, all bool) {
 				left++
 				continue
 			}
-			rows = append(rows, screen.Cells(t.Path, f.Name, f.Unit, f.ErrorText(), f.HalfText(),
+			rows = append(rows, screen.Cells(t.Path, f.Name, f.Unit, f.ErrorText(l), f.HalfText(l),
 				cellsText(l, f.NoiseCells, t.Cells), cellsText(l, f.Withheld, t.Cells), cellsText(l, f.Unbounded, t.Cells)))
 		}
 	}

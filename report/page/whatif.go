@@ -331,7 +331,7 @@ func rowOf(t plan.Table, known compiled.TableForecast) whatIfRow {
 	s := t.Statistics[0]
 	row := whatIfRow{Path: t.Path, Error: words.Decimal(s.StandardError), Margin: words.Margin(s.Margin),
 		Tenth: words.Margin(10 * s.Margin)}
-	row.Band = describe.Label(t.Usefulness)
+	row.Band = describe.Label(language.English, t.Usefulness)
 	if t.Target != nil {
 		row.Target = fmt.Sprintf("met: ±%s of ±%s", words.Decimal(t.Target.Reached), words.Decimal(known.Target))
 	}

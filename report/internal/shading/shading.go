@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
@@ -113,16 +114,17 @@ func (s shades) Class(v float64) int {
 }
 
 // Text describes the figures of a class.
-func (s shades) Text(i int) string {
+func (s shades) Text(l *language.Language, i int) string {
+	number := func(v float64) string { return l.Number(words.Signed(v)) }
 	switch {
 	case len(s.breaks) == 0 && s.low == s.high:
-		return words.Signed(s.low)
+		return number(s.low)
 	case len(s.breaks) == 0:
-		return words.Signed(s.low) + " to " + words.Signed(s.high)
+		return l.Text("%s to %s", number(s.low), number(s.high))
 	case i == 0:
-		return "below " + words.Signed(s.breaks[0])
+		return l.Text("below %s", number(s.breaks[0]))
 	case i == len(s.breaks):
-		return words.Signed(s.breaks[i-1]) + " or more"
+		return l.Text("%s or more", number(s.breaks[i-1]))
 	}
-	return words.Signed(s.breaks[i-1]) + " to below " + words.Signed(s.breaks[i])
+	return l.Text("%s to below %s", number(s.breaks[i-1]), number(s.breaks[i]))
 }
