@@ -43,7 +43,8 @@ func (r *Report) FitColumns() []FitColumn {
 	}
 	l, columns := r.In(), make([]FitColumn, len(rows[0].Classes))
 	for i, c := range rows[0].Classes {
-		columns[i] = FitColumn{Name: c.Name, Bound: words.Either(c.AtMost == "", l.Text("more"), l.Text("at most %s", c.Percent(l)))}
+		columns[i] = FitColumn{Name: c.Name,
+			Bound: words.Either(c.AtMost == "", l.Text("more"), l.Text("at most %s", c.Percent(l)))}
 	}
 	return columns
 }

@@ -19,7 +19,8 @@ import (
 // where nothing is published. Counted figures are whole numbers, and are shown as zero if the draw is negative.
 func numberColumns(p *compiled.Compiled, n synth.Number, planned plan.Table, confidence float64) []column {
 	of := statistic.OfFigure(n.Figure)
-	kind, values, unit := optionalDecimal, nullableDecimals, describe.UnitOf(language.English, p.Release().Words, n.Figure, planned, p.Guarantee.Protects)
+	kind, values := optionalDecimal, nullableDecimals
+	unit := describe.UnitOf(language.English, p.Release().Words, n.Figure, planned, p.Guarantee.Protects)
 	published := describe.FigureText(language.English, p.Release().Words, n.Figure, planned)
 	if of.IsWhole() {
 		kind, values = optionalInteger, nullableIntegers

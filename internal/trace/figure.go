@@ -38,7 +38,8 @@ type TracedFigure struct {
 // and this suffix.
 func tracedFigure(w *spec.Words, f plan.Figure, table plan.Table, value func(suffix string) parquet.Value) TracedFigure {
 	of := statistic.OfFigure(f)
-	t := TracedFigure{Name: f.Name, What: describe.FigureText(language.English, w, f, table), Measurements: f.Parts(), OfCount: of.OfCount(f),
+	t := TracedFigure{Name: f.Name, What: describe.FigureText(language.English, w, f, table), Measurements: f.Parts(),
+		OfCount: of.OfCount(f),
 		ofTotal: of.OfTotal()}
 	columns := map[string]**float64{statistic.Published: &t.Published, statistic.StandardError: &t.StandardError,
 		statistic.Low:  &t.Low,

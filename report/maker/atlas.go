@@ -103,7 +103,8 @@ func boxText(l *language.Language, box [4]string) string {
 
 // boundaryAtlas draws the areas of the finest codes; a category of a level has the areas of all its codes.
 func boundaryAtlas(l *language.Language, b *domain.Boundaries, level *domain.Level) *atlas {
-	m := &atlas{extent: [4]float64{180, 90, -180, -90}, outlines: make([]string, level.Size()), centres: make([]dot, level.Size())}
+	m := &atlas{extent: [4]float64{180, 90, -180, -90}, outlines: make([]string, level.Size()),
+		centres: make([]dot, level.Size())}
 	for _, area := range b.Areas {
 		for _, ring := range area {
 			for _, p := range ring {

@@ -36,7 +36,8 @@ func figuresOf(p *plan.Plan, planned plan.Table, t synth.Table) ([]report.Figure
 			return nil, nil, fmt.Errorf("figure %s: %w", n.Name, err)
 		}
 		if f.Ranks = asked.Quality.Ranks; statistic.OfFigure(n.Figure).Ranked() {
-			f.Way, f.Bins = words.Capital(describe.QuantileMethodText(languageOf(p), asked.Quality, asked.Column)), asked.Quality.Bins
+			f.Way = words.Capital(describe.QuantileMethodText(languageOf(p), asked.Quality, asked.Column))
+			f.Bins = asked.Quality.Bins
 		}
 		f.Confidence = planned.Statistics[0].Confidence
 		figures = append(figures, f)
@@ -77,7 +78,8 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 	l, of := languageOf(p), statistic.OfFigure(n.Figure)
 	f := report.Figure{
 		Name: n.Name, Kind: n.Kind.String(), What: describe.FigureText(l, p.Release().Words, n.Figure, planned),
-		Unit: describe.UnitOf(l, p.Release().Words, n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{},
+		Unit: describe.UnitOf(l, p.Release().Words, n.Figure, planned, p.Guarantee.Protects), Share: n.At,
+		Columns:  []string{},
 		Unbiased: of.Additive(), RestsOn: []string{}, Count: of.OfCount(n.Figure),
 	}
 	add := func(to *[]string, name string) {

@@ -193,7 +193,8 @@ func (f drawnFigure) placeOf(l *language.Language, t synth.Table, row int) repor
 
 // flowMap draws the largest flows between places: a wedge that is wide at the origin and ends in a point at the
 // destination, and a ring for a flow within a place.
-func flowMap(l *language.Language, called spec.TableWords, t synth.Table, origins, destinations *atlas, f drawnFigure) report.Map {
+func flowMap(l *language.Language, called spec.TableWords, t synth.Table, origins, destinations *atlas,
+	f drawnFigure) report.Map {
 	origin, destination := called.Title(t.Keys[0].Attribute.String()), called.Title(t.Keys[1].Attribute.String())
 	m := report.Map{Kind: "flows", Classes: []report.MapClass{}, Table: t.Path, Figure: f.name,
 		Of:    l.Text("%[1]s to %[2]s", origin, destination),

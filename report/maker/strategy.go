@@ -48,8 +48,8 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 				Noise: string(other.Noise),
 				RMSE:  other.RMSE, BudgetNeeded: other.BudgetNeeded, Charge: other.Charge, Why: other.Why.In(languageOf(p))})
 		}
-		all[i].Text = strategyText(languageOf(p), all[i], slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }),
-			rangedIn(own))
+		all[i].Text = strategyText(languageOf(p), all[i],
+			slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }), rangedIn(own))
 	}
 	return all, nil
 }

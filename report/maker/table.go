@@ -76,7 +76,8 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 		Statistics:  make([]report.Statistic, len(t.Statistics)),
 	}
 	selectionsByKind[planned.Selects()].addFacts(p, planned, &out)
-	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts.In(languageOf(p)), planned.Weighted, planned.Show, planned.Invariant
+	out.Counts, out.Weighted = planned.Counts.In(languageOf(p)), planned.Weighted
+	out.Show, out.Invariant = planned.Show, planned.Invariant
 	out.Aside = !slices.ContainsFunc(p.Release().Marginals,
 		func(m spec.Marginal) bool { return m.Name == planned.Marginal })
 	if titles := p.Release().Words.OfTable(planned.From).TitlesOf(planned.By); !slices.Equal(titles, planned.By) {
