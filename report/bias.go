@@ -5,7 +5,7 @@ package report
 import (
 	"cmp"
 
-	"github.com/dprelease/dprelease/internal/language"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Bias is one cause of bias, with the published tables that it affects.

@@ -6,8 +6,8 @@ package report
 import (
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Bounds are the bounds that a release applies to its rows before it adds anything up. All of them are public: they are

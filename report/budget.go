@@ -3,9 +3,9 @@ package report
 // This file holds the budget: the requested amount, where it went, and the ledger's receipt for it.
 
 import (
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Budget is the cost of the release. Amounts are exact.

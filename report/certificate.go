@@ -6,10 +6,10 @@ package report
 import (
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Certificate says under which assumptions the guarantee holds, how the privacy loss is distributed, with which exact

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // answer returns the release's answer to a hazard.

@@ -5,8 +5,8 @@ package report
 import (
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Figure is one figure per cell in addition to the count, computed from noisy integers or drawn.

@@ -7,8 +7,8 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // FitClass is the number of a table's cells in a class of precision: the first class whose AtMost is not exceeded by

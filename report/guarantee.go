@@ -5,9 +5,9 @@ package report
 import (
 	"slices"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Guarantee is the guarantee of a release. Epsilon, Delta and Rho are exact, as requested; fields of other definitions

@@ -5,9 +5,9 @@ package report
 import (
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Microdata are the drawn rows of one table.

@@ -5,7 +5,7 @@ package report
 import (
 	"slices"
 
-	"github.com/dprelease/dprelease/internal/language"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // NoteOnDiscovered heads the notes on groups that are not listed.

@@ -3,7 +3,7 @@ package report
 // This file holds the provenance of a release.
 
 import (
-	"github.com/dprelease/dprelease/internal/language"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Provenance names what the release was made from, by SHA-256 in hexadecimal.

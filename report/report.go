@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/internal/canonical"
-	"github.com/dprelease/dprelease/internal/language"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Format names the layout of report.json.

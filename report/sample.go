@@ -1,8 +1,8 @@
 package report
 
 import (
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file holds the words of a report that differ when a sample of the units is measured.

@@ -1,6 +1,6 @@
 package report
 
-import "github.com/dprelease/dprelease/internal/language"
+import "github.com/dprelease/dprelease/spec/language"
 
 // This file holds the status of a release.
 

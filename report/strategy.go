@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/language"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Strategy is how a group of tables was measured: tables of one part of the budget that share attributes.

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -28,6 +27,7 @@ import (
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // whatIfSpec is a release whose budget is divided in every possible way.

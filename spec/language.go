@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dprelease/dprelease/internal/language"
+	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/spec/meaning"
 	"github.com/dprelease/dprelease/spec/shape"
 )
@@ -60,8 +60,7 @@ func aboutShape() *shape.Shape {
 		shape.Field{Key: "period", Shape: shape.Category("the time that the figures are about, as the first quarter of 2026").
 			WithParams()},
 		shape.Field{Key: "contact", Shape: shape.Category("a text").WithParams()},
-		shape.Field{Key: "language", Shape: shape.Enum(strings.Join(language.Tags(), " or "), language.Tags()...).
-			NotBuilt("about.language")})
+		shape.Field{Key: "language", Shape: shape.Enum(strings.Join(language.Tags(), " or "), language.Tags()...)})
 }
 
 func privacyShape() *shape.Shape {

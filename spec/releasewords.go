@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/domain"
 	"github.com/dprelease/dprelease/spec/files"
+	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/spec/shape"
 	"gopkg.in/yaml.v3"
 )

@@ -13,7 +13,6 @@ import (
 	"github.com/dprelease/dprelease"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/draft"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
@@ -21,6 +20,7 @@ import (
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 	"github.com/spf13/cobra"
 )
 

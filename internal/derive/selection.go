@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth"
 )
 

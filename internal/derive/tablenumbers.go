@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )

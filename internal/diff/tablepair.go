@@ -11,10 +11,10 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file compares one table of two releases cell by cell.

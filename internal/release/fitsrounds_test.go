@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // TestTheReportTellsOfEveryRound: what the report says of sets of columns is what the rounds have measured, as their

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes counts that add up: for the signed page, and for the difference of two plans.

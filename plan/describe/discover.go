@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/domain"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes discovered groups.

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/tabulation"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes microdata: for the signed page, and for the difference of two plans.

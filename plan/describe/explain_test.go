@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -16,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/template"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // The stated loss, in words and as the sum of the costs, is never less than what is spent.

@@ -11,13 +11,13 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/phrase"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/files"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file holds the facts: a plan as short statements, by which two plans can be compared.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes public figures.

@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file holds what a plan says of each kind of selection.

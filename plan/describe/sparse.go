@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/selection"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes sparse tables.

@@ -5,9 +5,9 @@ import (
 	"math"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes tables of the largest cells.

@@ -2,8 +2,8 @@ package describe
 
 import (
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes the privacy unit: which rows of which tables are protected together, and how many of them are

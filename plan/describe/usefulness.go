@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/usefulness"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes what a table is useful for.

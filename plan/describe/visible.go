@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file predicts, before any row is read, what the noise leaves visible of a table in its microdata.

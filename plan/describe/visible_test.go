@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // TestMicrodataWithoutExpectedRowsAreWarnedOf checks that the plan warns of microdata with the numbers of rows from

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes the weights of rows, and finds where a plan reads them.

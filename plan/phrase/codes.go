@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file holds the codes, with their words.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -15,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // helped is a change that helps, with its words.

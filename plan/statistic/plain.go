@@ -1,9 +1,9 @@
 package statistic
 
 import (
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file holds what statistics have in common: each says only in what it differs.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file holds the ratio of two terms: of counts, sums or means of rows that meet conditions.

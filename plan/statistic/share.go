@@ -3,9 +3,9 @@ package statistic
 import (
 	"slices"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file holds the share of a cell's rows in those of several cells together.

@@ -6,11 +6,11 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // sensitivitiesOf returns the sensitivities of all measurements that figures use, and of counts other than counts of

@@ -5,11 +5,11 @@ package maker
 import (
 	"cmp"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth"
 )
 

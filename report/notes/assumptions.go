@@ -3,9 +3,9 @@ package notes
 // This file writes the assumptions: what the guarantee depends on and the release cannot show.
 
 import (
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // weightsAssumption says what the guarantee assumes about weights.

@@ -7,10 +7,10 @@ import (
 	"strconv"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // PickedAfter says why pairs must be chosen beforehand: a pair of equal cells differs that much with a probability of

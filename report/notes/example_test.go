@@ -3,10 +3,10 @@ package notes_test
 import (
 	"fmt"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report/notes"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Say in plain sentences what a plan promises.

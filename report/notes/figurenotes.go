@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // unitNotes say that counts of units do not add up.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 func TestHowFarCountsWereMovedInWords(t *testing.T) {

@@ -3,10 +3,10 @@ package notes
 import (
 	"slices"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes tables of groups that are not listed: how likely a group appears, and what it means that it does

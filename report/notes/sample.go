@@ -3,10 +3,10 @@ package notes
 // This file says what a report states about a secret sample of the units.
 
 import (
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // sampleSentence says that only a sample of the units is measured, "" if all are.

@@ -2,10 +2,10 @@ package notes
 
 import (
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes tables of selected cells.

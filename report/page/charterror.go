@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // errorRow is a count of a table.

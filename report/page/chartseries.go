@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth"
 )
 

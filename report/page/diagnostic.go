@@ -1,8 +1,8 @@
 package page
 
 import (
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file describes tables that judge bounds or rules.

@@ -13,12 +13,12 @@ import (
 	"sync"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // cellsText returns a number of cells with its share of all.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 //go:embed report.md.tmpl

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // MicrodataSentence says in the headline that there are microdata; "" if there are none.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/language"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // labelled is a text about one or more tables.

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 //go:embed readme.txt.tmpl

@@ -4,8 +4,8 @@ package page
 // be added up.
 
 import (
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // AddedUp returns a sentence each about the rows of cumulative tables and of tables that are made to be summed.

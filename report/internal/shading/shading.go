@@ -8,8 +8,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/dprelease/dprelease/internal/language"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 const (

@@ -1,6 +1,11 @@
-// Package language writes texts, numbers and dates in the language of a release. The English text of a message is its
-// key: a catalogue of another language has a translation for each, in the files of its folder, in the PO format of GNU
-// gettext. A language is added as a folder and a line in the table.
+// Package language writes texts, numbers and dates in the language of a release.
+//
+// It owns the catalogues of translations: the English text of a message is its key, and another language has a
+// translation for each in the files of its folder, in the PO format of GNU gettext. A language is added as a folder and
+// a line in the table.
+//
+// It never decides anything, and never translates a name, a code or a message of a command: what depends on a language
+// is read by people alone.
 package language
 
 import (
