@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec/language"
@@ -22,7 +23,7 @@ func (r View) Targets() []target {
 		if t.Target == nil {
 			continue
 		}
-		asked := t.Target.String()
+		asked := describe.Target(r.In(), *t.Target)
 		reached := "±" + r.In().Number(budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4))
 		at := slices.IndexFunc(all, func(of target) bool { return of.Asked == asked && of.Reached == reached })
 		if at < 0 {

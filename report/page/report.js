@@ -5,7 +5,8 @@
 
   // A cell sorts by its first number, if all of the column have one or are empty, or else by its text.
   const textOf = (row, at) => row.cells[at].textContent.trim();
-  const numberOf = (text) => parseFloat(text.replace(/[\s\u202f]/g, "").replace("\u2212", "-").replace("\u00b1", ""));
+  const numberOf = (text) =>
+    parseFloat(text.replace(/[\s\u202f]/g, "").replace("\u2212", "-").replace("\u00b1", "").replace(",", "."));
   const isEmpty = (text) => text === "" || text === "\u2013";
 
   const sizeOf = (text) => (isEmpty(text) ? -Number.MAX_VALUE : numberOf(text));
@@ -15,7 +16,7 @@
     const numeric = rows.every((row) => isEmpty(textOf(row, at)) || Number.isFinite(numberOf(textOf(row, at))));
     const compare = (a, b) => {
       const [x, y] = [textOf(a, at), textOf(b, at)];
-      if (!numeric) return x.localeCompare(y, "en", { numeric: true });
+      if (!numeric) return x.localeCompare(y, document.documentElement.lang, { numeric: true });
       return sizeOf(x) - sizeOf(y);
     };
     rows.sort((a, b) => (descending ? compare(b, a) : compare(a, b)));
@@ -54,6 +55,7 @@
       const folded = table.closest("details");
       if (wanted !== "" ? folded !== null : false) folded.open = true;
     }
-    found.textContent = wanted === "" ? "" : count + (count === 1 ? " table" : " tables");
+    const text = count === 1 ? found.dataset.single : found.dataset.several;
+    found.textContent = wanted === "" ? "" : text.replace("#", count);
   });
 })();
