@@ -16,7 +16,10 @@ func (r *Report) Chance() string {
 // error of a sample is approximate.
 func (r *Report) Bounded(exactly string) string {
 	l := r.In()
-	return words.Either(r.Guarantee.Sample != "", l.Text("about"), l.Text(exactly))
+	return words.Either(r.IsApproximate(), l.Text("about"), l.Text(exactly))
 }
+
+// IsApproximate reports whether probabilities are approximate, as those of a sample are.
+func (r *Report) IsApproximate() bool { return r.Guarantee.Sample != "" }
 
 var _ = []string{language.Key("at least"), language.Key("at most")}

@@ -41,7 +41,7 @@ func TestReportsOfTwoTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.Warnings) != 2 ||
-		!strings.Contains(r.Warnings[1].Message, "persons tells units apart by person_id, and visits by patient") {
+		!strings.Contains(r.Warnings[1].Message, "persons identifies units by person_id, and visits by patient") {
 		t.Errorf("warnings %v", r.Warnings)
 	}
 	p, err := planner.New(r)

@@ -174,7 +174,7 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 		"delta": {reservationOf(with3(c, func(c *Charge) { c.Cost = rhoDelta("1/100", "1/1000000") }), roles...),
 			"overspends the allowance"},
 		"other definition": {reservationOf(Charge{Account: "other", FurtherAccounts: []string{"pure"}, Release: "c",
-			PlanHash: c.PlanHash, Cost: rho("1/100")}), "in other terms than those of account pure"},
+			PlanHash: c.PlanHash, Cost: rho("1/100")}), "in other terms than account pure"},
 		"own account besides": {reservationOf(Charge{Account: "other", FurtherAccounts: []string{"other"}, Release: "c",
 			PlanHash: c.PlanHash, Cost: rho("1/100")}), "cannot be reserved"},
 		"account not open": {reservationOf(Charge{Account: "other", FurtherAccounts: []string{"zz"}, Release: "c",

@@ -455,7 +455,7 @@ func TestIdsOfParentsAndChildrenAreOfOneType(t *testing.T) {
 		text := parquetOf.Replace(homesText)
 		for file, c := range map[string]struct{ text, says string }{
 			"p.csv":     {text, "another type here than in the table whose rows these belong to"},
-			"p.parquet": {inexact.Replace(text), "cannot tell units apart exactly"},
+			"p.parquet": {inexact.Replace(text), "cannot identify units exactly"},
 		} {
 			p := planOfText(t, c.text)
 			err := errorOf(t, p, Files{Dir: dir})

@@ -204,7 +204,7 @@ func (f *csvFile) delimiterHint(text []byte) string {
 	if most == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; it is one field with %q in it: if that parts the columns, write delimiter: %[1]q after csv",
+	return fmt.Sprintf("; it is one field with %q in it: if that parts the columns, write delimiter: %[1]q next to csv",
 		string(likely))
 }
 

@@ -99,7 +99,7 @@ func TestOtherDelimiter(t *testing.T) {
 			continue
 		}
 		said := err.Error()
-		if says := fmt.Sprintf("it is one field with %s in it: if that parts the columns, write delimiter: %[1]s beside csv",
+		if says := fmt.Sprintf("it is one field with %s in it: if that parts the columns, write delimiter: %[1]s next to csv",
 			c.wrong); strings.Contains(said, says) != (c.wrong != "") ||
 			strings.Contains(said, "write delimiter") != (c.wrong != "") || strings.Contains(said, "region") ||
 			strings.Contains(said, "7319") {

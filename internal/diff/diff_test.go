@@ -351,7 +351,7 @@ func TestEstimatesAreHeldAgainstTheDomains(t *testing.T) {
 		"as it is": {func(*published.Table) {}, ""},
 		"codes": {func(t *published.Table) {
 			t.Levels = []*domain.Level{{Categories: []domain.Category{{Code: "ride"}, {Code: "walk"}}}}
-		}, "row 1 is not that of its place"},
+		}, "row 1 does not belong in its place"},
 		"cells":     {func(t *published.Table) { t.Planned.Cells = 3 }, "2 rows, where the plan has 3 cells"},
 		"a column":  {func(t *published.Table) { t.Planned.By = []string{"way"} }, `no column "way"`},
 		"the table": {func(t *published.Table) { t.Planned.Path = "ways" }, "tables/ways.parquet"},

@@ -3,12 +3,10 @@ package maker
 // This file makes a report, from its input to the certificate.
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -87,11 +85,6 @@ func New(in Input) (*report.Report, error) {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	return r, nil
-}
-
-// languageOf returns the language in which the report of a plan is written.
-func languageOf(p *plan.Plan) *language.Language {
-	return cmp.Or(language.Of(p.Release().About.Language), language.English)
 }
 
 func statusText(l *language.Language, s report.Status) string {

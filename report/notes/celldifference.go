@@ -53,7 +53,7 @@ func differenceNote(r *report.Report) report.Note {
 	miss := new(big.Rat).Sub(big.NewRat(1, 1), confidence)
 	once, _ := miss.Float64()
 	twice, _ := new(big.Rat).Mul(big.NewRat(2, 1), miss).Float64()
-	both, sampled := l.Percent(twice), r.Guarantee.Sample != ""
+	both, sampled := l.Percent(twice), r.IsApproximate()
 	least, most := r.DifferenceRange()
 	if most == 0 {
 		return report.Note{Heading: l.Text("Two cells differ if their intervals are apart"),
