@@ -193,12 +193,3 @@ func Decimal(x *big.Rat) string {
 	}
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
-
-// InWords lists names: "a", "a and b", "a, b and c".
-func InWords(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
-}

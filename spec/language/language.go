@@ -97,8 +97,8 @@ func (l *Language) Text(message string, args ...any) string {
 	if l.catalogue != nil {
 		message = cmp.Or(l.catalogue()[message], message)
 	}
-	if len(args) == 0 && !strings.Contains(message, "%") {
-		return message
+	if len(args) == 0 { // a message that is looked up from a variable may be a name, and have a sign of per cent
+		return strings.ReplaceAll(message, "%%", "%")
 	}
 	return fmt.Sprintf(message, args...)
 }

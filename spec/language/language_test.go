@@ -7,6 +7,7 @@ func TestTexts(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{English.Text("%s times", "3"), "3 times"},
 		{de.Text("%s times", "3"), "3 Mal"},
+		{English.Text(Key("100% and 50%%")), "100% and 50%"},
 		{de.Text("nobody translated %s%%", "this"), "nobody translated this%"},
 		{English.Number("1\u202f234.5%"), "1\u202f234.5%"},
 		{de.Number("1\u202f234.5%"), "1\u202f234,5\u202f%"},

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/spec/domain"
-
-	"github.com/dprelease/dprelease/budget"
 )
 
 // Either returns text if holds is true, and otherwise the other text.
@@ -29,22 +27,12 @@ func NonEmpty(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
-func Times(n int64) string { return Either(n == 1, "once", budget.Group(n)+" times") }
-
 // Capital capitalises the first letter.
 func Capital(s string) string {
 	for i, r := range s {
 		return strings.ToUpper(string(r)) + s[i+len(string(r)):]
 	}
 	return s
-}
-
-// List joins names with commas and "and".
-func List(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 // Texts returns values as strings, nil for none.
@@ -60,14 +48,6 @@ func OneRow(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Category returns the label of a category, or its code if it has none.
 func Category(c domain.Category) string { return cmp.Or(c.Label, c.Code) }
-
-// FirstOf returns the first name and the number of others.
-func FirstOf(names []string) string {
-	if more := len(names) - 1; more > 0 {
-		return fmt.Sprintf("%s and %d more", names[0], more)
-	}
-	return names[0]
-}
 
 // TablesByText groups tables by what is said about them, in the order in which it was first said.
 type TablesByText struct {
@@ -86,15 +66,6 @@ func (a *TablesByText) Add(says, table string) {
 	a.tables[says] = append(a.tables[says], table)
 }
 
-// Sentences returns a sentence for each statement. format takes the tables and the statement.
-func (a *TablesByText) Sentences(format string) []string {
-	var all []string
-	for _, says := range a.statements {
-		all = append(all, fmt.Sprintf(format, FirstFew(a.tables[says]), says))
-	}
-	return all
-}
-
 // Say returns for each statement what say makes of it and its tables.
 func (a *TablesByText) Say(say func(tables []string, says string) string) []string {
 	var all []string
@@ -102,16 +73,4 @@ func (a *TablesByText) Say(say func(tables []string, says string) string) []stri
 		all = append(all, say(a.tables[says], says))
 	}
 	return all
-}
-
-// mostNamed is the number of tables that a sentence names.
-const mostNamed = 5
-
-// FirstFew lists the first few names, and the number of others.
-func FirstFew(names []string) string {
-	list := strings.Join(names[:min(len(names), mostNamed)], ", ")
-	if more := len(names) - mostNamed; more > 0 {
-		list += " and " + budget.Plural(int64(more), "more table")
-	}
-	return list
 }
