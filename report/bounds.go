@@ -84,7 +84,7 @@ func (b *Bounds) Sentences(l *language.Language) []string {
 		said.Add(t.boundText(l), t.Table)
 	}
 	return append(all, said.Say(func(tables []string, bound string) string {
-		return l.Text("In %s one unit counts %s; which of its groups and rows stay is drawn by lot under a secret key.",
+		return l.Text("In %s one unit counts %s; groups and rows beyond that are dropped at random, under a secret key.",
 			l.FirstFew(tables), bound)
 	})...)
 }

@@ -151,7 +151,7 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, "", 54470, 20.5, 14.25))) {
 		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "&#39;", "'")), " ")
 		for _, want := range []string{"odel only: no interval",
-			"No row is taken from the data, and no row is that of any person", "age.band with status; sex with status",
+			"No row is taken from the data, and no row belongs to any person", "age.band with status; sex with status",
 			"was not measured: the model takes them for independent", "Do not trust what they say of it.", "it is nobody's",
 			"as many rows as the noisy total"} {
 			if !strings.Contains(text, want) {

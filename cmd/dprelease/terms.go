@@ -14,8 +14,8 @@ import (
 const mostTerms = 3
 
 // everyday are terms of the glossary that a message can use without explaining them.
-var everyday = []string{"Attribute", "Band", "Bound", "Budget", "Category", "Cell", "Certificate", "Cost", "Entry", "Estimate",
-	"Evaluation", "Flag", "Head", "Interval", "Mechanism", "Noise", "Plan", "Question", "Release", "Role", "Scale", "Spec",
+var everyday = []string{"Attribute", "Band", "Bound", "Budget", "Category", "Cell", "Certificate", "Cost", "Entry",
+	"Estimate", "Evaluation", "Flag", "Head", "Interval", "Mechanism", "Noise", "Plan", "Question", "Release", "Role", "Scale", "Spec",
 	"Statistic", "Target", "Weight", "Words"}
 
 // termsIn returns the terms of the glossary that a message uses, the first of them in the order of the message.

@@ -23,7 +23,8 @@ func encodeMicrodata(ctx context.Context, r *spec.Release, m synth.Microdata, re
 		columns = append(columns, linkColumn(m, linked))
 	}
 	for _, i := range m.Written() {
-		columns = append(columns, keyColumns(r.Words.OfTable(m.Table), m.Keys[i], func(row int) int { return int(m.Codes[i][row]) })...)
+		category := func(row int) int { return int(m.Codes[i][row]) }
+		columns = append(columns, keyColumns(r.Words.OfTable(m.Table), m.Keys[i], category)...)
 	}
 	described, err := json.Marshal(columns)
 	if err != nil {

@@ -73,8 +73,8 @@ func columnsOf(p *compiled.Compiled, t synth.Table, planned plan.Table) []column
 	return columns
 }
 
-// keyColumns returns the column of a key's codes, by the title that people know it by: numbers if all codes of an integer column are whole numbers, and a
-// column of labels if there are any. category gives the index of a row's category.
+// keyColumns returns the column of a key's codes, labelled with its title, and a column of labels if there are any. The
+// codes are numbers if all codes of an integer column are whole numbers. category gives the index of a row's category.
 func keyColumns(rows spec.TableWords, k synth.Key, category func(row int) int) []column {
 	name := k.Attribute.String()
 	key := column{Name: name, Label: rows.Title(name), Statistic: "key", kind: textKind}

@@ -36,7 +36,8 @@ type TracedFigure struct {
 
 // tracedFigure reads a figure of a row of a table. value returns the column with the figure's name
 // and this suffix.
-func tracedFigure(w *spec.Words, f plan.Figure, table plan.Table, value func(suffix string) parquet.Value) TracedFigure {
+func tracedFigure(w *spec.Words, f plan.Figure, table plan.Table,
+	value func(suffix string) parquet.Value) TracedFigure {
 	of := statistic.OfFigure(f)
 	t := TracedFigure{Name: f.Name, What: describe.FigureText(language.English, w, f, table), Measurements: f.Parts(),
 		OfCount: of.OfCount(f),

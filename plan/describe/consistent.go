@@ -21,7 +21,7 @@ func Consistency(l *language.Language, c plan.Consistency) string {
 		text = l.Text("Of %s %s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both, but for levels that are apart.", c.Table, tables)
 	}
 	if c.Way == plan.Tabulated {
-		return text + " " + l.Text("They cross each other in ways for which no efficient rounding is known, so the counts are those of the microdata: model only. The unbiased estimates stand beside them.")
+		return text + " " + l.Text("They cross each other in ways for which no efficient rounding is known, so the counts are taken from the microdata: model only. The unbiased estimates are published with them.")
 	}
 	return text + " " + l.Text("The estimates are moved to the nearest that can be, single columns first, and rounded; so the counts have a bias, which the report states. The unbiased estimates stand beside them, with their intervals.")
 }

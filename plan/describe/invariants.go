@@ -36,7 +36,7 @@ func publicText(l *language.Language, t plan.Table) string {
 	if t.Invariant == "" {
 		return ""
 	}
-	return l.Text("Public figures: its cells are those of invariant %s, or sums of them, and have no noise.",
+	return l.Text("Public figures: its cells are the figures of invariant %s, or sums of them, and have no noise.",
 		t.Invariant)
 }
 

@@ -176,7 +176,7 @@ func numberedText(l *language.Language, m report.Microdata, s plan.Synthetic, as
 }
 
 func originText(l *language.Language, g plan.Guarantee) string {
-	return l.Text("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from the data, and no row is that of any %s; one that equals somebody's does so by chance.",
+	return l.Text("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from the data, and no row belongs to any %s; one that equals somebody's does so by chance.",
 		g.Protects)
 }
 

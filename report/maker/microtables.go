@@ -102,5 +102,5 @@ func distrustTablesText(l *language.Language, m report.Microdata, drawn synth.Mi
 
 // parallelText says what several files of rows show.
 func parallelText(l *language.Language) string {
-	return l.Text("The rows are drawn several times from one model, each time others into a file of its own, and the figures here are of the first. How far the files lie from each other tells how much chance the drawing of rows adds to a figure, and only that: the noise of what was measured, and what the model leaves out, are the same in all of them, so that a figure may be alike in all and far from the truth.")
+	return l.Text("The rows are drawn several times from one model, each time into a separate file, and the figures here are of the first. How far the files lie from each other tells how much chance the drawing of rows adds to a figure, and only that: the noise of what was measured, and what the model leaves out, are the same in all of them, so that a figure may be alike in all and far from the truth.")
 }

@@ -30,7 +30,7 @@ var ofTables = map[string]shape.Meaning{
 		States:  "What happens to a row without an id: error stops the run before anything is spent, drop leaves the row out.",
 		Default: "error", Example: "drop", Page: "docs/spec.md#the-contract-of-a-table"},
 	"tables.*.unit.max_rows": {
-		States: "How many rows of a unit are counted at most. Which ones is drawn by lot. Noise grows with it.", Example: "3",
+		States: "How many rows of a unit are counted at most. Which ones are counted is chosen at random. Noise grows with it.", Example: "3",
 		Page: "docs/spec.md#the-contract-of-a-table"},
 
 	"tables.*.weight": {
