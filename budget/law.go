@@ -3,9 +3,8 @@ package budget
 import "math/big"
 
 // This file holds the laws of noise: their kinds, their interface and the table of them. A new law is a type that
-// implements the interface, in files of its own, with a kind and a line in the table; with its name in spec/noise.go,
-// its sampler in internal/noise and histogram/laws.go, its loss in budget/contour/law.go, and its margins in
-// report/page/whatif.js.
+// implements the interface, in files of its own, with a kind and a line in the table; with its sampler in
+// internal/noise and histogram/laws.go, its loss in budget/contour/law.go, and its margins in report/page/whatif.js.
 
 // The kinds of [Mechanism] that add noise over all integers.
 const (

@@ -12,8 +12,22 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the forms in which questions and measurements are written in JSON: a key for each kind of what is
-// counted and of what is given out. The plain kinds, rows and all answers, have none.
+// This file lists what a plan knows of each kind of what is counted and of what is given out: which of them go together,
+// and the forms in which questions and measurements are written in JSON, with a key for each kind. The plain kinds, rows
+// and all answers, have none.
+
+// legal lists which answers of what is counted can be given out. Groups that nobody lists are selected by the units
+// that they count; thresholds and choices compare counts, or sums of weights, with each other. Values at a rank, bins,
+// different values and diagnostics are given out whole.
+var legal = [counted.Kinds][selection.Kinds]bool{
+	counted.KindRows: {selection.KindAll: true, selection.KindAbove: true, selection.KindTop: true,
+		selection.KindGroups: true},
+	counted.KindValues:     {selection.KindAll: true, selection.KindAbove: true, selection.KindTop: true},
+	counted.KindQuantiles:  {selection.KindAll: true},
+	counted.KindBins:       {selection.KindAll: true},
+	counted.KindDistinct:   {selection.KindAll: true},
+	counted.KindDiagnostic: {selection.KindAll: true},
+}
 
 // queryForm is the JSON form of a [Query].
 type queryForm struct {

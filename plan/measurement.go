@@ -7,7 +7,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/canonical"
-	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -26,19 +25,6 @@ type Measurement struct {
 	Mechanism  budget.Mechanism
 	// Selection says which of the answers are given out.
 	Selection selection.Selection
-}
-
-// legal lists which answers of what is counted can be given out. Groups that nobody lists are selected by the units
-// that they count; thresholds and choices compare counts, or sums of weights, with each other. Values at a rank, bins,
-// different values and diagnostics are given out whole.
-var legal = [counted.Kinds][selection.Kinds]bool{
-	counted.KindRows: {selection.KindAll: true, selection.KindAbove: true, selection.KindTop: true,
-		selection.KindGroups: true},
-	counted.KindValues:     {selection.KindAll: true, selection.KindAbove: true, selection.KindTop: true},
-	counted.KindQuantiles:  {selection.KindAll: true},
-	counted.KindBins:       {selection.KindAll: true},
-	counted.KindDistinct:   {selection.KindAll: true},
-	counted.KindDiagnostic: {selection.KindAll: true},
 }
 
 // errIllegal is the error for a measurement that combines what cannot be combined.

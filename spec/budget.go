@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -45,7 +46,7 @@ func (r *reader) readBudget(root document.Node) {
 	r.addExtras(b, extras, rest)
 }
 
-// readNoise reads the noise distribution. A budget of ε alone requires noise that is priced in ε, a budget of ρ noise
+// readNoise reads the law of noise. A budget of ε alone requires noise that is priced in ε, a budget of ρ noise
 // that is priced in ρ.
 func (r *reader) readNoise(n document.Node) {
 	if !n.Present() {
@@ -53,11 +54,12 @@ func (r *reader) readNoise(n document.Node) {
 	}
 	b := &r.release.Budget
 	b.Noise = Noise(n.Text())
-	form, only := "epsilon alone", LaplaceNoise
+	form, pure := "epsilon alone", true
 	if b.Rho != nil {
-		form, only = "rho", GaussianNoise
+		form, pure = "rho", false
 	}
-	if b.Delta == nil && !b.Noise.isPricedAs(only) {
+	if law, ok := budget.LawNamed(n.Text()); b.Delta == nil && (!ok || law.Pure() != pure) {
+		only := NoiseOf(budget.DefaultLaw(pure))
 		r.AddProblem(n, document.Problem{
 			Message:  fmt.Sprintf("a budget of %s is spent on %s noise, not on %s noise", form, only.Law(), b.Noise.Law()),
 			Expected: fmt.Sprintf("noise: %s, or leave it out; a budget of epsilon and delta can be spent on either law", only),

@@ -1,65 +1,37 @@
 package spec
 
 import (
-	"cmp"
+	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec/shape"
 )
 
-// This file holds the noise distributions and their names in a budget.
+// This file holds the laws of noise by the names that a budget gives them.
 
-// Noise is a noise distribution, as a budget names it.
+// Noise is a law of noise, as a budget names it ([budget.Kind.SpecName]); "" if the budget leaves it open.
 type Noise string
 
-// The distributions: discrete Gaussian noise, which is paid for by a budget of ρ, and discrete Laplace noise, which is
-// paid for by a budget of ε. A budget of ε and δ can pay for either.
-const (
-	GaussianNoise Noise = "gaussian"
-	LaplaceNoise  Noise = "laplace"
-)
+// NoiseOf returns the law of noise of a kind.
+func NoiseOf(kind budget.Kind) Noise { return Noise(kind.SpecName()) }
 
-// noiseLaw is a noise distribution with its names, and whether it is priced in ε.
-type noiseLaw struct {
-	noise Noise
-	law   string
-	pure  bool
-}
-
-// noises are all distributions, each with its name within a sentence. A distribution that is priced in ε is for a
-// budget of ε, or of ε and δ; the others are for a budget of ρ, or of ε and δ. The first of each kind is the default.
-var noises = []noiseLaw{
-	{GaussianNoise, "Gaussian", false},
-	{LaplaceNoise, "Laplace", true},
-}
-
-// Law returns the distribution's name within a sentence, such as "Laplace".
+// Law returns the name of the law within a sentence, such as "Laplace"; of a law that is left open, that of the default
+// law that is priced in ρ.
 func (n Noise) Law() string {
-	one, _ := n.findLaw()
-	return cmp.Or(one.law, "Gaussian")
-}
-
-// isPricedAs reports whether both distributions are priced in ε, or both in ρ.
-func (n Noise) isPricedAs(other Noise) bool {
-	a, known := n.findLaw()
-	b, _ := other.findLaw()
-	return known && a.pure == b.pure
-}
-
-func (n Noise) findLaw() (noiseLaw, bool) {
-	for _, one := range noises {
-		if one.noise == n {
-			return one, true
-		}
+	kind, ok := budget.LawNamed(string(n))
+	if !ok {
+		kind = budget.DefaultLaw(false)
 	}
-	return noiseLaw{}, false
+	return strings.TrimPrefix(kind.Name(), "discrete ")
 }
 
-// noiseShape is the choice of a distribution.
+// noiseShape is the choice of a law of noise.
 func noiseShape() *shape.Shape {
-	names := make([]string, len(noises))
-	for i, one := range noises {
-		names[i] = string(one.noise)
+	var names []string
+	for _, kind := range budget.Laws() {
+		names = append(names, kind.SpecName())
 	}
+	slices.Sort(names)
 	return shape.Enum(strings.Join(names, " or "), names...)
 }

@@ -14,7 +14,7 @@ func TestTargetsAreExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Budget.Minimise != LeastLargest || r.Budget.Noise != LaplaceNoise {
+	if r.Budget.Minimise != LeastLargest || r.Budget.Noise != "laplace" {
 		t.Errorf("minimise %q, noise %q", r.Budget.Minimise, r.Budget.Noise)
 	}
 	type said struct {

@@ -10,16 +10,11 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/statistic"
 )
 
-// truth is a figure of the true rows of one cell. It is an interval if every value in it is such a figure, as for
-// quantiles, and NaN if there is none.
-type truth struct{ low, high float64 }
-
-func exactly(x float64) truth { return truth{x, x} }
-
-// truths are the exact answers from which a figure is computed, by the IDs of their measurements. They are collected
-// as they are counted.
+// truths are the exact answers from which a figure is computed, by the IDs of their measurements: a
+// [statistic.Exact]. They are collected as they are counted.
 type truths struct {
 	comparison *comparison
 	table      plan.Table
@@ -96,29 +91,43 @@ func (x *truths) compareFigure(f Figures) (Difference, error) {
 			return d, errOtherCells
 		}
 	}
-	of, err := truthOf[x.figure.Kind](x)
+	of, err := statistic.OfFigure(x.figure).Truth(x.figure, x)
 	if err != nil {
 		return d, err
 	}
 	for cell := range counts {
 		t := of(cell)
 		switch {
-		case math.IsNaN(t.low):
+		case math.IsNaN(t.Low):
 			d.Undefined++
 		case math.IsNaN(f.Unbiased[cell]):
 			d.Withheld++
 		default:
 			d.Cells++
-			off := max(t.low-f.Unbiased[cell], f.Unbiased[cell]-t.high, 0)
+			off := max(t.Low-f.Unbiased[cell], f.Unbiased[cell]-t.High, 0)
 			d.L1 += off
 			d.Squares += off * off
 			if !math.IsNaN(f.Low[cell]) {
 				d.Bounded++
 			}
-			if f.Low[cell] <= t.low && t.high <= f.High[cell] {
+			if f.Low[cell] <= t.Low && t.High <= f.High[cell] {
 				d.Covered++
 			}
 		}
 	}
 	return d, nil
+}
+
+func (x *truths) Unit() float64 { return x.unit }
+
+func (x *truths) Rows(cell int) float64 { return x.Part("", cell) }
+
+func (x *truths) Part(id string, cell int) float64 { return float64(x.got[id].Counts[cell]) }
+
+func (x *truths) Attributes() (by []string, sizes []int, err error) {
+	levels, err := x.asked[""].Query.Levels(x.comparison.plan.Release())
+	for _, level := range levels {
+		sizes = append(sizes, level.Size())
+	}
+	return x.table.By, sizes, err
 }

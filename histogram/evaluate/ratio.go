@@ -10,20 +10,10 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the ratios of the true rows.
+// This file holds the terms of ratios, of the true rows.
 
-// ratio returns one term divided by the other.
-func (x *truths) ratio() (func(cell int) truth, error) {
-	of, err := x.termTruth(*x.figure.Of)
-	if err != nil {
-		return nil, err
-	}
-	over, err := x.termTruth(*x.figure.Over)
-	return func(cell int) truth { return exactly(quotient(of(cell), over(cell))) }, err
-}
-
-// termTruth returns a term of a ratio, of the true rows of each cell of the table.
-func (x *truths) termTruth(t plan.Term) (func(cell int) float64, error) {
+// Term returns the rows of a cell that a term takes, by weight, and the sum of their values.
+func (x *truths) Term(t plan.Term) (func(cell int) (rows, sum float64), error) {
 	counts := x.got[t.Counts].Counts
 	within, err := x.cellsWithin(t)
 	if err != nil {
@@ -37,8 +27,7 @@ func (x *truths) termTruth(t plan.Term) (func(cell int) float64, error) {
 	}
 	sums := x.got[t.Sums].Counts
 	each := len(within)
-	return func(cell int) float64 {
-		rows, sum := 0.0, 0.0
+	return func(cell int) (rows, sum float64) {
 		for i, is := range within {
 			if at := cell*each + i; is {
 				rows += float64(counts[at])
@@ -48,7 +37,7 @@ func (x *truths) termTruth(t plan.Term) (func(cell int) float64, error) {
 				}
 			}
 		}
-		return termOf[t.Kind](x.unit, rows, sum)
+		return rows, sum
 	}, nil
 }
 

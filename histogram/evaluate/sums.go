@@ -2,52 +2,25 @@ package evaluate
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/statistic"
 )
 
-// This file holds the figures that are computed from sums of values.
+// This file holds the sums of values of the true rows.
 
-// moments are the sums of the true rows of a cell.
-type moments struct {
-	scale
-	rows, sum, squares float64
-}
-
-// ofMoments returns the truth of figures of moments, in the unit of the table's count.
-func ofMoments(figure func(m moments, unit float64) float64) func(x *truths) (func(cell int) truth, error) {
-	return func(x *truths) (func(cell int) truth, error) {
-		s, err := x.scalesOf(x.asked[x.figure.Sums])
-		if err != nil {
-			return nil, err
-		}
-		counts, sums, squares := x.got[""].Counts, x.got[x.figure.Sums].Counts, x.got[x.figure.Squares].Counts
-		return func(cell int) truth {
-			m := moments{s(cell), float64(counts[cell]), float64(sums[cell]), float64(squares[cell])}
-			return exactly(figure(m, x.unit))
-		}, nil
+// Moments returns the sums of the values of the true rows of each cell, and of their squares.
+func (x *truths) Moments(sums, squares string) (func(cell int) statistic.Moments, error) {
+	scales, err := x.scalesOf(x.asked[sums])
+	if err != nil {
+		return nil, err
 	}
-}
-
-func sumOf(m moments, unit float64) float64 { return unit * (m.factor*m.sum + m.centre*m.rows) }
-
-func meanOf(m moments, _ float64) float64 { return m.centre + m.factor*quotient(m.sum, m.rows) }
-
-func varianceOf(m moments, _ float64) float64 {
-	mean := quotient(m.sum, m.rows)
-	return m.factor * m.factor * max(quotient(m.squares, m.rows)-mean*mean, 0)
-}
-
-func deviationOf(m moments, unit float64) float64 { return math.Sqrt(varianceOf(m, unit)) }
-
-// quotient returns a/b, NaN for b = 0.
-func quotient(a, b float64) float64 {
-	if b == 0 {
-		return math.NaN()
-	}
-	return a / b
+	return func(cell int) statistic.Moments {
+		s := scales(cell)
+		return statistic.Moments{Rows: x.Rows(cell), Sum: x.Part(sums, cell), Squares: x.Part(squares, cell),
+			Factor: s.factor, Centre: s.centre}
+	}, nil
 }
 
 // scale is how sums are read: each integer is factor units of the column from the centre.

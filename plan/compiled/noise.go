@@ -19,8 +19,5 @@ var EitherNoise = []NoiseLaw{usualLaw(false), usualLaw(true)}
 
 func usualLaw(pure bool) NoiseLaw {
 	kind := budget.DefaultLaw(pure)
-	return NoiseLaw{SpecNoise(kind), kind}
+	return NoiseLaw{spec.NoiseOf(kind), kind}
 }
-
-// SpecNoise returns the name of a kind of noise in a spec.
-func SpecNoise(kind budget.Kind) spec.Noise { return spec.Noise(kind.SpecName()) }

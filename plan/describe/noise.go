@@ -8,8 +8,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/strategy"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file describes the law of the noise: what the spec asks for, and what the other law would give and cost an
@@ -21,7 +21,7 @@ const OtherDigits = 4
 
 // otherNoiseName says which noise it is, and for which tables.
 func otherNoiseName(o strategy.OtherNoise) string {
-	name := compiled.SpecNoise(o.Noise).Law() + " noise for every table"
+	name := spec.NoiseOf(o.Noise).Law() + " noise for every table"
 	if o.Partly {
 		name += " that can have it"
 	}
@@ -62,7 +62,7 @@ func explainNoise(p *plan.Plan, b *strings.Builder) {
 	for i, other := range p.OtherNoise {
 		lines[i] = otherNoiseName(other) + " " + otherNoiseEffect(other, p.Cost.Rho)
 		if other.Why.IsZero() {
-			lines[i] += fmt.Sprintf(" (choose it with noise: %s under budget)", compiled.SpecNoise(other.Noise))
+			lines[i] += fmt.Sprintf(" (choose it with noise: %s under budget)", spec.NoiseOf(other.Noise))
 		}
 		lines[i] += "."
 	}

@@ -165,9 +165,6 @@ func candidates(l *language.Language, number, most string) string {
 // NoiseName names a law of noise, such as "discrete Laplace"; "" for a mechanism that adds none.
 func NoiseName(l *language.Language, kind budget.Kind) string { return l.Text(kind.Name()) }
 
-// Names of laws of noise, as package budget has them.
-var _ = []string{language.Key("discrete Laplace"), language.Key("discrete Gaussian")}
-
 // rowsOfUnit are words whose first number is one of rows.
 func rowsOfUnit(takes int, message string) words {
 	return words{takes, func(l *language.Language, of []string) string {

@@ -34,7 +34,7 @@ func withGaussian(r *spec.Release) *spec.Release {
 	if r.Budget.Delta == nil {
 		return r
 	}
-	return withNoise(r, spec.GaussianNoise)
+	return withNoise(r, spec.NoiseOf(budget.DefaultLaw(false)))
 }
 
 // otherDraft is a release as planned with another law of noise than its budget asks for, or the reason why it cannot

@@ -116,7 +116,7 @@ func TestOtherNoiseIsWhatItsPlanHas(t *testing.T) {
 	for i, c := range noisyReleases {
 		neighbours := []string{"add-remove", "replace"}[i%2]
 		plans := map[spec.Noise]*plan.Plan{}
-		for _, law := range []spec.Noise{"", spec.GaussianNoise, spec.LaplaceNoise} {
+		for _, law := range []spec.Noise{"", "gaussian", "laplace"} {
 			asked := c.budget
 			if law != "" {
 				asked = ", noise: " + string(law) + c.budget
@@ -129,7 +129,7 @@ func TestOtherNoiseIsWhatItsPlanHas(t *testing.T) {
 		}
 		for law, p := range plans {
 			for _, other := range p.OtherNoise {
-				with := plans[compiled.SpecNoise(other.Noise)]
+				with := plans[spec.NoiseOf(other.Noise)]
 				charge, _ := with.Cost.Rho.Float64()
 				stated, err := strconv.ParseFloat(other.Charge, 64)
 				if err != nil || stated < charge*(1-near) || stated > charge*(1+1e-3+near) {
@@ -150,7 +150,7 @@ func TestOtherNoiseIsWhatItsPlanHas(t *testing.T) {
 				}
 				said[string(law)]++
 			}
-			own := func(o strategy.OtherNoise) bool { return compiled.SpecNoise(o.Noise) == law }
+			own := func(o strategy.OtherNoise) bool { return spec.NoiseOf(o.Noise) == law }
 			if slices.ContainsFunc(p.OtherNoise, own) {
 				t.Errorf("%s, %s, noise %q: the plan speaks of its own law as another", c.name, neighbours, law)
 			}
@@ -210,7 +210,7 @@ func TestNoiseIsAsAsked(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := kept[c.name]
-			if law.Requested == spec.GaussianNoise {
+			if !law.Kind.Pure() {
 				want = ""
 			}
 			for _, s := range p.Strategies {

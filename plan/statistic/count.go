@@ -21,6 +21,10 @@ func (count) UnitOf(l *language.Language, _ plan.Figure, _ string, _ spec.TableW
 	return l.Text("rows")
 }
 
+func (count) Truth(_ plan.Figure, x Exact) (func(cell int) Truth, error) {
+	return func(cell int) Truth { return exactly(x.Unit() * x.Rows(cell)) }, nil
+}
+
 // RowsOf returns what is counted of the rows of a table: each as 1 or, where they have weights, these.
 func RowsOf(t *spec.Table) counted.Counted {
 	if t.Weight == nil {

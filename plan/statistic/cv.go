@@ -1,6 +1,8 @@
 package statistic
 
 import (
+	"math"
+
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/language"
@@ -16,4 +18,8 @@ func (cv) Describe(l *language.Language, f plan.Figure, _ []string, rows spec.Ta
 }
 func (cv) UnitOf(l *language.Language, _ plan.Figure, _ string, _ spec.TableWords) string {
 	return l.Text("multiples of the mean")
+}
+
+func (cv) Truth(f plan.Figure, x Exact) (func(cell int) Truth, error) {
+	return ofMoments(f, x, func(m Moments) float64 { return quotient(math.Sqrt(m.variance()), math.Abs(m.mean())) })
 }

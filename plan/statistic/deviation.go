@@ -1,6 +1,8 @@
 package statistic
 
 import (
+	"math"
+
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/language"
@@ -16,4 +18,8 @@ func (deviation) Describe(l *language.Language, f plan.Figure, _ []string, rows 
 }
 func (deviation) UnitOf(_ *language.Language, f plan.Figure, _ string, rows spec.TableWords) string {
 	return rows.Unit(f.Column)
+}
+
+func (deviation) Truth(f plan.Figure, x Exact) (func(cell int) Truth, error) {
+	return ofMoments(f, x, func(m Moments) float64 { return math.Sqrt(m.variance()) })
 }

@@ -29,3 +29,7 @@ func (mean) RowsNeeded(f plan.Figure, rows *spec.Table) float64 {
 }
 
 func (mean) HasMap() bool { return true }
+
+func (mean) Truth(f plan.Figure, x Exact) (func(cell int) Truth, error) {
+	return ofMoments(f, x, Moments.mean)
+}

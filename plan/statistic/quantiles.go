@@ -1,6 +1,8 @@
 package statistic
 
 import (
+	"fmt"
+	"math"
 	"math/big"
 	"slices"
 
@@ -78,4 +80,35 @@ func (quantiles) Describe(l *language.Language, f plan.Figure, _ []string, rows 
 	}
 	return l.Text("%s quantile of %s", l.Number(budget.Decimal(share.Mul(share, big.NewRat(100, 1)))+"%"),
 		rows.Title(f.Column))
+}
+
+// Truth returns the interval of the quantiles of the true rows: from the least value up to which there are as many rows
+// as the share says, to the least up to which there are more.
+func (quantiles) Truth(f plan.Figure, x Exact) (func(cell int) Truth, error) {
+	share, ok := new(big.Rat).SetString(f.At)
+	if !ok {
+		return nil, fmt.Errorf("the share %q of a quantile is no fraction", f.At)
+	}
+	valuesOf, err := x.Values(f.Part)
+	return func(cell int) Truth {
+		values, rows := valuesOf(cell)
+		var all, below int64
+		for _, n := range rows {
+			all += n
+		}
+		rank := new(big.Int).Mul(share.Num(), big.NewInt(all)) // in parts of 1/denominator
+		out := exactly(math.NaN())
+		for i, value := range values {
+			below += rows[i]
+			order := new(big.Int).Mul(share.Denom(), big.NewInt(below)).Cmp(rank)
+			if order >= 0 && math.IsNaN(out.Low) {
+				out.Low = value
+			}
+			if order > 0 {
+				out.High = value
+				break
+			}
+		}
+		return out
+	}, err
 }

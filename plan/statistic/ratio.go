@@ -177,6 +177,30 @@ func (ratio) UnitOf(l *language.Language, f plan.Figure, _ string, rows spec.Tab
 	return l.Text("%s per %s", in(f.Of), per)
 }
 
+func (ratio) Truth(f plan.Figure, x Exact) (func(cell int) Truth, error) {
+	of, err := termTruth(*f.Of, x)
+	if err != nil {
+		return nil, err
+	}
+	over, err := termTruth(*f.Over, x)
+	return func(cell int) Truth { return exactly(quotient(of(cell), over(cell))) }, err
+}
+
+// termTruth returns a term, of the true rows of each cell.
+func termTruth(t plan.Term, x Exact) (func(cell int) float64, error) {
+	term, err := x.Term(t)
+	return func(cell int) float64 {
+		rows, sum := term(cell)
+		switch t.Kind {
+		case spec.Sum:
+			return x.Unit() * sum
+		case spec.Mean:
+			return quotient(sum, rows)
+		}
+		return x.Unit() * rows
+	}, err
+}
+
 // IsMean reports whether a term is a mean, a ratio of a sum and a count itself.
 func IsMean(t plan.Term) bool { return t.Kind == spec.Mean }
 

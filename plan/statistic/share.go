@@ -64,6 +64,19 @@ func (share) UnitOf(l *language.Language, _ plan.Figure, _ string, _ spec.TableW
 }
 func (share) HasMap() bool { return true }
 
+func (share) Truth(f plan.Figure, x Exact) (func(cell int) Truth, error) {
+	by, sizes, err := x.Attributes()
+	if err != nil {
+		return nil, err
+	}
+	of, all := Totals(f, by, sizes)
+	totals := make([]float64, all)
+	for cell, total := range of {
+		totals[total] += x.Rows(cell)
+	}
+	return func(cell int) Truth { return exactly(quotient(x.Rows(cell), totals[of[cell]])) }, nil
+}
+
 // Totals says which total the share of each cell of a table is of, by the table's attributes and how many categories
 // each has: cells with the same number share a total, of which there are so many.
 func Totals(f plan.Figure, by []string, sizes []int) (of []int, totals int) {

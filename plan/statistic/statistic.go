@@ -38,6 +38,8 @@ type Statistic interface {
 	OfTotal() bool
 	// ErrorSources returns what the error of a figure depends on.
 	ErrorSources(f plan.Figure, from Measured) ErrorSources
+	// Truth returns what a figure of a table is of the true rows of each cell, by definition.
+	Truth(f plan.Figure, x Exact) (func(cell int) Truth, error)
 	// RowsNeeded returns about how many rows, by weight, a cell needs for a figure to be informative, if it is not
 	// Ranked and has a margin; 0 if that does not depend on rows.
 	RowsNeeded(f plan.Figure, rows *spec.Table) float64

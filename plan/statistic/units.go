@@ -53,3 +53,7 @@ func (ownCount) IsWhole() bool  { return true }
 func (ownCount) ErrorSources(f plan.Figure, _ Measured) ErrorSources {
 	return ErrorSources{Parts: []Share{{f.Part, 1}}}
 }
+
+func (ownCount) Truth(f plan.Figure, x Exact) (func(cell int) Truth, error) {
+	return func(cell int) Truth { return exactly(x.Part(f.Part, cell)) }, nil
+}

@@ -27,3 +27,7 @@ func (variance) ErrorSources(plan.Figure, Measured) ErrorSources { return ErrorS
 func (variance) UnitOf(l *language.Language, f plan.Figure, _ string, rows spec.TableWords) string {
 	return l.Text("%s squared", rows.Unit(f.Column))
 }
+
+func (variance) Truth(f plan.Figure, x Exact) (func(cell int) Truth, error) {
+	return ofMoments(f, x, Moments.variance)
+}

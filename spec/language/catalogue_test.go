@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/leonelquinteros/gotext"
 )
 
@@ -87,11 +88,14 @@ func verbsOf(message string) []string {
 }
 
 // messagesOf returns the messages of the pages of a release with where they are: literals that Text, Key and Plural get
-// in Go, and that t gets in templates.
+// in Go, and that t gets in templates; and the names of laws of noise.
 func messagesOf(t *testing.T) map[string]string {
 	all := map[string]string{}
 	for _, folder := range []string{".", "../../report", "../../plan"} {
 		addMessages(t, folder, func(message, where string) { all[message] = where })
+	}
+	for _, kind := range budget.Laws() {
+		all[kind.Name()] = "package budget"
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package compiled
+package spec
 
 import (
 	"fmt"
@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // TestLawsHaveOneNameEverywhere checks that the name of a law of noise in a spec is the law's own name.
 func TestLawsHaveOneNameEverywhere(t *testing.T) {
 	for _, kind := range budget.Laws() {
-		asked := SpecNoise(kind)
+		asked := NoiseOf(kind)
 		if back, ok := budget.LawNamed(string(asked)); !ok || back != kind {
 			t.Errorf("%s is asked for as %q, which is %q", kind, asked, back)
 		}
@@ -22,13 +21,13 @@ func TestLawsHaveOneNameEverywhere(t *testing.T) {
 	}
 	for _, kind := range budget.Laws() { // a budget of ε alone pays for what is priced in ε, one of ρ for the rest
 		for amount, pure := range map[string]bool{"epsilon": true, "rho": false} {
-			_, err := spec.Parse(spec.Source{Text: fmt.Sprintf(`version: 1
+			_, err := Parse(Source{Text: fmt.Sprintf(`version: 1
 release: r
 privacy: {protects: trip, neighbours: add-remove}
 budget: {%s: 1, noise: %s}
 tables: {t: {source: {csv: t.csv}, unit: row, columns: {x: {values: [a, b]}}}}
 marginals: {m: {by: [x]}}
-`, amount, SpecNoise(kind))})
+`, amount, NoiseOf(kind))})
 			if (err == nil) != (kind.Pure() == pure) {
 				t.Errorf("%s under %s: %v", kind, amount, err)
 			}
