@@ -204,9 +204,9 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 func TestTheRowOfTheWholeReleaseIsNamed(t *testing.T) {
 	for neighbours, want := range map[string][]string{
 		"add-remove": {"| one person in the data or not, with all attributes (the whole release) |",
-			"so can a person whose whole record changes: up to twice the ε"},
+			"If the whole record of a person changes, the loss is at most twice the ε"},
 		"replace": {"| one person with all attributes, replaced by any other (the whole release) |",
-			"The last row is for the whole person at once. Rounded up."},
+			"The last row is for the whole person. Rounded up."},
 	} {
 		text := string(page.Markdown(reportOf(t,
 			specInput(report.Official, changed("neighbours: add-remove", "neighbours: "+neighbours)))))

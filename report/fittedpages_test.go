@@ -82,7 +82,7 @@ func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 	const of = "Where counts were made to add up, margins, chances, intervals and verdicts are of count_unbiased"
 	said := map[string][]string{
 		"report.html": {of,
-			"A chance is the least that one number, before counts were made to add up, is within the margin",
+			"The chance is a lower bound on the probability that one number, before counts were made to add up, is within the margin",
 			"differ, 95% sure, if their unbiased counts are at least this far apart",
 			"differ if their unbiased counts are at least",
 			"around the unbiased count", "the interval is that of the unbiased count, and the figure can lie outside",

@@ -333,10 +333,10 @@ func TestLevelsThatDoNotAgree(t *testing.T) {
 		"  status: {by: [sex, status], budget: headline}\n",
 		"  tens: {by: [sex, age.tens]}\n  fifteens: {by: [sex, age.fifteens]}\n")
 	got := note(t, reportOf(t, specInput(report.Official, text)), "Tables agree with each other")
-	if !strings.HasPrefix(got, "Levels of age were measured that do not fit together: two of ") {
+	if !strings.HasPrefix(got, "The measured levels of age do not nest in each other. Counts by age can therefore differ between these tables: ") {
 		t.Error(got)
 	}
-	if got := note(t, reportOf(t, levelsInput()), "Tables agree with each other"); strings.Contains(got, "fit together") {
+	if got := note(t, reportOf(t, levelsInput()), "Tables agree with each other"); strings.Contains(got, "do not nest") {
 		t.Error(got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/files"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file reads joins: public tables in which columns are looked up.
@@ -39,10 +40,9 @@ func (r *reader) readJoins(t *Table, n document.Node) {
 // the confidential table, what that table holds.
 func (r *reader) warnOfUnits(at document.Node, file string, t *Table) {
 	r.Warn(at.Position(), at.Path, document.Problem{
-		Message: fmt.Sprintf("%s has a row for each %s, by %s: these rows are published with the plan", file,
-			r.release.Privacy.Protects, document.Clip(t.Unit.ID)),
 		Expected: "a public file of places, goods or groups; one of the units themselves only where anybody may have it",
-	})
+	}, language.Key("%s has a row for each %s, by %s: these rows are published with the plan"), file,
+		r.release.Privacy.Protects, document.Clip(t.Unit.ID))
 }
 
 // readJoin reads one public table. It returns nil if a problem was reported.
@@ -237,22 +237,18 @@ func (r *reader) checkLookup(t *Table, c *Column, n document.Node) {
 	if len(odd) == 0 {
 		return
 	}
-	const shown = 3
-	p := document.Problem{Message: fmt.Sprintf("%s.%s has %s, which %s does not have", j.Name, c.Lookup.Column,
-		strings.Join(odd[:min(len(odd), shown)], ", "), c.Name)}
-	if more := len(odd) - shown; more > 0 {
-		p.Message += fmt.Sprintf(" (and %d more such values)", more)
-	}
+	var p document.Problem
+	message := ""
 	switch c.Unknown.Action {
 	case Refuse:
-		p.Message += ": a row with such a key stops the run"
+		message = language.Key("%s.%s has %s, which %s does not have: a row with such a key stops the run")
 		p.Expected = "all of its values, or unknown: drop or {as: CATEGORY}"
 	case Drop:
-		p.Message += ": rows with such a key are left out"
+		message = language.Key("%s.%s has %s, which %s does not have: rows with such a key are left out")
 	case As:
-		p.Message += ": rows with such a key count as unknown: says"
+		message = language.Key("%s.%s has %s, which %s does not have: rows with such a key count as its `unknown` says")
 	}
-	r.Warn(n.Key, n.Path, p)
+	r.Warn(n.Key, n.Path, p, message, j.Name, c.Lookup.Column, document.FirstOf(odd, 3), c.Name)
 }
 
 // checkJoins warns of public tables in which no column is looked up.
@@ -260,9 +256,8 @@ func (r *reader) checkJoins() {
 	for j, p := range r.publicTables {
 		if len(j.columns) == 0 {
 			r.Warn(p.named.Position(), p.named.Path, document.Problem{
-				Message:  fmt.Sprintf("no column is looked up in %s", j.Name),
-				Expected: "a column from it, as from: " + j.Name + ".COLUMN, or no such join",
-			})
+				Expected: "a column from it, such as from: " + j.Name + ".COLUMN, or no such join",
+			}, language.Key("no column is looked up in %s"), j.Name)
 		}
 	}
 }

@@ -171,9 +171,9 @@ func TestCodeBooksThatAreJoinedAreKeptWhole(t *testing.T) {
 
 func TestValuesOfPublicTablesThatNoCategoryHasAreWarnedOf(t *testing.T) {
 	for policy, want := range map[string]string{
-		", unknown: drop":          `register.size has "huge", "large", "small", which size does not have (and 1 more such values): rows with such a key are left out`,
-		"":                         `register.size has "huge", "large", "small", which size does not have (and 1 more such values): a row with such a key stops the run`,
-		", unknown: {as: unknown}": `register.size has "huge", "large", "small", which size does not have (and 1 more such values): rows with such a key count as unknown: says`,
+		", unknown: drop":          `register.size has "huge", "large", "small", …, which size does not have: rows with such a key are left out`,
+		"":                         `register.size has "huge", "large", "small", …, which size does not have: a row with such a key stops the run`,
+		", unknown: {as: unknown}": `register.size has "huge", "large", "small", …, which size does not have: rows with such a key count as its ` + "`unknown`" + ` says`,
 	} {
 		c := against("", "values: [micro, small], unknown: drop", "values: [micro, unknown]"+policy)
 		c.edits = append(c.edits, edit{"{type: integer, range: {by: size, micro: [0, 9], small: [10, 49]}}",

@@ -4,13 +4,13 @@ package spec
 // hold the same values, and each other.
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // checkKeys warns of public tables whose keys match few codes of a column, although both are values of the same column
@@ -28,11 +28,10 @@ func (r *reader) checkKeys(t *Table, joins document.Node) {
 		}
 		for _, other := range t.Joins[:i] {
 			if slices.Equal(j.On, other.On) && !haveCommonKey(j, other) {
-				r.Warn(at.Position(), at.Path, document.Problem{
-					Message: fmt.Sprintf("no key of %s is one of %s, although both are joined by %s: no row finds its key in both",
-						j.Name, other.Name, strings.Join(j.On, ", ")),
-					Expected: "keys that are written the same way: 7 and 07 are two keys",
-				})
+				r.Warn(at.Position(), at.Path,
+					document.Problem{Expected: "keys that are written the same way: 7 and 07 are two keys"},
+					language.Key("no key of %s is a key of %s, although both are joined by %s: no row finds its key in both"),
+					j.Name, other.Name, strings.Join(j.On, ", "))
 			}
 		}
 	}
@@ -69,27 +68,19 @@ func (r *reader) checkCodes(at document.Node, j *Join, keys []string, c *Column)
 	if len(met)*2 >= codes || len(met) > 0 && c.Domain.Ranged() {
 		return
 	}
-	how := fmt.Sprintf("%d of %d codes of %s are", len(met), codes, c.Name)
-	switch len(met) {
-	case 0:
-		how = fmt.Sprintf("no code of %s is", c.Name)
-	case 1:
-		how = fmt.Sprintf("1 of %d codes of %s is", codes, c.Name)
-	}
-	message := fmt.Sprintf("%s among the keys of the public table %s", how, j.Name)
+	text := language.Key("%d of %d codes of %s are keys of the public table %s: rows with the other codes find no row in it, and what is looked up for them is null")
+	of := []any{len(met), codes, c.Name, j.Name}
 	if finest, ok := c.Domain.Level(""); ok && other != "" {
 		for code := range codes {
 			if !met[code] {
-				message += fmt.Sprintf(" (%q is not; %q is a key and no code)", document.Clip(finest.Categories[code].Code),
-					document.Clip(other))
+				text = language.Key("%d of %d codes of %s are keys of the public table %s (%q is a code, %q a key): rows with the other codes find no row in it, and what is looked up for them is null")
+				of = append(of, document.Clip(finest.Categories[code].Code), document.Clip(other))
 				break
 			}
 		}
 	}
-	r.Warn(at.Position(), at.Path, document.Problem{
-		Message:  message + ": rows with the other codes find no row in it, and what is looked up for them is null",
-		Expected: "codes and keys that are written the same way: 7 and 07 are two texts",
-	})
+	r.Warn(at.Position(), at.Path,
+		document.Problem{Expected: "codes and keys that are written the same way: 7 and 07 are two texts"}, text, of...)
 }
 
 // haveCommonKey reports whether two public tables have a key in common.

@@ -34,15 +34,15 @@ marginals:
 		"all meet":          {"values: ['07', '08']", "07,north\n08,south\n09,south\n", "07,low\n08,high\n", nil},
 		"half of them meet": {"values: ['07', '08']", "07,north\n09,south\n", "07,low\n", nil},
 		"none meets": {"values: ['07', '08']", "7,north\n8,south\n", "07,low\n08,high\n", []string{
-			`no code of place is among the keys of the public table places ("07" is not; "7" is a key and no code)`,
-			"no key of prices is one of places, although both are joined by place"}},
+			`0 of 2 codes of place are keys of the public table places ("07" is a code, "7" a key)`,
+			"no key of prices is a key of places, although both are joined by place"}},
 		"few meet": {"values: ['07', '08', '09']", "07,north\n8,south\n", "07,low\n08,high\n",
-			[]string{`1 of 3 codes of place is among the keys of the public table places ("08" is not; "8" is a key and no code)`}},
+			[]string{`1 of 3 codes of place are keys of the public table places ("08" is a code, "8" a key)`}},
 		"a code book": {"codebook: book.csv", "7,north\n", "07,low\n08,low\n7,low\n",
-			[]string{`no code of place is among the keys of the public table places ("07" is not; "7" is a key and no code)`}},
+			[]string{`0 of 2 codes of place are keys of the public table places ("07" is a code, "7" a key)`}},
 		"a range holds more": {"type: integer, range: [0, 99]", "7,north\n8,south\n", "7,low\n", nil},
 		"a range holds none": {"type: integer, range: [0, 99]", "700,north\n", "7,low\n700,low\n",
-			[]string{`no code of place is among the keys of the public table places ("0" is not; "700" is a key and no code)`}},
+			[]string{`0 of 100 codes of place are keys of the public table places ("0" is a code, "700" a key)`}},
 		"another column's codes": {"from: other, values: ['07', '08']", "7,north\n", "7,low\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/files"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file reads tables: source, unit and columns.
@@ -82,10 +83,9 @@ func (r *reader) checkShared(tables document.Node) {
 			r.AddProblem(unit, p)
 		case t.Unit.ID != first.Unit.ID:
 			r.Warn(unit.Key, unit.Path, document.Problem{
-				Message: fmt.Sprintf("%s identifies units by %s, and %s by %s: the promise is for rows that come and go with one %s",
-					first.Name, document.Clip(first.Unit.ID), t.Name, document.Clip(t.Unit.ID), protects),
 				Expected: "ids of one kind: a row of a household is not of one person, and where it is counted households are the units of both tables",
-			})
+			}, language.Key("%s identifies units by %s, and %s by %s: the promise is for rows that come and go with one %s"),
+				first.Name, document.Clip(first.Unit.ID), t.Name, document.Clip(t.Unit.ID), protects)
 		}
 	}
 }
@@ -156,11 +156,9 @@ func (r *reader) readUnit(t *Table, n document.Node) {
 	t.Unit = Unit{Row: true, MaxRows: 1}
 	if protects := r.release.Privacy.Protects; personal.MatchString(protects) {
 		r.Warn(n.Position(), n.Path, document.Problem{
-			Message: fmt.Sprintf("each row counts as a %s of its own: one with several rows is protected only row by row",
-				protects),
 			Expected: "a column that identifies units, unless each has exactly one row",
 			Fix:      "unit: {id: person_id, max_rows: 1}",
-		})
+		}, language.Key("each row counts as a %s of its own: a %[1]s with several rows is protected only row by row"), protects)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/domain"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Weight is how many units of the population a row stands for: a column of the source, clamped to a range and rounded
@@ -101,10 +102,9 @@ func (r *reader) fitWeight(t *Table, w *Weight, n document.Node) {
 	t.Weight = w
 	if !n.Get("kind").Present() {
 		r.Warn(n.Key, n.Path, document.Problem{
-			Message: "nothing says what the weights are: they are taken for attributes of the " + r.release.Privacy.Protects +
-				", fixed whoever else is in the table",
 			Expected: "kind: calibrated where they were adjusted to totals, or raked, so that each depends on others; else kind: design",
 			Fix:      "kind: design",
-		})
+		}, language.Key("nothing says what the weights are: they are taken for attributes of the %s that do not depend on who else is in the table"),
+			r.release.Privacy.Protects)
 	}
 }

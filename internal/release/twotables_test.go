@@ -116,7 +116,7 @@ func TestTwoTablesShareTheirUnits(t *testing.T) {
 	for _, says := range []string{
 		"for replacing one person by another, meaning all rows with the same person in persons and visits, of which at most 1 in persons and 3 in visits are counted",
 		"Each person is protected: all rows with the same person in persons and visits together.",
-		"Of the rows of one person at most 1 in persons and 3 in visits are counted",
+		"Of each person, at most 1 in persons and 3 in visits are counted",
 		"That is their number in all tables together; how many have rows in one of them is not public.",
 		"A row of any of these tables is of one person alone.",
 	} {

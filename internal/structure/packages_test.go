@@ -17,7 +17,7 @@ const module = "github.com/dprelease/dprelease/"
 var allowedImports = map[string][]string{
 	"spec": {"budget", "spec/language", "internal/canonical", "spec/expression", "spec/document", "spec/files", "spec/meaning", "spec/shape",
 		"spec/domain"},
-	"spec/domain":     {"spec/calendar", "spec/document", "spec/expression", "spec/files"},
+	"spec/domain":     {"spec/calendar", "spec/document", "spec/expression", "spec/files", "spec/language"},
 	"spec/meaning":    {"spec/shape"},
 	"spec/files":      {"internal/regular", "spec/document"},
 	"spec/document":   {},

@@ -39,7 +39,7 @@ const (
 func Warnings(l *language.Language, p *plan.Plan) (w []string) {
 	r := p.Release()
 	for _, problem := range r.Warnings {
-		w = append(w, problem.Message)
+		w = append(w, problem.WrittenBy(l.Text))
 	}
 	w = append(w, weaknessWarnings(l, p)...)
 	w = append(w, invariantWarnings(l, p)...)

@@ -113,7 +113,7 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	var all []report.Bias
 	if !t.Unit.Row {
 		cause := words.Either(t.Unit.MaxRows == 1,
-			l.Text("Each %s counts once: of several rows of %s, one is counted",
+			l.Text("Each %s counts once: of several rows in %s, one is counted",
 				r.Guarantee.Protects, t.Name),
 			l.Text("Of each %s at most %s of %s are counted, the others are left out", r.Guarantee.Protects,
 				l.Plural(t.Unit.MaxRows, "row"), t.Name))
@@ -202,11 +202,11 @@ func intoCategory(l *language.Language, c *spec.Column, category int, name strin
 	takes := func(policy spec.Policy) bool { return policy.Action == spec.As && policy.Category == category }
 	switch {
 	case takes(c.Unknown) && takes(c.Null):
-		return l.Text("by the count of “%s”, which has only missing and unknown values of %s", name, c.Name)
+		return l.Text("by at most the count of “%s”, which has only missing and unknown values of %s", name, c.Name)
 	case takes(c.Unknown):
-		return l.Text("by the count of “%s”, which has only unknown values of %s", name, c.Name)
+		return l.Text("by at most the count of “%s”, which has only unknown values of %s", name, c.Name)
 	}
-	return l.Text("by the count of “%s”, which has only missing values of %s", name, c.Name)
+	return l.Text("by at most the count of “%s”, which has only missing values of %s", name, c.Name)
 }
 
 // figuredWith returns the tables among paths that have figures of a column.

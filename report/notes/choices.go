@@ -34,14 +34,14 @@ func figureChoices(r *report.Report, p *plan.Plan) []string {
 func Choices(p *plan.Plan, r *report.Report) []string {
 	l := r.In()
 	choices := words.NonEmpty(words.When(len(r.Tables) > 0, words.Either(r.Together(),
-		l.Text("Tables that share attributes are planned together. A table made from several answers uses all that bear on it, each weighted by its precision."),
+		l.Text("Tables that share attributes are planned together. A table made from several answers uses every answer about it, weighted by its precision."),
 		l.Text("Each table is measured directly, with noise of its own on every cell."))))
 	choices = append(choices, figureChoices(r, p)...)
 	least, weights := p.Release().Budget.Minimise, weightsOf(l, p)
 	shared := slices.ContainsFunc(p.Leaves, func(leaf plan.Leaf) bool { return leaf.Tables > 1 && !leaf.Needed })
 	choices = append(choices, words.NonEmpty(
 		words.When(p.Guarantee.Definition == "approximate",
-			l.Text("Discrete Laplace and discrete Gaussian noise were compared for each group of tables, all measurements composed, and the one with less error was taken.")),
+			l.Text("Discrete Laplace and discrete Gaussian noise were compared, with all measurements composed, by the error of all tables together.")),
 		words.When(least == spec.Guarded && shared,
 			l.Text("In each part of the budget the error of all cells together is minimised, and no table is worse than if measured by itself with an equal share.")),
 		words.When(least == spec.LeastLargest,
@@ -85,8 +85,8 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 	}
 	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return !t.SomeCells() }) {
 		choices = append(choices, words.Either(slices.ContainsFunc(p.Tables, plan.Table.SomeCells),
-			l.Text("Every declared cell of the other tables is published, also if empty: the list of cells comes from the spec, not from the data."),
-			l.Text("Every declared cell is published, also if empty: the list of cells comes from the spec, not from the data.")))
+			l.Text("Every declared cell of the other tables is published, even if empty: the list of cells comes from the spec, not from the data."),
+			l.Text("Every declared cell is published, even if empty: the list of cells comes from the spec, not from the data.")))
 	}
 	return choices
 }

@@ -161,8 +161,8 @@ func ProtectedSentence(l *language.Language, g report.Guarantee) string {
 // countedSentence says which rows of a unit are counted, "" if each row is a unit.
 func countedSentence(l *language.Language, g report.Guarantee) string {
 	return words.When(!g.ByRow(), words.Either(g.MaxRows > 1,
-		l.Text("Of the rows of one %s at most %s are counted, chosen at random.", g.Protects, countedRows(l, g)),
-		l.Text("Of the rows of one %s one is counted, chosen at random.", g.Protects))+
+		l.Text("Of each %s, at most %s are counted, chosen at random.", g.Protects, countedRows(l, g)),
+		l.Text("One row of each %s is counted, chosen at random.", g.Protects))+
 		words.When(g.WithoutID != "", " "+l.Text("Rows without an id were left out.")))
 }
 

@@ -207,7 +207,7 @@ func relaxedHazard(l *language.Language, g report.Guarantee) report.Hazard {
 				l.Number(g.Meaning.Delta)), AnsweredBy: report.AnsweredByPlan}
 	}
 	h := report.Hazard{Hazard: hazard,
-		Answer:     l.Text("The promise may fail to hold at ε with a chance of at most δ = %s.", l.Number(g.Meaning.Delta)),
+		Answer:     l.Text("Beyond the factor that ε allows, the chance of a result may differ by at most δ = %s.", l.Number(g.Meaning.Delta)),
 		AnsweredBy: report.AnsweredByPlan}
 	if delta := words.Exact(g.Delta); delta != nil && delta.Cmp(words.Exact("1e-6")) > 0 {
 		h.Answer, h.AnsweredBy = l.Text("The promise may fail altogether with a chance of up to δ = %s, which is not far below one over the number of units.",

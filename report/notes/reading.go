@@ -119,7 +119,7 @@ func sumsNote(r *report.Report, s string) report.Note {
 // agreementNotes say which tables add up to one another.
 func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []string) []report.Note {
 	l := r.In()
-	exactly := l.Text("whatever two of them both contain (the total, the counts of an attribute or of a level) is the same once cells are added up, but for rounding in floating point")
+	exactly := l.Text("whatever two of them both contain (the total, the counts of an attribute or of a level) is the same in both once cells are added up, apart from floating-point rounding")
 	published := words.Either(r.FittedSome(),
 		" "+l.Text("That holds for %s_unbiased, and for %[1]s only in the tables named under “%[2]s”.", s,
 			l.Text(report.NoteOnAddingUp)),
@@ -183,7 +183,7 @@ func inconsistencyText(r *report.Report, columns []string) string {
 		paths := report.PathsWhere(r.Tables, func(t report.Table) bool {
 			return slices.ContainsFunc(t.By, func(by string) bool { return plan.AttributeOf(by).Column == column })
 		})
-		sentences.WriteString(l.Text("Levels of %s were measured that do not fit together: two of %s may agree only in what they have besides %[1]s.",
+		sentences.WriteString(l.Text("The measured levels of %s do not nest in each other. Counts by %[1]s can therefore differ between these tables: %[2]s.",
 			column, l.FirstFew(paths)) + " ")
 	}
 	return sentences.String()

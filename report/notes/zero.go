@@ -89,10 +89,10 @@ func cellWarning(r *report.Report) string {
 		names = append(names, l.Text("%s (%s of %s)", t.Path, budget.Group(t.NoiseCells()), budget.Group(t.Possible())))
 	}
 	some, all, worst := budget.Group(cells), budget.Group(of), l.List(names)
-	text := l.Text("Do not use a single cell that could be zero because its interval reaches zero: %s of %s, in %s.", some, all,
+	text := l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s, in %s.", some, all,
 		worst)
 	if len(in) > namedTables {
-		text = l.Text("Do not use a single cell that could be zero because its interval reaches zero: %s of %s, in %d tables, worst in %s.",
+		text = l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s, in %d tables, most in %s.",
 			some, all, len(in), worst)
 	}
 	return text + " " + words.Either(r.ZerosNamed(), l.Text("The list %s names them.", l.Text(ZeroSection)),

@@ -66,8 +66,8 @@ func (r View) allUsableText() []string {
 	}
 	_, cells, _ := r.CouldBeZero()
 	l := r.In()
-	return []string{words.Either(cells == 0, l.Text("Every table can be used, and no possible cell could be zero."),
-		l.Text("Every table can be used: the noise is small compared with its average cell."))}
+	return []string{words.Either(cells == 0, l.Text("No table has to be avoided, and no possible cell could be zero."),
+		l.Text("No table has to be avoided as a whole: in each, the noise is small compared with the average cell."))}
 }
 
 // Subject says which population and period the figures are about.

@@ -24,11 +24,11 @@ func (r View) errorsOf() string {
 // release.
 func (r View) AttributeLoss() string {
 	l, g := r.In(), r.Guarantee
-	return l.Text("What somebody who knows everything else about a %s can learn about one attribute: the loss if that one value changes. The last row is for the whole %[1]s at once.",
+	return l.Text("The most that somebody who knows everything else about a %s can learn about one attribute: the loss if only that value changes. The last row is for the whole %[1]s.",
 		g.Protects) +
 		words.Either(g.Sample != "", " "+l.Text("All are as if everyone were drawn for the sample."),
 			words.When(g.Neighbours == "add-remove",
-				" "+l.Text("That row is about being in the data or not. Another value is a larger step, one %s taken away and one added, so an attribute can lose more than that row; so can a %[1]s whose whole record changes: up to twice the ε if it is pure, up to four times the ρ.",
+				" "+l.Text("That row compares the data with and without the %s. A changed value is a larger step, as if one %[1]s were removed and another added, so the loss of an attribute can be larger than that row. If the whole record of a %[1]s changes, the loss is at most twice the ε of pure differential privacy, or four times the ρ.",
 					g.Protects))) + " " + l.Text("Rounded up.")
 }
 

@@ -26,7 +26,7 @@ func (r View) Columns() []report.Note {
 	return append(all,
 		report.Note{Heading: l.Text("Could be zero"), Text: l.Text("Cells whose interval reaches zero.")},
 		report.Note{Heading: l.Text("Margin"), Text: l.Text("Half the width of the widest interval.")},
-		report.Note{Heading: l.Text("Typical margin"), Text: l.Text("Half of the numbers above zero have a margin of at most this part of them: the dot. The bar around it runs from the best tenth to nine tenths.")})
+		report.Note{Heading: l.Text("Typical margin"), Text: l.Text("Half of the numbers above zero have a margin of at most this part of them. In the chart this is the dot; the bar around it runs from the best tenth to nine tenths.")})
 }
 
 // VerdictText says what the verdicts mean.

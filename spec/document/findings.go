@@ -5,6 +5,7 @@ package document
 
 import (
 	"cmp"
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -99,8 +100,9 @@ func (f *Findings) ReportIn(at *yaml.Node, path string, p Problem) {
 	f.unsound[at] = true
 }
 
-// Warn adds a warning.
-func (f *Findings) Warn(at *yaml.Node, path string, p Problem) {
+// Warn adds a warning with a message and its arguments, as for [fmt.Sprintf].
+func (f *Findings) Warn(at *yaml.Node, path string, p Problem, text string, args ...any) {
+	p.Message, p.said = fmt.Sprintf(text, args...), &message{text, args}
 	f.warnings = append(f.warnings, f.withPosition(at, path, p))
 }
 

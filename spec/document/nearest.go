@@ -4,6 +4,7 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -61,6 +62,14 @@ func OneOf(names []string) string {
 		return "one of " + strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("one of %s and %d more", strings.Join(names[:mostNamed], ", "), len(names)-mostNamed)
+}
+
+// FirstOf lists the first names, at most so many, with "…" for any others.
+func FirstOf(names []string, most int) string {
+	if len(names) > most {
+		names = append(slices.Clone(names[:most]), "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 // editDistance returns the number of insertions, deletions, substitutions and swaps of neighbours between two texts

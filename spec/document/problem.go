@@ -28,6 +28,23 @@ type Problem struct {
 	Snippet string `json:"snippet,omitempty"`
 	// Unbuilt marks a part of the language that this version does not build.
 	Unbuilt bool `json:"unbuilt,omitempty"`
+
+	said *message // of a warning
+}
+
+// message is a message with its arguments, from which it can be written in other languages.
+type message struct {
+	text string
+	args []any
+}
+
+// WrittenBy returns the message of a warning in another language, by a function that writes a message with its
+// arguments. Problems other than warnings are in English.
+func (p Problem) WrittenBy(write func(message string, args ...any) string) string {
+	if p.said == nil {
+		return p.Message
+	}
+	return write(p.said.text, p.said.args...)
 }
 
 // snippetWidth is the number of characters shown of a long line around the caret.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/files"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file reads the boundaries of places: a GeoJSON file of areas by their codes.
@@ -43,14 +44,9 @@ func (r *Reader) readBoundaries(d *Domain, n document.Node) *Boundaries {
 		return nil
 	}
 	if len(missing) > 0 {
-		more := ""
-		if len(missing) > 5 {
-			missing, more = missing[:5], fmt.Sprintf(" and %d more", len(missing)-5)
-		}
 		r.Warn(n.Position(), n.Path, document.Problem{
-			Message:  "the map has no outline of " + strings.Join(missing, ", ") + more,
 			Expected: "a feature for each code of the code book; maps of the report leave these places out",
-		})
+		}, language.Key("the map has no outline of %s"), document.FirstOf(missing, 5))
 	}
 	r.files.KeepText(path, text)
 	return &Boundaries{File: path, Areas: g.areas}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/files"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // This file reads a column's domain from lists of categories and code books.
@@ -264,10 +265,9 @@ func (r *Reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i 
 	case last && (isCode || near == ""):
 		if i == 0 && !isCode && len(b.levelColumns()) > 0 {
 			r.Warn(item.Position(), item.Path, document.Problem{
-				Message: fmt.Sprintf("%s has no column %q: the level is another name for the codes themselves", b.File,
-					document.Clip(name)),
 				Expected: document.OneOf(b.levelColumns()) + ", if the level is to be coarser than the codes",
-			})
+			}, language.Key("%s has no column %q: the level is another name for the codes themselves"), b.File,
+				document.Clip(name))
 		}
 		return &Level{Name: name, Categories: d.Categories()}
 	case isCode:

@@ -91,7 +91,7 @@ func verbsOf(message string) []string {
 // in Go, and that t gets in templates; and the names of laws of noise.
 func messagesOf(t *testing.T) map[string]string {
 	all := map[string]string{}
-	for _, folder := range []string{".", "../../report", "../../plan"} {
+	for _, folder := range []string{"..", "../../report", "../../plan"} {
 		addMessages(t, folder, func(message, where string) { all[message] = where })
 	}
 	for _, kind := range budget.Laws() {
@@ -151,27 +151,31 @@ func addMessage(n ast.Node, path string, add func(message, where string)) {
 	case *ast.Ident:
 		name = f.Name
 	}
+	if !isOfLanguage(call) {
+		return
+	}
 	switch name {
 	case "Text", "Key":
 		if message, ok := literal(call.Args[0]); ok {
 			add(message, path)
 		}
 	case "Plural":
-		if thing, ok := literal(call.Args[len(call.Args)-1]); ok && name == "Plural" && isOfLanguage(call) {
+		if thing, ok := literal(call.Args[len(call.Args)-1]); ok {
 			add("%s "+thing, path)
 			add("%s "+thing+"s", path)
 		}
 	}
 }
 
-// isOfLanguage reports whether a call is not of package budget, whose Plural is English.
+// isOfLanguage reports whether a call is not of package budget, whose Plural is English, or of package shape, whose Text
+// is the shape of a text.
 func isOfLanguage(call *ast.CallExpr) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return false
 	}
 	x, ok := f.X.(*ast.Ident)
-	return !ok || x.Name != "budget"
+	return !ok || x.Name != "budget" && x.Name != "shape"
 }
 
 // literal returns the text of a constant expression of literals.
