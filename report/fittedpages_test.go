@@ -55,7 +55,7 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 	if cells != 17 || most < 5 {
 		t.Fatalf("%v cells, moved by up to %v: the fixture shows nothing", cells, most)
 	}
-	first := "Of the 17 published numbers, as they were before they were made to add up (count_unbiased), on average at least 19 in 20 are within "
+	first := "On average at least 19 in 20 of the 17 published numbers (as they were before they were made to add up: count_unbiased) are within "
 	then := fmt.Sprintf("To add up, the published count was moved from there, by %s on the mean and by %d at most, and can be so much further off the exact figure.",
 		budget.DecimalNearest(off/cells, 2), int(math.Ceil(most)))
 	r := reportOf(t, in)

@@ -166,7 +166,7 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 		}
 	}
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Rehearsal, "", 54470))) {
-		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "and no pair of them") ||
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "were measured, and no pair of columns") ||
 			!strings.Contains(text, "How any columns depend on each other was not measured") {
 			t.Errorf("%s does not say that no pair was measured", name)
 		}
@@ -199,7 +199,7 @@ func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
 	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
 		text = strings.Join(strings.Fields(text), " ")
 		for _, want := range []string{"each chooses up to 3 columns whose counts the model gets most wrong",
-			"those of these columns together: age.band with status; sex with status", "no more than those sets say",
+			"and of these columns together: age.band with status; sex with status", "no more than those sets say",
 			"Categories of a column that the noise hid were measured as one"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
@@ -211,7 +211,7 @@ func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
 		m.Fits = append(m.Fits, m.Fits[0])
 	}
 	if trust := reportOf(t, in).Microdata[0].Trust; !strings.Contains(trust,
-		"those of 13 sets of columns together, which the table names") {
+		"and of 13 sets of columns together, which the table names") {
 		t.Errorf("trust: %s", trust)
 	}
 }

@@ -277,11 +277,11 @@ func TestHeadline(t *testing.T) {
 		want string
 	}{
 		{input(report.Official, nil),
-			"Of the 17 published numbers, on average at least 19 in 20 are within 4 of the exact count, before sampling and response error; many are closer, as the list of tables says."},
+			"On average at least 19 in 20 of the 17 published numbers are within 4 of the exact count, before sampling and response error; many are closer, as the list of tables says."},
 		{noisyInput([]int64{1, 2, 3, 4, 5, 6}),
-			"Of the 6 published numbers, on average at least 19 in 20 are within 11 of the exact count, before sampling and response error."},
+			"On average at least 19 in 20 of the 6 published numbers are within 11 of the exact count, before sampling and response error."},
 		{specInput(report.Official, oneTable("{epsilon: 20}")),
-			"Of the 6 published numbers, on average at least 19 in 20 equal the exact count, before sampling and response error."},
+			"On average at least 19 in 20 of the 6 published numbers equal the exact count, before sampling and response error."},
 	} {
 		if got := reportOf(t, c.in).Accuracy.Sentence; got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

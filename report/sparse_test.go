@@ -98,7 +98,7 @@ func TestReportOnSparseTables(t *testing.T) {
 	}
 	alone := reportOf(t, sparseInput(sparseAlone()))
 	if alone.Accuracy.Numbers != 3 ||
-		!strings.Contains(alone.Accuracy.Sentence, "Of all cells of its tables, published or not") {
+		!strings.Contains(alone.Accuracy.Sentence, " of all cells of its tables, published or not, have a noisy count within") {
 		t.Errorf("the headline of the sparse table alone is %+v", alone.Accuracy)
 	}
 }

@@ -63,7 +63,7 @@ func TestReportsOfTwoTables(t *testing.T) {
 		"all rows with the same id (person_id in persons and patient in visits)",
 		"of which at most 1 in persons and 4 in visits are counted",
 		"Of each person, at most 1 in persons and 4 in visits are counted, chosen at random. Rows without an id were left out",
-		"Of a unit's rows at most 1 in persons and 4 in visits are counted, and what it loses in all tables is added up",
+		"At most 1 in persons and 4 in visits of a unit are counted, chosen at random under a secret key, and its losses in all tables are added up",
 		"How many units (each person) there are, in all tables together, is no secret.",
 		"The table register (register.csv), to which rows of persons are joined by person_id, is public: nothing that it holds is protected",
 		`"code_books": []`,

@@ -19,7 +19,7 @@ func (r *reader) readBudget(root document.Node) {
 	b := &r.release.Budget
 	b.Epsilon, b.Delta, b.Rho = r.readAmount(n.Get("epsilon")), r.readAmount(n.Get("delta")), r.readAmount(n.Get("rho"))
 	if delta := n.Get("delta"); b.Delta != nil && b.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
-		r.AddProblem(delta, document.Problem{Message: "delta is " + delta.Text(), Expected: "a delta below 1, as 1e-9"})
+		r.AddProblem(delta, document.Problem{Message: "delta is " + delta.Text(), Expected: "a delta below 1, such as 1e-9"})
 	}
 	b.Minimise = Objective(n.Get("minimise").TextOr(string(Guarded)))
 	r.readNoise(n.Get("noise"))
@@ -201,7 +201,7 @@ func (s *splitter) readAbsolute(n document.Node) *big.Rat {
 	case form == "epsilon" && s.total == nil:
 		s.AddProblem(n, document.Problem{
 			Message:  "an amount of epsilon under {epsilon, delta}: what a part of such a budget costs in epsilon depends on all the other parts",
-			Expected: "a share, as 30%, or an amount of rho, as {rho: 1/100}",
+			Expected: "a share, such as 30%, or an amount of rho, such as {rho: 1/100}",
 		})
 		return nil
 	case form == "epsilon" && !s.pure, form == "rho" && s.pure:
@@ -236,7 +236,7 @@ func (s *splitter) checkSum(n document.Node, portions []portion, has knownAmount
 			", or a leaf with a share of what is left"
 	default:
 		p.Message = "absolute amounts alone: what they are taken from is not known beforehand, and nothing gets what they leave"
-		p.Expected = "a leaf with a share of what is left, as 100%"
+		p.Expected = "a leaf with a share of what is left, such as 100%"
 	}
 	s.AddProblem(n, p)
 	return false

@@ -36,7 +36,7 @@ func (r *reader) readExtras(root document.Node) (all []extra) {
 		case !ok:
 		case x.Sign() <= 0 || x.Cmp(big.NewRat(1, 1)) >= 0:
 			p := document.Problem{Message: key + " is " + at.Text(),
-				Expected: "a share of the whole budget above 0 and below 1, as 1%"}
+				Expected: "a share of the whole budget above 0 and below 1, such as 1%"}
 			if x.Sign() > 0 && at.IsNumber() && x.Cmp(big.NewRat(100, 1)) < 0 {
 				p.Fix = key + ": " + at.Text() + "%"
 			}

@@ -52,7 +52,7 @@ func (r *reader) readFitBound(n document.Node) bool {
 	if !ok {
 		return false
 	}
-	p := document.Problem{Message: "a relative standard error of " + n.Text(), Expected: "above 0 and at most 100%, as 5%"}
+	p := document.Problem{Message: "a relative standard error of " + n.Text(), Expected: "above 0 and at most 100%, such as 5%"}
 	classes := r.release.Fit
 	switch {
 	case bound.Sign() <= 0:

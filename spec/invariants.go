@@ -173,7 +173,7 @@ func (r *reader) readPlain(n document.Node, f *figures) bool {
 		return true
 	case pairs == nil:
 		r.AddProblem(n, document.Problem{Message: "one figure for all categories of " + f.by[0].String(),
-			Expected: "each category with its figure, as {" + document.Clip(f.levels[0].Categories[0].Code) + ": " +
+			Expected: "each category with its figure, such as {" + document.Clip(f.levels[0].Categories[0].Code) + ": " +
 				document.Clip(n.Text()) + "}"})
 		return false
 	}

@@ -38,7 +38,7 @@ var grammar = sync.OnceValue(func() *shape.Shape {
 		shape.Field{Key: "publish", Shape: publishShape()},
 		shape.Field{Key: "diagnostics",
 			Shape: shape.Object("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
-				shape.Field{Key: "share", Shape: shape.Number("a share of the whole budget, as 1%"),
+				shape.Field{Key: "share", Shape: shape.Number("a share of the whole budget, such as 1%"),
 					Required: "the part of the whole budget", Fix: "share: 1%"})},
 		shape.Field{Key: "engines", Shape: open.NotBuilt("engines")},
 	).WithForms([]string{"marginals"}, []string{"synthetic"}, []string{"marginals", "synthetic"}).
@@ -83,7 +83,7 @@ func privacyShape() *shape.Shape {
 }
 
 func budgetShape() *shape.Shape {
-	says := "a number, as 1, 0.5, 1e-9 or 3/10"
+	says := "a number, such as 1, 0.5, 1e-9 or 3/10"
 	return shape.Object("{epsilon}, {rho} or {epsilon, delta}",
 		shape.Field{Key: "epsilon", Shape: shape.Number(says)},
 		shape.Field{Key: "delta", Shape: shape.Number(says)},
@@ -100,9 +100,9 @@ func budgetShape() *shape.Shape {
 func splitShape() *shape.Shape {
 	says := "a share as 3/10, 0.3 or 30%, an amount as {epsilon: 0.1} or {rho: 1/100}, or needed"
 	split := shape.Dictionary("leaves, each with its share", `^`+leafSyntax+`$`, nil).Named("split").
-		Nonempty("at least one leaf, as {main: 100%}")
+		Nonempty("at least one leaf, such as {main: 100%}")
 	part := shape.Object(says,
-		shape.Field{Key: "share", Shape: shape.Number("a share, as 3/10, 0.3 or 30%")},
+		shape.Field{Key: "share", Shape: shape.Number("a share, such as 3/10, 0.3 or 30%")},
 		shape.Field{Key: "epsilon", Shape: shape.Number("an amount of epsilon")},
 		shape.Field{Key: "rho", Shape: shape.Number("an amount of rho")},
 		shape.Field{Key: "split", Shape: split},
@@ -115,21 +115,21 @@ func splitShape() *shape.Shape {
 }
 
 func impossibleShape() *shape.Shape {
-	return shape.List("a list of what no row is, as [{where: {age.band: 0–15, status: employed}}]",
+	return shape.List("a list of what no row is, such as [{where: {age.band: 0–15, status: employed}}]",
 		shape.Object("{table, where: {…}, rows}",
 			shape.Field{Key: "table", Shape: shape.Text("a table")},
 			shape.Field{Key: "where",
-				Shape:    whereShape("attributes and their categories, as {age.band: 0–15, status: [employed, unemployed]}"),
+				Shape:    whereShape("attributes and their categories, such as {age.band: 0–15, status: [employed, unemployed]}"),
 				Required: "attributes and their categories", Fix: "where: {age.band: 0–15, status: employed}"},
 			shape.Field{Key: "rows", Shape: shape.Enum("error or drop: what happens to a row that is so", rowsError, rowsDrop)}),
-		1, 0).WithMessage("at least one, as {where: {age.band: 0–15, status: employed}}")
+		1, 0).WithMessage("at least one, such as {where: {age.band: 0–15, status: employed}}")
 }
 
 func invariantsShape() *shape.Shape {
 	figure := shape.Whole("a whole number from 0 to 2^40", 0, MaxCount)
-	figures := shape.Dictionary("each category of the one attribute with its figure, as {north: 120, south: 80}", `^.*$`,
+	figures := shape.Dictionary("each category of the one attribute with its figure, such as {north: 120, south: 80}", `^.*$`,
 		figure)
-	return shape.Dictionary("public figures by name, as {totals: {by: [region], from: totals.csv}}", `^`+dottedSyntax+`$`,
+	return shape.Dictionary("public figures by name, such as {totals: {by: [region], from: totals.csv}}", `^`+dottedSyntax+`$`,
 		shape.Object("{table, by, from} or {table, by, values}",
 			shape.Field{Key: "table", Shape: shape.Text("a table")},
 			shape.Field{Key: "by", Shape: shape.List("a list of attributes, [] for the number of rows",
@@ -140,7 +140,7 @@ func invariantsShape() *shape.Shape {
 			shape.Field{Key: "values",
 				Shape: shape.Choice("the number of rows, or each category of the one attribute with its figure",
 					shape.OnMapping(figures), shape.OnScalar(figure))})).
-		Nonempty("at least one, as {totals: {by: [region], from: totals.csv}}")
+		Nonempty("at least one, such as {totals: {by: [region], from: totals.csv}}")
 }
 
 // publishShape says how estimates are published.
@@ -162,7 +162,7 @@ const mostFiles = 100
 func syntheticShape() *shape.Shape {
 	rows := "noisy, for as many as the noisy total, or a whole number from 1 to 1000000000"
 	says := "auto, mst, aim or tables"
-	return shape.Dictionary("tables and how their microdata are made, as {persons: {budget: microdata}}",
+	return shape.Dictionary("tables and how their microdata are made, such as {persons: {budget: microdata}}",
 		`^`+columnSyntax+`$`,
 		shape.Object("{budget, rows, method, ways, by, files, parent, size}",
 			shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget that pays for nothing else")},
@@ -172,23 +172,23 @@ func syntheticShape() *shape.Shape {
 			shape.Field{Key: "method", Shape: shape.Enum(says, string(AutoMethod), string(MST), string(AIM),
 				string(TablesMethod))},
 			shape.Field{Key: "ways", Shape: shape.Whole("2 or 3", 2, mostWays)},
-			shape.Field{Key: "by", Shape: shape.List("a list of at least two attributes, as [region, age.band]",
-				shape.Text("an attribute, as age or age.band"), leastColumns, 0)},
+			shape.Field{Key: "by", Shape: shape.List("a list of at least two attributes, such as [region, age.band]",
+				shape.Text("an attribute, such as age or age.band"), leastColumns, 0)},
 			shape.Field{Key: "parent",
 				Shape: shape.Text("the table whose microdata have the one row that each of these rows belongs to")},
 			shape.Field{Key: "size", Shape: shape.Pattern("a name for the number of rows of a parent row", `^`+columnSyntax+`$`),
 				Requires: "parent"},
 			shape.Field{Key: "files", Shape: shape.Whole("a whole number from 2 to 100", 2, mostFiles)})).
-		Nonempty("at least one table, as {persons: {budget: microdata}}")
+		Nonempty("at least one table, such as {persons: {budget: microdata}}")
 }
 
 func fitShape() *shape.Shape {
-	says := "a relative standard error, above 0 and at most 100%, as 5%; or rest, for what is less precise than every class before it"
+	says := "a relative standard error, above 0 and at most 100%, such as 5%; or rest, for what is less precise than every class before it"
 	return shape.Dictionary(
-		"classes from the most precise to the least, each with the largest relative standard error of its figures, as {precise: 5%, usable: 20%}",
+		"classes from the most precise to the least, each with the largest relative standard error of its figures, such as {precise: 5%, usable: 20%}",
 		`^`+fitSyntax+`$`, shape.Choice(says,
 			shape.OnText(`^[a-z]`, shape.Enum(says, fitRest)),
-			shape.OnScalar(shape.Number(says)))).Nonempty("at least one class, as {precise: 5%, usable: 20%}")
+			shape.OnScalar(shape.Number(says)))).Nonempty("at least one class, such as {precise: 5%, usable: 20%}")
 }
 
 // Schema returns the JSON Schema (draft 2020-12) of a spec: the whole language, with the parts that this version does

@@ -97,8 +97,8 @@ func tableWeightShape() *shape.Shape {
 	return shape.Object("{from, range, step, kind}",
 		shape.Field{Key: "from", Shape: shape.Text("a column of the source"), Required: "the column of the weight",
 			Fix: "from: w"},
-		shape.Field{Key: "range", Shape: shape.List("the smallest and the largest, as [0, 2000]", shape.Number("a number"), 2,
-			2), Required: "the smallest and the largest weight, as [0, 2000]"},
+		shape.Field{Key: "range", Shape: shape.List("the smallest and the largest, such as [0, 2000]", shape.Number("a number"), 2,
+			2), Required: "the smallest and the largest weight, such as [0, 2000]"},
 		shape.Field{Key: "step", Shape: shape.Number("a number"), Required: "the step to which weights are rounded",
 			Fix: "step: 1"},
 		shape.Field{Key: "kind",
@@ -110,15 +110,15 @@ func tableWeightShape() *shape.Shape {
 
 func sampleShape() *shape.Shape {
 	return shape.Object("{poisson: 10%}: the share of the units that are drawn, in secret, and measured",
-		shape.Field{Key: "poisson", Shape: shape.Number("a share from 1e-6 to below 100%, as 10%"),
+		shape.Field{Key: "poisson", Shape: shape.Number("a share from 1e-6 to below 100%, such as 10%"),
 			Required: "the probability with which each unit is drawn", Fix: "poisson: 10%"})
 }
 
 func expectShape() *shape.Shape {
-	every := shape.List("a list of attributes each of whose declared codes occurs, as [region, age.band]",
-		shape.Text("an attribute, as age or age.band"), 1, 0).WithMessage("at least one attribute, as [region]")
+	every := shape.List("a list of attributes each of whose declared codes occurs, such as [region, age.band]",
+		shape.Text("an attribute, such as age or age.band"), 1, 0).WithMessage("at least one attribute, such as [region]")
 	return shape.Object("{rows: [a, b]}, {every: [ATTRIBUTE, …]} or both",
-		shape.Field{Key: "rows", Shape: shape.List("the least and the most rows of the table's files, as [40000, 60000]",
+		shape.Field{Key: "rows", Shape: shape.List("the least and the most rows of the table's files, such as [40000, 60000]",
 			shape.Whole("a whole number from 0", 0, 1<<53), 2, 2)},
 		shape.Field{Key: "every", Shape: every},
 	).WithForms([]string{"rows"}, []string{"every"}, []string{"rows", "every"})
@@ -164,18 +164,18 @@ func columnShape() *shape.Shape {
 		shape.Field{Key: "null", Shape: policyShape()},
 		shape.Field{Key: "bounds",
 			Shape: shape.Object("{suggest: 1%}: the part of the whole budget that buys a suggestion of bounds",
-				shape.Field{Key: "suggest", Shape: shape.Number("a share of the whole budget, as 1%"),
+				shape.Field{Key: "suggest", Shape: shape.Number("a share of the whole budget, such as 1%"),
 					Required: "the part of the whole budget", Fix: "suggest: 1%"}), Requires: "range"},
 		shape.Field{Key: "derived_from", Shape: shape.Text("an attribute of the table that decides the column, as age.band")},
 		shape.Field{Key: "title", Shape: titleShape(), Words: true},
-		shape.Field{Key: "measured_in", Shape: shape.Scalar("a text, as EUR or hours a week", `\S`), Words: true, Requires: "range"},
+		shape.Field{Key: "measured_in", Shape: shape.Scalar("a text, such as EUR or hours a week", `\S`), Words: true, Requires: "range"},
 		shape.Field{Key: "labels", Shape: labelsShape(), Words: true},
 		shape.Field{Key: "level_titles", Words: true,
-			Shape: shape.Dictionary("levels, each with its title, as {band: Age group}", `^`+levelSyntax+`$`, titleShape()).
-				Nonempty("at least one, as {band: Age group}")},
+			Shape: shape.Dictionary("levels, each with its title, such as {band: Age group}", `^`+levelSyntax+`$`, titleShape()).
+				Nonempty("at least one, such as {band: Age group}")},
 		shape.Field{Key: "level_labels", Words: true,
-			Shape: shape.Dictionary("levels, each with the labels of its categories, as {band: {0–15: Children}}",
-				`^`+levelSyntax+`$`, labelsShape()).Nonempty("at least one, as {band: {0–15: Children}}")},
+			Shape: shape.Dictionary("levels, each with the labels of its categories, such as {band: {0–15: Children}}",
+				`^`+levelSyntax+`$`, labelsShape()).Nonempty("at least one, such as {band: {0–15: Children}}")},
 	).WithForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"}).
 		WithMessage("a domain, declared once: values, codebook, range (of numbers that are added up, with a step), grid (of places) or derived_from")
 }
@@ -184,21 +184,21 @@ func columnShape() *shape.Shape {
 func titleShape() *shape.Shape { return shape.Scalar("a text", `\S`) }
 
 func labelsShape() *shape.Shape {
-	return shape.Dictionary("categories, each with the text that people read for it, as {f: female, m: male}", `^.+$`,
-		titleShape()).Nonempty("at least one, as {f: female, m: male}")
+	return shape.Dictionary("categories, each with the text that people read for it, such as {f: female, m: male}", `^.+$`,
+		titleShape()).Nonempty("at least one, such as {f: female, m: male}")
 }
 
 func valuesShape() *shape.Shape {
-	says := "a list of categories, as [female, male], or {integers: [0, 23]}, or {discover: {max_length: 40}} where nobody lists them"
+	says := "a list of categories, such as [female, male], or {integers: [0, 23]}, or {discover: {max_length: 40}} where nobody lists them"
 	whole := shape.Whole("a whole number", -document.MaxWhole, document.MaxWhole)
 	categories := shape.List(says, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0).
-		WithMessage("the list of all categories, as [female, male]")
+		WithMessage("the list of all categories, such as [female, male]")
 	return shape.Choice(says,
 		shape.OnSequence(categories),
 		shape.OnKey(discoverShape(), "discover"),
 		shape.OnMapping(shape.Object("{integers: [from, to]}",
-			shape.Field{Key: "integers", Shape: shape.List("the smallest and the largest, as [0, 23]", whole, 2, 2),
-				Required: "the smallest and the largest, as [0, 23]"})))
+			shape.Field{Key: "integers", Shape: shape.List("the smallest and the largest, such as [0, 23]", whole, 2, 2),
+				Required: "the smallest and the largest, such as [0, 23]"})))
 }
 
 // boundShape is an end of a range: a number, a date or a timestamp.
@@ -208,14 +208,14 @@ func boundShape() *shape.Shape {
 }
 
 func pairShape() *shape.Shape {
-	return shape.List("the smallest and the largest, as [0, 110]", boundShape(), 2, 2)
+	return shape.List("the smallest and the largest, such as [0, 110]", boundShape(), 2, 2)
 }
 
 func rangeShape() *shape.Shape {
 	by := shape.Dictionary("{by: COLUMN, CATEGORY: [a, b], …}", `^.+$`,
 		shape.Choice("a range [a, b] for each category", shape.OnSequence(pairShape()),
 			shape.OnScalar(shape.Category("a column, or one of its levels"))))
-	return shape.Choice("the smallest and the largest value, as [0, 110], or for each category of a column {by: size, small: [0, 9], large: [10, 500]}",
+	return shape.Choice("the smallest and the largest value, such as [0, 110], or for each category of a column {by: size, small: [0, 9], large: [10, 500]}",
 		shape.OnSequence(pairShape()),
 		shape.OnKey(by, domain.RangeBy))
 }
@@ -224,12 +224,12 @@ func gridShape() *shape.Shape {
 	return shape.Object("{lon, lat, box, cells}",
 		shape.Field{Key: "lon", Shape: shape.Text("the column of longitudes, in degrees")},
 		shape.Field{Key: "lat", Shape: shape.Text("the column of latitudes, in degrees")},
-		shape.Field{Key: "box", Shape: shape.List("the corners in degrees, as [west, south, east, north]",
-			shape.Number("a number"), 4, 4), Required: "the corners in degrees, as [west, south, east, north]",
+		shape.Field{Key: "box", Shape: shape.List("the corners in degrees, such as [west, south, east, north]",
+			shape.Number("a number"), 4, 4), Required: "the corners in degrees, such as [west, south, east, north]",
 			Fix: "box: [-87.95, 41.64, -87.52, 42.03]"},
-		shape.Field{Key: "cells", Shape: shape.List("how many columns and rows of cells, as [64, 64]",
+		shape.Field{Key: "cells", Shape: shape.List("how many columns and rows of cells, such as [64, 64]",
 			shape.Whole("a whole number from 1 to 4096", 1, domain.MostAlong), 2, 2),
-			Required: "how many columns and rows of cells, as [64, 64]", Fix: "cells: [64, 64]"})
+			Required: "how many columns and rows of cells, such as [64, 64]", Fix: "cells: [64, 64]"})
 }
 
 func stepShape() *shape.Shape {
@@ -238,13 +238,13 @@ func stepShape() *shape.Shape {
 }
 
 func levelsShape() *shape.Shape {
-	says := "coarsenings by name, as {band: {width: 10}}"
+	says := "coarsenings by name, such as {band: {width: 10}}"
 	groups := shape.Dictionary("groups, each with the list of its categories", `^.+$`,
 		shape.List("a list of categories", shape.Category("a category"), 1, 0)).Nonempty("at least one group")
 	level := shape.Choice("{width: …}, {edges: […]} or groups as {young: [a, b], old: [c]}",
 		shape.OnKey(shape.Object("{width: …} or {edges: […]}",
 			shape.Field{Key: "width", Shape: stepShape()},
-			shape.Field{Key: "edges", Shape: shape.List("the lower edges, as [0, 16, 65]", boundShape(), 1, 0)},
+			shape.Field{Key: "edges", Shape: shape.List("the lower edges, such as [0, 16, 65]", boundShape(), 1, 0)},
 		).WithForms([]string{"width"}, []string{"edges"}), "width", "edges"),
 		shape.OnMapping(groups))
 	names := shape.Dictionary(says, `^`+levelSyntax+`$`, level)

@@ -32,7 +32,7 @@ func termShape() *shape.Shape {
 }
 
 func termWhere() *shape.Shape {
-	return whereShape("attributes and the categories of the rows that count, as {sex: female, status: [employed, unemployed]}")
+	return whereShape("attributes and the categories of the rows that count, such as {sex: female, status: [employed, unemployed]}")
 }
 
 // ratioMeanings says what the keys of a ratio do, by their paths below the statistic.

@@ -50,7 +50,7 @@ func (r *reader) readSample(n document.Node) Sample {
 	case !ok:
 	case q.Cmp(leastShare) < 0 || q.Cmp(big.NewRat(1, 1)) >= 0:
 		r.AddProblem(at, document.Problem{Message: "each unit is drawn with probability " + at.Text(),
-			Expected: "a share from 1e-6 to below 100%, as 10%; no sample where all are measured"})
+			Expected: "a share from 1e-6 to below 100%, such as 10%; no sample where all are measured"})
 	default:
 		return Sample{q}
 	}
@@ -85,7 +85,7 @@ func (r *reader) checkSample(root document.Node) {
 	case hasAmount(r.release.Budget.Split):
 		r.WrongKey(root.Get("budget").Get("split"), document.Problem{
 			Message:  "an absolute amount in the split of a budget that is spent on a sample: those who are drawn may lose more than all units together, and shares are of that",
-			Expected: "shares alone, as {a: 60%, b: 40%}",
+			Expected: "shares alone, such as {a: 60%, b: 40%}",
 		})
 	}
 	r.reportConflicts(root, []conflict{{key: "diagnostics"}, {key: "synthetic"}}, func(c conflict) document.Problem {

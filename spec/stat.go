@@ -214,8 +214,8 @@ var statForms = []statForm{
 		measurable(Variation, 2)),
 	ofColumn("median", "The value that half of the rows have or lie below.", readMedian),
 	{key: "quantiles", example: "{quantiles: x, at: [25%, 75%]}", value: shape.Text("a column"),
-		others: []shape.Field{{Key: "at", Shape: shape.List("shares in ascending order, as [25%, 50%, 75%]",
-			shape.Number("a share above 0 and below 1, as 25%"), 1, mostQuantiles), Required: "the shares, as [25%, 50%, 75%]",
+		others: []shape.Field{{Key: "at", Shape: shape.List("shares in ascending order, such as [25%, 50%, 75%]",
+			shape.Number("a share above 0 and below 1, such as 25%"), 1, mostQuantiles), Required: "the shares, such as [25%, 50%, 75%]",
 			Fix: "at: [25%, 50%, 75%]"}},
 		means: map[string]shape.Meaning{
 			"quantiles": {States: "The same for the shares of `at`.", Example: "pay"},
@@ -230,7 +230,7 @@ var statForms = []statForm{
 		}, read: readDistinct},
 	{key: "share", example: "share, {share: {of: [a]}}", word: true, value: shape.Object(
 		"{of: [a]}: attributes of by that the cells of a total have in common; share alone is of the table's total",
-		shape.Field{Key: "of", Shape: shape.List("attributes of by, as [region]", shape.Text("an attribute of by"), 1, 0),
+		shape.Field{Key: "of", Shape: shape.List("attributes of by, such as [region]", shape.Text("an attribute of by"), 1, 0),
 			Required: "the attributes that the cells of a total have in common", Fix: "of: [region]"}),
 		means: map[string]shape.Meaning{
 			"share": {States: "The count of a cell divided by the total of the cells that agree with it in the attributes of `of`. The word `share` alone is the share of the table's total. It costs nothing beyond the counts, and its interval takes into account the noise that both have in common.",

@@ -140,14 +140,14 @@ func (s statReader) readShares(n document.Node) (shares []*big.Rat) {
 		if !read {
 			return nil
 		}
-		p := document.Problem{Message: "the share is " + item.Text(), Expected: "a share above 0 and below 1, as 25%"}
+		p := document.Problem{Message: "the share is " + item.Text(), Expected: "a share above 0 and below 1, such as 25%"}
 		switch {
 		case x.Sign() <= 0 || x.Cmp(one) >= 0:
 			if x.Cmp(one) > 0 && x.Cmp(big.NewRat(100, 1)) < 0 && item.IsNumber() {
 				p.Fix = item.Text() + "%"
 			}
 		case !new(big.Rat).Mul(x, percent).IsInt():
-			p.Expected = "a share in per cent with at most four decimals, as 33.3%: the column of the quantile is named by it"
+			p.Expected = "a share in per cent with at most four decimals, such as 33.3%: the column of the quantile is named by it"
 		case i > 0 && x.Cmp(shares[i-1]) <= 0:
 			p.Message = fmt.Sprintf("shares do not ascend: %s after %s", item.Text(), items[i-1].Text())
 			p.Expected = "each share larger than the one before"

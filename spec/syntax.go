@@ -71,5 +71,5 @@ func whereShape(says string) *shape.Shape {
 		WithMessage("at least one category")
 	return shape.Dictionary(says, `^.+$`, shape.Choice(these, shape.OnSequence(categories),
 		shape.OnScalar(shape.Category(these)))).
-		Nonempty("at least one attribute with its categories, as {age.band: 0–15, status: employed}")
+		Nonempty("at least one attribute with its categories, such as {age.band: 0–15, status: employed}")
 }

@@ -173,7 +173,7 @@ func (r *reader) readExpect(root document.Node, t *Table) *Expect {
 		e.Rows = &RowRange{bounds.Items()[0].WholeNumber(), bounds.Items()[1].WholeNumber()}
 		if e.Rows.Least > e.Rows.Most {
 			r.AddProblem(bounds, document.Problem{Message: "the range of rows ends before it starts",
-				Expected: "the least first, then the most, as [40000, 60000]"})
+				Expected: "the least first, then the most, such as [40000, 60000]"})
 		}
 	}
 	if every := n.Get("every"); every.Present() {

@@ -23,7 +23,7 @@ func (r *reader) readTarget(n document.Node) *Target {
 	}
 	if t.Margin.Sign() <= 0 {
 		r.AddProblem(margin, document.Problem{Message: "the margin is " + margin.Text(),
-			Expected: "more than zero: how far from the exact figure a cell may lie, as 500"})
+			Expected: "more than zero: how far from the exact figure a cell may lie, such as 500"})
 	}
 	if !r.readRelative(t, n) {
 		return nil
@@ -75,7 +75,7 @@ func (r *reader) readRelative(t *Target, n document.Node) bool {
 // checkConfidence reports a confidence outside the range from one half to below 1.
 func (r *reader) checkConfidence(n document.Node, x *big.Rat) {
 	one, half := big.NewRat(1, 1), big.NewRat(1, 2)
-	p := document.Problem{Message: "the confidence is " + n.Text(), Expected: "from 50% to below 100%, as 95%"}
+	p := document.Problem{Message: "the confidence is " + n.Text(), Expected: "from 50% to below 100%, such as 95%"}
 	switch {
 	case x.Cmp(half) >= 0 && x.Cmp(one) < 0:
 		return

@@ -66,8 +66,8 @@ func policyShape() *shape.Shape {
 		shape.Field{Key: "delta", Shape: amountShape()},
 	).WithForms([]string{"epsilon"}, []string{"rho"}, []string{"rho", "delta"})
 	account := shape.Scalar("the name of an account: "+nameRule, namePattern.String())
-	keys := shape.List("a list of keys, as [anna.pub]", shape.Scalar("a public key, or the file of one", `.`), 1, 0)
-	roles := shape.Dictionary("each role with its keys, as {methodologist: [anna.pub]}", namePattern.String(), keys)
+	keys := shape.List("a list of keys, such as [anna.pub]", shape.Scalar("a public key, or the file of one", `.`), 1, 0)
+	roles := shape.Dictionary("each role with its keys, such as {methodologist: [anna.pub]}", namePattern.String(), keys)
 	roles.Least = 1
 	return shape.Object("account, protects, neighbours and cap",
 		shape.Field{Key: "account", Shape: account, Required: "the name of the account", Fix: "account: lfs-2026q1"},

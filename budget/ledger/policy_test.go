@@ -233,7 +233,7 @@ policy.yaml:5:1: allowance: missing key "cap"
 policy.yaml:5:12: approvals: is empty
     5 | approvals: {}
       |            ^
-  expected: each role with its keys, as {methodologist: [anna.pub]}`},
+  expected: each role with its keys, such as {methodologist: [anna.pub]}`},
 		"roles": {head + "cap: {epsilon: 1}\napprovals:\n  Officer: []\n  a: [ed25519:AAAA]\n  b: [nobody.pub]\n  c: carl.pub\n", `
 policy.yaml:6:3: approvals.Officer: "Officer" is not a name
     6 |   Officer: []
@@ -250,7 +250,7 @@ policy.yaml:8:7: approvals.b[0]: no public key: nobody.pub: there is no such key
 policy.yaml:9:6: approvals.c: found "carl.pub"
     9 |   c: carl.pub
       |      ^
-  expected: a list of keys, as [anna.pub]`},
+  expected: a list of keys, such as [anna.pub]`},
 		"a key twice": {head + "cap: {epsilon: 1}\napprovals:\n  a: [\"" + someKey + "\"]\n  b: [\"" + someKey + "\"]\n", `
 policy.yaml:7:7: approvals.b[0]: this key stands in the role a already
     7 |   b: ["` + someKey + `"]

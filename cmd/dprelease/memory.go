@@ -37,7 +37,7 @@ func (m *memorySize) Set(text string) error {
 		*m = memorySize(whole.Int64())
 		return nil
 	}
-	return fmt.Errorf("expected a size above zero, as 500MB or 8GiB")
+	return fmt.Errorf("expected a size above zero, such as 500MB or 8GiB")
 }
 
 // String returns the size in bytes.

@@ -96,7 +96,7 @@ func (e *ContractError) Incomplete() bool {
 
 // writtenAs says, by kind of breach, how to write values that a column of the spec reads from texts.
 var writtenAs = map[string]string{
-	domain.NotANumber.String():          "numbers are written with a decimal point, as 1234.5, and dates with the year first, as 2026-01-31",
+	domain.NotANumber.String():          "numbers are written with a decimal point, such as 1234.5, and dates with the year first, such as 2026-01-31",
 	"not a " + string(domain.Date):      "dates are written as 2026-01-31, year first",
 	"not a " + string(domain.Timestamp): "timestamps are written as 2026-01-31T23:59:59",
 }

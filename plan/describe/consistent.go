@@ -13,12 +13,12 @@ import (
 // Consistency says what is true of the counts that add up, and where they come from.
 func Consistency(l *language.Language, c plan.Consistency) string {
 	if len(c.Tables) == 0 {
-		return l.Text("Of %s no table: each one's counts are its estimates, rounded.", c.Table)
+		return l.Text("No table of %s: the counts of each are its estimates, rounded.", c.Table)
 	}
 	tables := l.Plural(int64(len(c.Tables)), "table")
-	text := l.Text("Of %s %s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both.", c.Table, tables)
+	text := l.Text("%[2]s of %[1]s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both.", c.Table, tables)
 	if c.UnnestedColumns != nil {
-		text = l.Text("Of %s %s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both, but for levels that are apart.", c.Table, tables)
+		text = l.Text("%[2]s of %[1]s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both, except at levels that do not nest.", c.Table, tables)
 	}
 	if c.Way == plan.Tabulated {
 		return text + " " + l.Text("They cross each other in ways for which no efficient rounding is known, so the counts are taken from the microdata: model only. The unbiased estimates are published with them.")

@@ -227,7 +227,7 @@ func TestConsistencySaysWhatIsLeft(t *testing.T) {
 	if err := describe.Explain(compiled.Of(p), &page); err != nil {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"Counts that add up", "Of t 1 table: counts are whole", "n, as it counts other rows",
+	for _, says := range []string{"Counts that add up", "1 table of t: counts are whole", "n, as it counts other rows",
 		"above, most, as it does not show all cells", "up, as it counts up", "units, as it counts each unit once"} {
 		if !strings.Contains(page.String(), says) {
 			t.Errorf("the page does not say %q:\n%s", says, page.String())

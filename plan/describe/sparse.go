@@ -23,7 +23,7 @@ func sparseExpectation(l *language.Language, _ *plan.Plan, t plan.Table) string 
 
 // Sparse says which cells are published, and how many of them have no row.
 func Sparse(l *language.Language, s *selection.AboveFacts, possible int64) string {
-	return l.Text("Of %s, each with noise, those above %s are published. Cells without a row among them, on the mean: %s.",
+	return l.Text("Of %s, each with noise, those above %s are published. Among them, the expected number of cells without a row is %s.",
 		l.Plural(possible, "cell"), budget.Group(s.Above), meanCellsText(l, s.FalseCells))
 }
 

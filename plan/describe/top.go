@@ -53,7 +53,7 @@ func sayTop(b *factBook, t tableRow) {
 
 // Top says which cells a table has, and how large its shortfall may be.
 func Top(l *language.Language, t *selection.TopFacts, cells int64) string {
-	return l.Text("Of %s the %s with the largest counts, as far as private choices find them: with a probability of %s no cell that is left out has over %s more than one that is here.",
+	return l.Text("The %[2]s of %[1]s with the largest counts, as far as private selection finds them: with a probability of %[3]s, no cell that is left out exceeds one that is here by more than %[4]s.",
 		l.Plural(cells, "cell"), budget.Group(t.Of), l.Number(percentDown(t.Attained)), budget.Group(WholeMargin(t.Shortfall)))
 }
 

@@ -178,7 +178,7 @@ func TestTopTablesBesideOthers(t *testing.T) {
 		if err := describe.Explain(compiled.Of(p), text); err != nil {
 			t.Fatal(err)
 		}
-		for _, says := range []string{"by itself, the 10 chosen", "no cell that is left out has over", "drawn anew"} {
+		for _, says := range []string{"by itself, the 10 chosen", "no cell that is left out exceeds one that is here by more than", "drawn anew"} {
 			if !strings.Contains(text.String(), says) {
 				t.Errorf("%s: the page does not say %q:\n%s", money, says, text)
 			}

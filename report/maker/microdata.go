@@ -186,22 +186,22 @@ const maxNamedSets = 12
 func trustText(l *language.Language, m report.Microdata) string {
 	names := m.Together(l)
 	list := strings.Join(names, "; ")
-	measured := l.Text("Measured were the counts of each column by itself, and those of these columns together: %s.", list)
+	measured := l.Text("The counts of each column by itself were measured, and of these columns together: %s.", list)
 	switch {
 	case len(names) == 0:
-		measured = l.Text("Measured were the counts of each column by itself, and no pair of them.")
+		measured = l.Text("The counts of each column by itself were measured, and no pair of columns.")
 	case len(names) > maxNamedSets:
-		measured = l.Text("Measured were the counts of each column by itself, and those of %d sets of columns together, which the table names.",
+		measured = l.Text("The counts of each column by itself were measured, and of %d sets of columns together, which the table names.",
 			len(names))
 	case m.Ways == 2 && m.Method != plan.AIM:
-		measured = l.Text("Measured were the counts of each column by itself, and those of these pairs of columns: %s.", list)
+		measured = l.Text("The counts of each column by itself were measured, and of these pairs of columns: %s.", list)
 	}
 	parent := words.When(m.Parent != "", ", "+l.Text(
 		"as far as the rows of %s have the columns that these are drawn given as they were measured here", m.Parent))
 	return measured + " " + words.Either(len(names) == 0,
-		l.Text("Of single columns the rows tell what was measured, up to noise%s, and up to what the drawing of rows adds.",
+		l.Text("The rows show single columns as they were measured, apart from noise%s and from what drawing rows adds.",
 			parent),
-		l.Text("Of these the rows tell what was measured, up to noise%s, and up to what the drawing of rows adds.", parent))
+		l.Text("The rows show these as they were measured, apart from noise%s and from what drawing rows adds.", parent))
 }
 
 func distrustText(l *language.Language, m report.Microdata) string {

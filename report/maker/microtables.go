@@ -53,9 +53,9 @@ func addUnmeasured(m *report.Microdata, p *plan.Plan, s plan.Synthetic, drawn sy
 // ofTablesText says what the model is made from, and how.
 func ofTablesText(l *language.Language, m report.Microdata, s plan.Synthetic, drawn synth.Microdata) string {
 	sets := l.Plural(int64(len(m.Sets)), "set")
-	of := l.Text("Of the tables of the release that tell of the columns: %s of columns.", sets)
+	of := l.Text("The model is made from the tables of the release that contain these columns: %s of columns.", sets)
 	if s.Adaptive() {
-		of = l.Text("Of all that was measured, the tables of the release and the answers to the method's questions together: %s of columns. Whoever published them asked for this instead of the model of method %s: it costs nothing, as nothing more is measured.",
+		of = l.Text("The model is made from all that was measured, the tables of the release and the answers to the method's questions together: %s of columns. The spec asks for this instead of the model of method %s; it costs nothing, as nothing more is measured.",
 			sets, s.Method)
 	}
 	return of + " " + words.Either(drawn.Shape == synth.Tree,
@@ -75,15 +75,15 @@ func unmeasuredColumns(m report.Microdata) (names []string) {
 
 func trustTablesText(l *language.Language, m report.Microdata) string {
 	names := m.Together(l)
-	says := l.Text("Measured were the counts of these columns together: %s.", strings.Join(names, "; "))
+	says := l.Text("The counts of these columns together were measured: %s.", strings.Join(names, "; "))
 	switch {
 	case len(names) == 0:
-		says = l.Text("Measured were the counts of single columns, and no pair of them.")
+		says = l.Text("The counts of single columns were measured, and no pair of columns.")
 	case len(names) > maxNamedSets:
-		says = l.Text("Measured were the counts of %d sets of columns together, which the table names.", len(names))
+		says = l.Text("The counts of %d sets of columns together were measured, which the table names.", len(names))
 	}
 	return says + " " +
-		l.Text("Of these the rows tell what was measured, up to noise%s, and up to what the drawing of rows adds.", "")
+		l.Text("The rows show these as they were measured, apart from noise%s and from what drawing rows adds.", "")
 }
 
 func distrustTablesText(l *language.Language, m report.Microdata, drawn synth.Microdata) string {

@@ -68,8 +68,8 @@ func checksOf(r *report.Report) []string {
 	}
 	if len(r.Microdata) > 0 {
 		checks = append(checks, words.Either(r.Adapts(),
-			l.Text("Of microdata `dprelease verify` holds the rounds against the plan, and draws the rows again, byte for byte."),
-			l.Text("Of microdata `dprelease verify` draws the rows again, byte for byte.")))
+			l.Text("For microdata, `dprelease verify` compares the rounds with the plan, and draws the rows again, byte for byte."),
+			l.Text("For microdata, `dprelease verify` draws the rows again, byte for byte.")))
 	}
 	paid := r.Budget.Receipt
 	switch r.Status {

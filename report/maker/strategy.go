@@ -154,7 +154,7 @@ func directText(l *language.Language, s report.Strategy, shared bool, ranged []s
 	one := len(s.Tables) == 1
 	switch {
 	case s.Measurements < len(s.Tables):
-		return l.Text("Of these tables %d are measured by themselves, with %s noise on every cell; every table is put together from all of these that bear on it.",
+		return l.Text("%d of these tables are measured by themselves, with %s noise on every cell; every table is put together from all of these measurements that tell about it.",
 			s.Measurements, noise)
 	case ranged != nil:
 		return words.Either(one, l.Text("The table is measured by itself, with %s noise.", noise),

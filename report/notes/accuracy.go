@@ -189,20 +189,23 @@ func headlineText(l *language.Language, a report.Accuracy, numbers, exactly stri
 func headlineOfMany(l *language.Language, a report.Accuracy, numbers, exactly string, m report.Adjustment,
 	sampled bool) string {
 	before, share, exact := movedBefore(l, m, a.Numbers), onAverage(l, a.Confidence, sampled), l.Text(exactly)
+	text := ""
 	all, margin := budget.Group(a.Numbers), budget.Group(describe.WholeMargin(a.Margin))
 	switch {
 	case a.Margin == 0 && sampled:
-		return l.Text("Of the %s published %s,%s %s equal the exact %s, before what sampling error the data themselves have and response error",
+		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s equal the exact %[5]s, before what sampling error the data themselves have and response error",
 			all, l.Text(numbers), before, share, exact)
 	case a.Margin == 0:
-		return l.Text("Of the %s published %s,%s %s equal the exact %s, before sampling and response error", all,
+		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s equal the exact %[5]s, before sampling and response error", all,
 			l.Text(numbers), before, share, exact)
 	case sampled:
-		return l.Text("Of the %s published %s,%s %s are within %s of the exact %s, before what sampling error the data themselves have and response error",
+		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s are within %[5]s of the exact %[6]s, before what sampling error the data themselves have and response error",
 			all, l.Text(numbers), before, share, margin, exact)
+	default:
+		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s are within %[5]s of the exact %[6]s, before sampling and response error", all,
+			l.Text(numbers), before, share, margin, exact)
 	}
-	return l.Text("Of the %s published %s,%s %s are within %s of the exact %s, before sampling and response error", all,
-		l.Text(numbers), before, share, margin, exact)
+	return words.Capital(text)
 }
 
 func headlineOfOne(l *language.Language, a report.Accuracy, numbers, exactly string, m report.Adjustment,

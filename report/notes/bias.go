@@ -115,7 +115,7 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 		cause := words.Either(t.Unit.MaxRows == 1,
 			l.Text("Each %s counts once: of several rows in %s, one is counted",
 				r.Guarantee.Protects, t.Name),
-			l.Text("Of each %s at most %s of %s are counted, the others are left out", r.Guarantee.Protects,
+			l.Text("At most %[2]s of %[3]s are counted of each %[1]s, the others are left out", r.Guarantee.Protects,
 				l.Plural(t.Unit.MaxRows, "row"), t.Name))
 		all = append(all,
 			withSize(r, p, t, overBound, report.Bias{Cause: cause, Tables: paths, Direction: leftOutDirection(r, paths)}))

@@ -26,7 +26,7 @@ func comparisonWarning(r *report.Report) string {
 	least, most := r.DifferenceRange()
 	sure := l.Number(words.Level(r.Accuracy.Confidence))
 	unbiased := words.When(r.FittedSome(),
-		" "+l.Text("Of tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones."))
+		" "+l.Text("In tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones."))
 	switch {
 	case most > 0 && least == most:
 		return l.Text("Do not call two counts of a table different if they are less than %s apart: that may be noise. If they are at least that far apart, and you picked them beforehand, they differ, %s sure.",

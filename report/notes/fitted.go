@@ -29,14 +29,14 @@ func movedBefore(l *language.Language, m report.Adjustment, of int64) string {
 	case m.Cells == 0:
 		return ""
 	case of == 1:
-		return l.Text(", as it was before it was made to add up (%s_unbiased),", m.Name)
+		return " " + l.Text("(as it was before it was made to add up: %s_unbiased)", m.Name)
 	case m.Cells == 1:
-		return " " + l.Text("1 of them as it was before it was made to add up (%s_unbiased),", m.Name)
+		return " " + l.Text("(1 of them as it was before it was made to add up: %s_unbiased)", m.Name)
 	case m.Cells < of:
-		return " " + l.Text("%s of them as they were before they were made to add up (%s_unbiased),",
+		return " " + l.Text("(%s of them as they were before they were made to add up: %s_unbiased)",
 			budget.Group(m.Cells), m.Name)
 	}
-	return " " + l.Text("as they were before they were made to add up (%s_unbiased),", m.Name)
+	return " " + l.Text("(as they were before they were made to add up: %s_unbiased)", m.Name)
 }
 
 // movedAfter says how far the published numbers are from those that the accuracy covers.
@@ -100,7 +100,7 @@ func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
 			text += " " + t.Path + ": " + movedText(l, t.Statistics[0].Fitted, t.Cells-t.Impossible) + "."
 		}
 		if more := len(told) - maxTablesNamed; more > 0 {
-			text += " " + l.Text("Of %s more, report.json says it.", l.Plural(int64(more), "table"))
+			text += " " + l.Text("report.json says it for %s more.", l.Plural(int64(more), "table"))
 		}
 		notes = append(notes, report.Note{Heading: report.NoteOnAddingUp, Text: text})
 	}

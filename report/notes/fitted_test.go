@@ -21,12 +21,12 @@ func TestMovedAmongOthers(t *testing.T) {
 	fitted := report.Statistic{Name: "count", Confidence: 0.95, Margin: 3, Fitted: &report.Fitted{Off: 2, MostOff: 7.5}}
 	added := report.Table{Path: "a", Cells: 4, Impossible: 2, Statistics: []report.Statistic{fitted}}
 	for want, tables := range map[string][]report.Table{
-		"Of the 12 published numbers, 2 of them as they were before they were made to add up (count_unbiased), on average at least ": {added,
+		"On average at least 19 in 20 of the 12 published numbers (2 of them as they were before they were made to add up: count_unbiased) are within 3 ": {added,
 			{Path: "b", Cells: 10, Statistics: []report.Statistic{{Name: "count", Confidence: 0.95, Margin: 3}}}},
-		"Of the 2 published numbers, as they were before they were made to add up (count_unbiased), on average at least ": {added},
-		"The one published number, as it was before it was made to add up (count_unbiased), is within 3 of the exact count": {{Path: "c",
+		"On average at least 19 in 20 of the 2 published numbers (as they were before they were made to add up: count_unbiased) are within 3 ": {added},
+		"The one published number (as it was before it was made to add up: count_unbiased) is within 3 of the exact count": {{Path: "c",
 			Cells: 1, Statistics: []report.Statistic{fitted}}},
-		"Of the 10 published numbers, on average at least ": {{Path: "b",
+		"On average at least 19 in 20 of the 10 published numbers are within 3 ": {{Path: "b",
 			Cells: 10, Statistics: []report.Statistic{{Name: "count", Confidence: 0.95, Margin: 3}}}},
 	} {
 		got := accuracyIn(language.English, tables, false).Sentence

@@ -189,7 +189,7 @@ func rowsHazard(l *language.Language, g report.Guarantee) report.Hazard {
 			countedRows(l, g)),
 		l.Text("One row of a unit is counted, chosen at random under a secret key. The bound is enforced, and the sensitivities include it."))
 	if g.Rows != nil {
-		counted = l.Text("Of a unit's rows at most %s are counted, and what it loses in all tables is added up, chosen at random under a secret key. The bound is enforced, and the sensitivities include it.",
+		counted = l.Text("At most %s of a unit are counted, chosen at random under a secret key, and its losses in all tables are added up. The bound is enforced, and the sensitivities include it.",
 			countedRows(l, g))
 	}
 	return report.Hazard{Hazard: hazard, Answer: counted, AnsweredBy: report.AnsweredByPlan}

@@ -126,7 +126,7 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 		" "+l.Text("That holds for %[1]s_unbiased, not for %[1]s, which is rounded and never negative: do not add it up.",
 			s)) +
 		words.When(anyCumulative(r.Tables),
-			" "+l.Text("Of a table that counts up take the row of the last category instead of adding up."))
+			" "+l.Text("In a table that counts up, take the row of the last category instead of adding up."))
 	but := inconsistencyText(r, inconsistent)
 	together := map[string]bool{}
 	var sets []string
@@ -166,8 +166,8 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 	notes := []report.Note{{Heading: report.NoteSomeAgree, Text: but + these + published}}
 	if len(alone) > 0 {
 		separately := words.Either(len(alone) == 1,
-			l.Text("Measured separately, with noise of its own: %s.", l.FirstFew(alone)),
-			l.Text("Measured separately, with noise of their own: %s.", l.FirstFew(alone)))
+			l.Text("This table was measured separately, with noise of its own: %s.", l.FirstFew(alone)),
+			l.Text("These tables were measured separately, with noise of their own: %s.", l.FirstFew(alone)))
 		notes = append(notes, report.Note{Heading: report.NoteOthersDoNot, Text: separately + " " +
 			l.Text("A total taken from such a table differs from the same total elsewhere. Take a figure from the table that has it with the smallest error.")})
 	}

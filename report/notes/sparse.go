@@ -39,10 +39,10 @@ func sparseSentence(l *language.Language, a report.Accuracy, sampled bool) strin
 	}
 	level, margin := l.Number(words.Level(a.Confidence)), budget.Group(describe.WholeMargin(a.Margin))
 	if sampled {
-		return l.Text("Of all cells of its tables, published or not, on average about %s have a noisy count within ±%s of the exact one, before what sampling error the data themselves have and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
+		return l.Text("On average, about %s of all cells of its tables, published or not, have a noisy count within ±%s of the exact one, before what sampling error the data themselves have and response error. The %s cells above their threshold are published; those little above it are too large on average.",
 			level, margin, budget.Group(a.Numbers))
 	}
-	return l.Text("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
+	return l.Text("On average, at least %s of all cells of its tables, published or not, have a noisy count within ±%s of the exact one, before sampling and response error. The %s cells above their threshold are published; those little above it are too large on average.",
 		level, margin, budget.Group(a.Numbers))
 }
 

@@ -237,7 +237,7 @@ func (m *geometry) parseArea() (Area, document.Problem) {
 	}
 	if err != nil {
 		return nil, document.Problem{Message: "coordinates that do not fit a " + m.Type,
-			Expected: "rings of positions, as [[[-87.7, 41.8], …]]"}
+			Expected: "rings of positions, such as [[[-87.7, 41.8], …]]"}
 	}
 	var area Area
 	for _, polygon := range polygons {

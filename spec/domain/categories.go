@@ -70,7 +70,7 @@ func (r *Reader) readValues(c *Declaration, n document.Node) *Domain {
 	levels := n.Get("levels")
 	if levels.Present() && levels.Items() != nil {
 		r.AddProblem(levels, document.Problem{Message: "a list of levels belongs to a code book",
-			Expected: "groups, as {half: {first: [a, b], second: [c]}}"})
+			Expected: "groups, such as {half: {first: [a, b], second: [c]}}"})
 		return d
 	}
 	for _, pair := range levels.Pairs() {

@@ -257,7 +257,7 @@ func (r *rangeReader) ownCells() (own cutting, finest, ok bool) {
 	switch of := r.typ; {
 	case step.Present() && of == Date:
 		r.AddProblem(step, document.Problem{Message: "dates have no step: their cells are days",
-			Expected: "levels, as {week: {width: week}}"})
+			Expected: "levels, such as {week: {width: week}}"})
 		return own, false, false
 	case step.Present():
 		own, ok = r.readWidth(step)

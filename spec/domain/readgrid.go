@@ -35,7 +35,7 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 	columns, rows := int(counts[0].WholeNumber()), int(counts[1].WholeNumber())
 	if columns*rows > mostGridCells {
 		r.AddProblem(at.Get("cells"), document.Problem{Message: fmt.Sprintf("a grid of %d cells", columns*rows),
-			Expected: fmt.Sprintf("at most %d, as [1024, 1024]", mostGridCells)})
+			Expected: fmt.Sprintf("at most %d, such as [1024, 1024]", mostGridCells)})
 		return nil
 	}
 	var errX, errY error
@@ -60,7 +60,7 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 	if columns%2+rows%2 > 0 {
 		r.AddProblem(at.Get("cells"), document.Problem{
 			Message: fmt.Sprintf("%d × %d cells cannot be halved into a quadtree", columns, rows),
-			Expected: fmt.Sprintf("two even numbers; powers of two, as [64, 64], can be halved down to one cell; [%d, %d] lie near",
+			Expected: fmt.Sprintf("two even numbers; powers of two, such as [64, 64], can be halved down to one cell; [%d, %d] lie near",
 				columns+columns%2, rows+rows%2),
 			Fix: fmt.Sprintf("cells: [%d, %d]", columns+columns%2, rows+rows%2),
 		})

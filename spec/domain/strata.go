@@ -23,7 +23,7 @@ func (r *Reader) rangePairs(bounds document.Node) (pairs []document.Node, ok boo
 		switch {
 		case isBy == isList:
 			p := document.Problem{Message: "found " + pair.Describe(), Expected: "the smallest and the largest value of " +
-				document.Clip(pair.Key.Value) + ", as [0, 9]"}
+				document.Clip(pair.Key.Value) + ", such as [0, 9]"}
 			if isBy {
 				p.Expected = "a column, or one of its levels"
 			}
@@ -35,7 +35,7 @@ func (r *Reader) rangePairs(bounds document.Node) (pairs []document.Node, ok boo
 	}
 	if ok && pairs == nil {
 		r.Report(bounds.Heading(), bounds.Path, document.Problem{Message: "no category has a range",
-			Expected: "a range for each category, as {by: size, small: [0, 9], large: [10, 500]}"})
+			Expected: "a range for each category, such as {by: size, small: [0, 9], large: [10, 500]}"})
 		return nil, false
 	}
 	return pairs, ok

@@ -106,7 +106,7 @@ func (p *parser) expect(sign, expected string) (token, *Error) {
 		return t, nil
 	}
 	if t.kind == endToken {
-		expected += "; within {…} of YAML a comma or bracket ends the text: there the expression stands in quotes, as \"clamp(x, 0, 100)\""
+		expected += "; within {…} of YAML a comma or bracket ends the text: there the expression stands in quotes, such as \"clamp(x, 0, 100)\""
 	}
 	return t, p.unexpectedToken(t, expected)
 }
@@ -204,7 +204,7 @@ func (p *parser) parseComparison() (*node, *Error) {
 
 // parseList reads a list of literals, as [a, b].
 func (p *parser) parseList() (*node, *Error) {
-	return p.parseLiterals("[", "]", "a list of literals, as [1, 2] or ['a', 'b']", func(items *node) *Error {
+	return p.parseLiterals("[", "]", "a list of literals, such as [1, 2] or ['a', 'b']", func(items *node) *Error {
 		item, err := p.parseConstant()
 		items.args = append(items.args, item)
 		return err
@@ -273,8 +273,8 @@ var momentLiterals = map[tokenKind]struct {
 	parse            func(string) (int64, bool)
 	called, expected string
 }{
-	dateToken:      {date, calendar.ParseDate, "date", "a day of the calendar, as 2024-01-31"},
-	timestampToken: {timestamp, calendar.ParseTimestamp, "timestamp", "a day and a time, as 2024-01-31T12:30"},
+	dateToken:      {date, calendar.ParseDate, "date", "a day of the calendar, such as 2024-01-31"},
+	timestampToken: {timestamp, calendar.ParseTimestamp, "timestamp", "a day and a time, such as 2024-01-31T12:30"},
 }
 
 func (p *parser) parsePrimary() (*node, *Error) {

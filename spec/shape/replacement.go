@@ -22,7 +22,7 @@ type Replacement struct {
 }
 
 // withPoint shows how decimals are written.
-const withPoint = "a decimal point, as 0.5 and not 0,5"
+const withPoint = "a decimal point, such as 0.5 and not 0,5"
 
 var (
 	digitsOnly   = regexp.MustCompile(`^[0-9]+%?$`)
