@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -18,7 +20,7 @@ type masses struct {
 // massesOf returns the probabilities of a law of a parameter, from the weights of its outcomes.
 func massesOf(l law, parameter float64) masses {
 	o := l.outcomes(parameter)
-	all := masses{most: int(o.Size) + 8}
+	all := masses{most: int(o.Size) + 30}
 	sum := 0.0
 	for x := -all.most; x <= all.most; x++ {
 		w := o.Weight(math.Abs(float64(x)))
@@ -58,9 +60,46 @@ func (m masses) delta(shift int, epsilon float64) (sum float64) {
 func (m masses) renyi(shift int, alpha float64) float64 {
 	sum := 0.0
 	for x := -m.most + shift; x <= m.most; x++ {
-		sum += math.Exp(alpha*math.Log(m.at(x)) + (1-alpha)*math.Log(m.at(x-shift)))
+		if p, q := m.at(x), m.at(x-shift); p > 0 && q > 0 {
+			sum += math.Exp(alpha*math.Log(p) + (1-alpha)*math.Log(q))
+		}
 	}
 	return math.Log(sum) / (alpha - 1)
+}
+
+// largestLoss returns the largest ln P(X = x)/P(X+shift = x), over outcomes that both have here.
+func (m masses) largestLoss(shift int) (largest float64) {
+	for x := -m.most + shift; x <= m.most; x++ {
+		if p, q := m.at(x), m.at(x-shift); p > 0 && q > 0 {
+			largest = max(largest, math.Log(p/q))
+		}
+	}
+	return largest
+}
+
+// epsilonFor returns about the ε at which δ is so much, 0 if it is less there.
+func (m masses) epsilonFor(shift int, delta float64) float64 {
+	low, high := 0.0, 200.0
+	for range 60 {
+		if middle := (low + high) / 2; m.delta(shift, middle) > delta {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// deltaOfTwo returns the δ at ε of two independent X against both X+1, by its definition.
+func (m masses) deltaOfTwo(epsilon float64) (sum float64) {
+	factor := math.Exp(epsilon)
+	for x := -m.most; x <= m.most+1; x++ {
+		p, q := m.at(x-1), m.at(x)
+		for y := -m.most; y <= m.most+1; y++ {
+			sum += max(0, p*m.at(y-1)-factor*q*m.at(y))
+		}
+	}
+	return sum
 }
 
 // faultsOfLaw compares what a law says of itself with its probabilities, and returns what does not fit.
@@ -86,7 +125,9 @@ func faultsOfLaw(kind Kind, l law, parameter *big.Rat) (faults []string) {
 			return 0
 		}), 1e-6)
 	}
-	if excess := l.excessOver(variance); excess != 0 {
+	if excess := l.excessOver(variance); excess == 0 && !l.isSubGaussian() {
+		fault("the fourth cumulant over the variance of a law that is not treated as normal", excess, 1)
+	} else if excess != 0 {
 		fourth := m.mean(func(x float64) float64 { return x * x * x * x })
 		near("the fourth cumulant over the variance", excess, (fourth-3*variance*variance)/variance, 1e-4)
 	}
@@ -103,7 +144,7 @@ func faultsOfLaw(kind Kind, l law, parameter *big.Rat) (faults []string) {
 		one := Mechanism{Kind: kind, Parameter: parameter, L1: d, L2Squared: new(big.Int).Mul(d, d)}
 		price, _ := l.costOf(one).Float64()
 		if l.isPure() {
-			near(fmt.Sprintf("ε of a shift by %d", shift), price, math.Log(m.at(0)/m.at(shift)), 1e-6)
+			near(fmt.Sprintf("ε of a shift by %d", shift), price, m.largestLoss(shift), 1e-6)
 		} else {
 			for _, alpha := range []float64{1.1, 2, 5} {
 				if got := m.renyi(shift, alpha) / alpha; !(got <= price*(1+1e-6)) {
@@ -115,11 +156,32 @@ func faultsOfLaw(kind Kind, l law, parameter *big.Rat) (faults []string) {
 		if err != nil {
 			return append(faults, err.Error())
 		}
-		for _, epsilon := range []float64{0, 0.1, 0.5, 1, 2} {
+		for _, delta := range []float64{1e-1, 1e-3, 1e-5, 1e-7} {
+			epsilon := m.epsilonFor(shift, delta)
 			got, want := loss.numericalDelta(epsilon), m.delta(shift, epsilon)
-			if !(got >= want-1e-9 && got <= want*1.01+1e-6) {
+			if !(got >= want*(1-1e-3)-1e-12 && got <= want*1.1+1e-12) {
 				fault(fmt.Sprintf("δ(%g) of a shift by %d", epsilon, shift), got, want)
 			}
+		}
+	}
+	if m.most > 400 { // the sums below would take long
+		return faults
+	}
+	both := Mechanism{Kind: kind, Parameter: parameter, L1: big.NewInt(2), L2Squared: big.NewInt(2)} // two shifts by 1
+	price, _ := l.costOf(both).Float64()
+	if l.isPure() {
+		near("ε of two shifts by 1", price, 2*m.largestLoss(1), 1e-6)
+	} else if got := 2 * m.renyi(1, 2) / 2; !(got <= price*(1+1e-6)) {
+		fault("ρ of two shifts by 1", price, got)
+	}
+	loss, err := Compose(both)
+	if err != nil {
+		return append(faults, err.Error())
+	}
+	for _, epsilon := range []float64{0, price / 4, price} {
+		got, want := loss.numericalDelta(epsilon), m.deltaOfTwo(epsilon)
+		if !(got >= want*(1-1e-3)-1e-9 && got <= want*1.1+1e-9) {
+			fault(fmt.Sprintf("δ(%g) of two shifts by 1", epsilon), got, want)
 		}
 	}
 	return faults
@@ -165,10 +227,11 @@ func TestLawsThatMisstateThemselvesAreNoticed(t *testing.T) {
 	for _, kind := range Laws() {
 		for _, parameter := range lawParameters {
 			l := kind.law()
-			for what, mutant := range map[string]law{"variance": wideLaw{l}, "price": cheapLaw{l}, "tails": lightTails{l},
-				"cumulant": flatLaw{l}, "outcomes": narrowLaw{l}} {
-				if len(faultsOfLaw(kind, mutant, parameter)) == 0 {
-					t.Errorf("%s %s: a wrong %s is not noticed", kind, FormatRat(parameter), what)
+			for what, mutant := range map[string]law{"the variance": wideLaw{l}, " of a shift by 1": cheapLaw{l},
+				"P(|X| >": lightTails{l}, "cumulant": flatLaw{l}, "δ(": narrowLaw{l}} {
+				faults := faultsOfLaw(kind, mutant, parameter)
+				if !slices.ContainsFunc(faults, func(fault string) bool { return strings.Contains(fault, what) }) {
+					t.Errorf("%s %s: a wrong law is not noticed by %q: %q", kind, FormatRat(parameter), what, faults)
 				}
 			}
 		}

@@ -5,9 +5,10 @@ import (
 	"math/big"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/noise"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // drawsOfLaw is how many draws of a law are looked at.
@@ -49,9 +50,13 @@ func misfit(draws []int64, law budget.Outcomes, above *int64) float64 {
 	return distuv.ChiSquared{K: freedom}.Survival(statistic)
 }
 
-// Every law of noise that a plan can have is drawn as the accountant has it, over all integers and above a threshold.
-// The chance of a false alarm is below 1e-10 for each of 16 comparisons. Draws of 95% of the parameter are noticed with
-// a chance of more than 1 - 1e-9: their statistic is above the bound by more than ten of its standard deviations.
+// leastChance is the probability of draws below which a law is refused. Pearson's statistic has somewhat heavier tails
+// than the chi-square law where cells are few: below 1e-11 for each comparison, by a bound of ten on their ratio.
+const leastChance = 1e-12
+
+// Every law of noise that a plan can have is drawn as the accountant has it: over all integers, above a threshold, and
+// as often above it. The chance of a false alarm is below 1e-9 a run. Draws of 95% of the parameter are noticed with a
+// chance of more than 1 - 1e-9: their statistics are beyond the bounds by more than seven of their standard deviations.
 func TestEveryLawOfNoiseIsDrawnAsItIsPriced(t *testing.T) {
 	streams := noise.NewStreams(noise.Key{1}, "laws")
 	for _, kind := range budget.Laws() {
@@ -66,36 +71,56 @@ func TestEveryLawOfNoiseIsDrawnAsItIsPriced(t *testing.T) {
 			if err := law.addTo(streams.Noise([]byte(kind), []byte(parameter.String()), 0), parameter, draws); err != nil {
 				t.Fatal(err)
 			}
-			if p := misfit(draws, outcomes, nil); p < 1e-10 {
+			if p := misfit(draws, outcomes, nil); p < leastChance {
 				t.Errorf("%s %s: draws as far from the law have a probability of %g", kind, parameter, p)
 			}
-			if p := misfit(draws, narrower, nil); p > 1e-10 {
+			if p := misfit(draws, narrower, nil); p > leastChance {
 				t.Errorf("%s %s: draws are taken for those of 95%% of the parameter (%g)", kind, parameter, p)
 			}
-			above := int64(math.Sqrt(budget.Mechanism{Kind: kind, Parameter: parameter}.Variance()))
+			above := int64(math.Sqrt(kind.ContinuousVariance(value)))
 			exceeding, err := law.exceeding(parameter, above)
 			if err != nil {
 				t.Fatal(err)
 			}
-			tail := drawsAbove(t, exceeding, streams, string(kind)+parameter.String())
-			if p := misfit(tail, outcomes, &above); p < 1e-10 {
+			tail, cells := drawsAbove(t, exceeding, streams, string(kind)+parameter.String())
+			if off := deviations(len(tail), cells, outcomes, above); math.Abs(off) > 7.5 {
+				t.Errorf("%s %s: more or fewer than expected are above %d, by %g standard deviations", kind, parameter, above, off)
+			}
+			if off := deviations(len(tail), cells, narrower, above); math.Abs(off) < 15 {
+				t.Errorf("%s %s: as many are above %d as with 95%% of the parameter (%g)", kind, parameter, above, off)
+			}
+			if p := misfit(tail, outcomes, &above); p < leastChance {
 				t.Errorf("%s %s above %d: draws as far from the law have a probability of %g", kind, parameter, above, p)
 			}
-			if p := misfit(tail, narrower, &above); p > 1e-10 {
+			if p := misfit(tail, narrower, &above); p > leastChance {
 				t.Errorf("%s %s above %d: draws are taken for those of 95%% of the parameter (%g)", kind, parameter, above, p)
 			}
 		}
 	}
 }
 
-// drawsAbove returns draws above a threshold.
-func drawsAbove(t *testing.T, e *noise.Exceeding, streams *noise.Streams, name string) (draws []int64) {
+// drawsAbove returns draws above a threshold, and of how many cells.
+func drawsAbove(t *testing.T, e *noise.Exceeding, streams *noise.Streams, name string) (draws []int64, cells float64) {
 	t.Helper()
 	for stretch := 0; len(draws) < drawsOfLaw; stretch++ {
 		bits := streams.Empty([]byte(name), nil, stretch)
 		if err := e.Draw(bits, func(_ uint64, x int64) { draws = append(draws, x) }); err != nil {
 			t.Fatal(err)
 		}
+		cells += float64(e.CellsPerStream())
 	}
-	return draws
+	return draws, cells
+}
+
+// deviations returns by how many standard deviations more cells are above a threshold than a law has there.
+func deviations(found int, cells float64, law budget.Outcomes, above int64) float64 {
+	all, beyond := 0.0, 0.0
+	for x := -int64(law.Size); x <= int64(law.Size); x++ {
+		w := law.Weight(math.Abs(float64(x)))
+		if all += w; x > above {
+			beyond += w
+		}
+	}
+	q := beyond / all
+	return (float64(found) - cells*q) / math.Sqrt(cells*q*(1-q))
 }

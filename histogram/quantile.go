@@ -4,6 +4,7 @@ package histogram
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"runtime"
@@ -65,10 +66,16 @@ type quantileDrawing struct {
 	ranges      []domain.Stratum
 }
 
-// checkDrawing returns an error for a measurement of quantiles that cannot be drawn.
+// errNotDrawn is the error for answers that are said to be drawn, and for which nothing draws.
+var errNotDrawn = errors.New("nothing draws what this measurement counts")
+
+// checkDrawing returns an error for a measurement whose answers are drawn and cannot be.
 func checkDrawing(r *spec.Release, m plan.Measurement) error {
-	if m.Query.Counted.Kind() != counted.KindQuantiles {
+	if !m.Query.Counted.Kind().Traits().Drawn {
 		return nil
+	}
+	if _, ok := m.Query.Counted.(counted.Quantiles); !ok {
+		return errNotDrawn
 	}
 	_, err := newQuantileDrawing(r, m)
 	return err

@@ -20,6 +20,6 @@ func (x *truths) Values(id string) (func(cell int) (values []float64, rows []int
 		for _, pair := range pairs.Cells[from:end] {
 			values = append(values, step*float64(l.First+int64(pair%points)))
 		}
-		return values, pairs.Counts[from:end]
+		return values, slices.Clone(pairs.Counts[from:end])
 	}, nil
 }

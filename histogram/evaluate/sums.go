@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
@@ -18,8 +19,12 @@ func (x *truths) Moments(sums, squares string) (func(cell int) statistic.Moments
 	}
 	return func(cell int) statistic.Moments {
 		s := scales(cell)
-		return statistic.Moments{Rows: x.Rows(cell), Sum: x.Part(sums, cell), Squares: x.Part(squares, cell),
+		m := statistic.Moments{Rows: x.Rows(cell), Sum: x.Part(sums, cell), Squares: math.NaN(),
 			Factor: s.factor, Centre: s.centre}
+		if squares != "" {
+			m.Squares = x.Part(squares, cell)
+		}
+		return m
 	}, nil
 }
 

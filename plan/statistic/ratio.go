@@ -2,6 +2,7 @@ package statistic
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -192,12 +193,14 @@ func termTruth(t plan.Term, x Exact) (func(cell int) float64, error) {
 	return func(cell int) float64 {
 		rows, sum := term(cell)
 		switch t.Kind {
+		case spec.Count:
+			return x.Unit() * rows
 		case spec.Sum:
 			return x.Unit() * sum
 		case spec.Mean:
 			return quotient(sum, rows)
 		}
-		return x.Unit() * rows
+		return math.NaN()
 	}, err
 }
 

@@ -162,7 +162,7 @@ func ProtectedSentence(l *language.Language, g report.Guarantee) string {
 func countedSentence(l *language.Language, g report.Guarantee) string {
 	return words.When(!g.ByRow(), words.Either(g.MaxRows > 1,
 		l.Text("Of each %s, at most %s are counted, chosen at random.", g.Protects, countedRows(l, g)),
-		l.Text("One row of each %s is counted, chosen at random.", g.Protects))+
+		l.Text("At most one row of each %s is counted, chosen at random.", g.Protects))+
 		words.When(g.WithoutID != "", " "+l.Text("Rows without an id were left out.")))
 }
 
