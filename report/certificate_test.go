@@ -181,7 +181,7 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 			"- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease ledger show lfs-panel`.",
 			"practice"},
 		report.Practice: {"- Cost: ε = 2 of privacy budget (not money)\n" +
-			"- Paid by: practice account lfs-panel, which has room for three releases like its first; this was debit 7, 2026-03-01.",
+			"- Paid by: practice account lfs-panel: debit 7, 2026-03-01. It opened with room for three releases like its first.",
 			"ledger show"},
 		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data, and its account is gone. A release would cost ε = 2 of privacy budget (not money).\n",
 			"debit 7, 2026-03-01"},
