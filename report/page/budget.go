@@ -14,9 +14,9 @@ func (r View) CostLine() string {
 	case report.Rehearsal:
 		return r.CostFacts()[0].Text
 	case report.Practice:
-		return l.Text("%s, by debit %d of practice account %s", r.costText(), paid.Number, paid.Account)
+		return l.Text("%s, by debit %d of practice account %s.", r.costText(), paid.Number, paid.Account)
 	}
-	return l.Text("%s, by debit %d of account %s", r.costText(), paid.Number, paid.Account)
+	return l.Text("%s, by debit %d of account %s.", r.costText(), paid.Number, paid.Account)
 }
 
 // costText says how much privacy budget a release asked for, and how much was charged if that is another amount.
