@@ -40,7 +40,7 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("two cells differ from %d on, want %d", s.CellsDifferFrom, want)
 	}
 	apart := fmt.Sprintf("at least %d apart", want)
-	box := fmt.Sprintf("less than %d apart: that may be noise. If they are at least that far apart, and you picked them beforehand, they differ, 95%% sure.",
+	box := fmt.Sprintf("less than %d apart: that may be noise. If you picked the two before you saw them, noise alone puts equal counts that far apart at most 5 times in 100.",
 		want)
 	if text := strings.Join(r.Misuse, " "); !strings.Contains(text, box) {
 		t.Errorf("the box does not say %q:\n%s", box, text)
@@ -51,7 +51,7 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 	page := pageOf(t, r)
 	for _, said := range []string{
 		fmt.Sprintf("; smallest real difference %d.", want),
-		"differ, 95% sure, if they are at least this far apart, even if their intervals overlap. Among many pairs, up to 5 in 100 equal ones are that far apart by chance.",
+		"differ if they are at least this far apart, even if their intervals overlap. Among many pairs, up to 5 in 100 with equal exact counts are that far apart by chance.",
 		fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
@@ -136,7 +136,7 @@ func TestValuesPutIntoACategoryAreABias(t *testing.T) {
 		"sex: {values: [female, male], unknown: {as: male}, null: drop}, age: {type: integer, range: [0, 5], null: {as: not stated}, levels: {half: {width: 3}}}",
 		"sexes: {by: [sex]}, halves: {by: [age.half]}")))
 	want := map[string]string{
-		"Unknown values of sex count as male":       "[sexes] that category too high, the others too low: not known: the spec pays for no count",
+		"Unknown values of sex count as male":       "[sexes] that category too high, the others too low: not known: no budget is set aside to count this",
 		"Missing values of age count as not stated": "[halves] the other categories too low: by at most the count of “not stated”, which has only missing values of age",
 	}
 	for _, b := range r.Bias {

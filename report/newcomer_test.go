@@ -23,14 +23,14 @@ var questions = []question{
 	{asks: "What was protected?", part: "", answers: []string{"Each person is protected: all rows with the same ",
 		"Each row of the data is protected, as one person"}},
 	{asks: "How well?", part: "",
-		answers: []string{"guess right at most ", "would guess right as good as always, as far as this promise goes,"}},
+		answers: []string{"after seeing all of it, at most ", "after seeing all of it, as good as always, as far as this promise goes"}},
 	{asks: "What is that as a formula?", part: "",
-		answers: []string{"Whether any one person is in the data or not changes the chance of any result at most",
-			"Replacing the data of any one person by any other changes the chance of any result at most"}},
+		answers: []string{"Adding or removing any one person changes the chance of any result by a factor of at most ",
+			"Replacing the data of any one person by any other changes the chance of any result by a factor of at most "}},
 	{asks: "How close are the numbers?", part: "", answers: []string{" of the exact count",
 		" of the exact sum of weights", "have a noisy count within ±"}},
 	{asks: "Is this cell different from that one?", part: "What not to do with these figures",
-		answers: []string{"less than twice the margin", "you picked them beforehand, they differ, "}},
+		answers: []string{"less than twice the margin", "noise alone puts equal counts that far apart "}},
 	{asks: "When may they be called different?", part: "How to read the figures",
 		answers: []string{"if their intervals do not touch; that is wrong with a chance of at most 10%"}},
 	{asks: "Which tables must not be used?", part: "What not to do with these figures",
@@ -40,11 +40,11 @@ var questions = []question{
 	{asks: "What did it cost?", part: "Cost", answers: []string{"- Cost: "}},
 	{asks: "What is left?", part: "Cost",
 		answers: []string{"The office sees what is left of it with `dprelease ledger show ",
-			"which has room for three releases like its first; this was debit ", "there is room for two more", "- Cost: nothing: "}},
+			"It opened with room for three releases like its first.", "It has room for two more releases like this one", "- Cost: nothing: "}},
 	{asks: "To whom was it charged?", part: "Cost",
 		answers: []string{"- Paid by: account ", "- Paid by: practice account ", "its account is gone"}},
 	{asks: "How can it be checked?", part: "How to check",
-		answers: []string{"- To check this page you need the whole folder that it came in: ask "}},
+		answers: []string{"- To check this page you need the whole folder that it came in"}},
 }
 
 // TestNewcomersFindTheirAnswers tests every kind of release.
@@ -124,8 +124,8 @@ func TestLargePromisesAreSaidPlainly(t *testing.T) {
 		{"{epsilon: 4, delta: 1e-3}",
 			[]string{"up to 56 times in 1000", "an extra chance of at most one in 1000 (δ = 0.001)"}, "every time"},
 		{"{epsilon: 7.3}", []string{"may come out every time with that person",
-			"would guess right at most 1481 times in 1482"}, "100%"},
-		{"{epsilon: 30}", []string{"would guess right as good as always, as far as this promise goes, after",
+			"after seeing all of it, at most 1481 times in 1482"}, "100%"},
+		{"{epsilon: 30}", []string{"after seeing all of it, as good as always, as far as this promise goes",
 			"This promise is weak."}, "100%"},
 	} {
 		said := strings.Join(page.View{Report: reportOf(t, specInput(report.Official, oneTable(c.budget)))}.Opening(), "\n")

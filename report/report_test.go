@@ -277,7 +277,7 @@ func TestHeadline(t *testing.T) {
 		want string
 	}{
 		{input(report.Official, nil),
-			"On average at least 19 in 20 of the 17 published numbers are within 4 of the exact count, before sampling and response error; many are closer, as the list of tables says."},
+			"On average at least 19 in 20 of the 17 published numbers are within 4 of the exact count, before sampling and response error; many are closer: see “Tables and their errors”."},
 		{noisyInput([]int64{1, 2, 3, 4, 5, 6}),
 			"On average at least 19 in 20 of the 6 published numbers are within 11 of the exact count, before sampling and response error."},
 		{specInput(report.Official, oneTable("{epsilon: 20}")),

@@ -213,8 +213,8 @@ func TestPagesOfTablesPutTogether(t *testing.T) {
 			continue
 		}
 		for _, want := range []string{"What the tables have in common is measured once",
-			"; with each table by itself and equal shares for all it would be " +
-				budget.DecimalNearest(in.Plan.Strategies[0].Alternatives[0].RMSE, 4)} {
+			"; it would be " + budget.DecimalNearest(in.Plan.Strategies[0].Alternatives[0].RMSE, 4) +
+				" with each table by itself and equal shares for all"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
@@ -276,7 +276,7 @@ func TestPagesOfSums(t *testing.T) {
 	// 2e^(−1/3)/(1 − e^(−1/3))² = 17.834, its root 4.223; as planned with the variance 2t² of
 	// continuous noise it is √18 = 4.243.
 	if s := r.Strategies[0]; s.Kind != "largest" ||
-		!strings.Contains(s.Text, "with each table by itself and equal shares for all it would be 4.243") {
+		!strings.Contains(s.Text, "it would be 4.243 with each table by itself and equal shares for all") {
 		t.Errorf("%+v", s)
 	}
 }
@@ -333,10 +333,11 @@ func TestLevelsThatDoNotAgree(t *testing.T) {
 		"  status: {by: [sex, status], budget: headline}\n",
 		"  tens: {by: [sex, age.tens]}\n  fifteens: {by: [sex, age.fifteens]}\n")
 	got := note(t, reportOf(t, specInput(report.Official, text)), "Tables agree with each other")
-	if !strings.HasPrefix(got, "The measured levels of age do not nest in each other. Counts by age can therefore differ between these tables: ") {
+	if !strings.HasPrefix(got, "All tables were made from the same noisy answers. ") ||
+		!strings.HasSuffix(got, "But counts by age can differ between these tables, because age was measured in groupings that do not fit inside one another: tens, fifteens.") {
 		t.Error(got)
 	}
-	if got := note(t, reportOf(t, levelsInput()), "Tables agree with each other"); strings.Contains(got, "do not nest") {
+	if got := note(t, reportOf(t, levelsInput()), "Tables agree with each other"); strings.Contains(got, "do not fit inside") {
 		t.Error(got)
 	}
 }
@@ -350,7 +351,7 @@ func TestChoicesAreExplained(t *testing.T) {
 	in.Plan = compiled.Of(in.Plan.Plan())
 	in.Receipt = receiptFor(in.Plan.Plan(), report.Official)
 	page := pageOf(t, reportOf(t, in))
-	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "Where another way has the smaller error, it was not decisive",
+	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "A way with a smaller error was not always taken",
 		"It cannot be measured by what the tables have in common (residuals): targets would be missed."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)

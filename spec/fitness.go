@@ -33,7 +33,7 @@ func (r *reader) readFit(n document.Node) {
 			}
 		case len(r.release.Fit) == 0:
 			r.AddProblem(class, document.Problem{Message: fmt.Sprintf("class %q takes the rest, and there is no other class",
-				document.Clip(name)), Expected: "a class with a bound before it, as precise: 5%"})
+				document.Clip(name)), Expected: "a class with a bound before it, such as precise: 5%"})
 			return
 		default:
 			rest = name

@@ -56,8 +56,8 @@ func aboutShape() *shape.Shape {
 	return shape.Object("title, population, period, contact and language",
 		shape.Field{Key: "title", Shape: shape.Category("a text").WithParams()},
 		shape.Field{Key: "population",
-			Shape: shape.Category("whom or what the figures are about, as residents aged 15 and over").WithParams()},
-		shape.Field{Key: "period", Shape: shape.Category("the time that the figures are about, as the first quarter of 2026").
+			Shape: shape.Category("whom or what the figures are about, such as residents aged 15 and over").WithParams()},
+		shape.Field{Key: "period", Shape: shape.Category("the time that the figures are about, such as the first quarter of 2026").
 			WithParams()},
 		shape.Field{Key: "contact", Shape: shape.Category("a text").WithParams()},
 		shape.Field{Key: "language", Shape: shape.Enum(strings.Join(language.Tags(), " or "), language.Tags()...)})
@@ -67,8 +67,8 @@ func privacyShape() *shape.Shape {
 	account := shape.Pattern("an account name of a–z, 0–9, dot, _ and -", `^`+dottedSyntax+`$`)
 	accounts := shape.List("at least one account", account, 1, 0)
 	return shape.Object("protects, neighbours, account",
-		shape.Field{Key: "protects", Shape: shape.Pattern("a noun, as person or trip", `^\S(.*\S)?$`),
-			Required: "the noun of what is protected, as person or trip", Fix: "protects: person"},
+		shape.Field{Key: "protects", Shape: shape.Pattern("a noun, such as person or trip", `^\S(.*\S)?$`),
+			Required: "the noun of what is protected, such as person or trip", Fix: "protects: person"},
 		shape.Field{Key: "neighbours", Shape: shape.Enum("add-remove or replace", string(AddRemove), string(Replace)),
 			Required: "add-remove (a unit is there or not) or replace (only what it says is protected, the number of units is public)",
 			Fix:      "neighbours: add-remove"},
@@ -79,7 +79,7 @@ func privacyShape() *shape.Shape {
 			Shape: shape.Enum("never: the noise key is kept in memory only, and a run that is cut off after its debit loses the release",
 				"never")},
 		shape.Field{Key: "total", Shape: shape.Boolean("true or false")},
-		shape.Field{Key: "within", Shape: shape.Text("an attribute, as block.state").NotBuilt("within")})
+		shape.Field{Key: "within", Shape: shape.Text("an attribute, such as block.state").NotBuilt("within")})
 }
 
 func budgetShape() *shape.Shape {
@@ -98,7 +98,7 @@ func budgetShape() *shape.Shape {
 
 // splitShape is the tree of a budget: its leaves are shares, absolute amounts or needed.
 func splitShape() *shape.Shape {
-	says := "a share as 3/10, 0.3 or 30%, an amount as {epsilon: 0.1} or {rho: 1/100}, or needed"
+	says := "a share such as 3/10, 0.3 or 30%, an amount such as {epsilon: 0.1} or {rho: 1/100}, or needed"
 	split := shape.Dictionary("leaves, each with its share", `^`+leafSyntax+`$`, nil).Named("split").
 		Nonempty("at least one leaf, such as {main: 100%}")
 	part := shape.Object(says,
@@ -115,13 +115,13 @@ func splitShape() *shape.Shape {
 }
 
 func impossibleShape() *shape.Shape {
-	return shape.List("a list of what no row is, such as [{where: {age.band: 0–15, status: employed}}]",
+	return shape.List("a list of what no row can be, such as [{where: {age.band: 0–15, status: employed}}]",
 		shape.Object("{table, where: {…}, rows}",
 			shape.Field{Key: "table", Shape: shape.Text("a table")},
 			shape.Field{Key: "where",
 				Shape:    whereShape("attributes and their categories, such as {age.band: 0–15, status: [employed, unemployed]}"),
 				Required: "attributes and their categories", Fix: "where: {age.band: 0–15, status: employed}"},
-			shape.Field{Key: "rows", Shape: shape.Enum("error or drop: what happens to a row that is so", rowsError, rowsDrop)}),
+			shape.Field{Key: "rows", Shape: shape.Enum("error or drop: what happens to an impossible row", rowsError, rowsDrop)}),
 		1, 0).WithMessage("at least one, such as {where: {age.band: 0–15, status: employed}}")
 }
 
@@ -149,7 +149,7 @@ func publishShape() *shape.Shape {
 		shape.Field{Key: "integers",
 			Shape: shape.Enum("consistent: the counts of a table are whole, none is negative, and tables agree on what they all show",
 				consistent)},
-		shape.Field{Key: "partition_by", Shape: shape.Text("an attribute, as block.state").NotBuilt("partition_by")})
+		shape.Field{Key: "partition_by", Shape: shape.Text("an attribute, such as block.state").NotBuilt("partition_by")})
 }
 
 // mostWays is the largest number of columns that a round measures together.
@@ -175,7 +175,7 @@ func syntheticShape() *shape.Shape {
 			shape.Field{Key: "by", Shape: shape.List("a list of at least two attributes, such as [region, age.band]",
 				shape.Text("an attribute, such as age or age.band"), leastColumns, 0)},
 			shape.Field{Key: "parent",
-				Shape: shape.Text("the table whose microdata have the one row that each of these rows belongs to")},
+				Shape: shape.Text("the table to whose microdata these rows belong, each to one row")},
 			shape.Field{Key: "size", Shape: shape.Pattern("a name for the number of rows of a parent row", `^`+columnSyntax+`$`),
 				Requires: "parent"},
 			shape.Field{Key: "files", Shape: shape.Whole("a whole number from 2 to 100", 2, mostFiles)})).

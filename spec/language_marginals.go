@@ -9,7 +9,7 @@ const MostAbove = 1_000_000_000_000
 
 func marginalsShape() *shape.Shape {
 	return shape.Dictionary("marginals by name", `^`+dottedSyntax+`$`, marginalShape()).
-		Nonempty("at least one marginal, as status: {by: [status]}")
+		Nonempty("at least one marginal, such as status: {by: [status]}")
 }
 
 func marginalShape() *shape.Shape {
@@ -50,18 +50,18 @@ func marginalShape() *shape.Shape {
 			shape.Field{Key: "confidence", Shape: shape.Number("a share from 50% to below 100%, such as 95%")},
 			shape.Field{Key: "of", Shape: shape.Enum("each-cell or all-cells", eachCell, allCells)})},
 	).
-		WithReplacements(whereHabits("`where: CONDITION` in the table, which leaves rows out of all its marginals; or a column of the condition, as adult: {from: age >= 18}, in by"))
+		WithReplacements(whereHabits("`where: CONDITION` in the table, which leaves rows out of all its marginals; or a column of the condition, such as adult: {from: age >= 18}, in by"))
 }
 
 // perUnitShape is the shape of bounds on the contribution of one unit to a table.
 func perUnitShape() *shape.Shape {
 	most := func(of string) *shape.Shape {
-		return shape.Whole(of+" of one unit at most, from 1 to 1000000", 1, mostOfAUnit)
+		return shape.Whole("the most "+of+", from 1 to 1000000", 1, mostOfAUnit)
 	}
 	return shape.Object("{groups: N, rows_per_group: N, total: N}, at least one of them",
-		shape.Field{Key: "groups", Shape: most("cells that hold rows")},
-		shape.Field{Key: "rows_per_group", Shape: most("rows in a cell")},
-		shape.Field{Key: "total", Shape: most("rows in all")},
+		shape.Field{Key: "groups", Shape: most("cells with rows of one unit")},
+		shape.Field{Key: "rows_per_group", Shape: most("rows of one unit in a cell")},
+		shape.Field{Key: "total", Shape: most("rows of one unit in all")},
 	).WithForms([]string{"groups"}, []string{"rows_per_group"}, []string{"total"}, []string{"groups", "rows_per_group"},
 		[]string{"groups", "total"}, []string{"rows_per_group", "total"}, []string{"groups", "rows_per_group", "total"}).
 		WithMessage("at least one of groups, rows_per_group, total")

@@ -14,17 +14,17 @@ import (
 // fromShape is a column of the source, named plainly or in backticks, or a column of a public table. Everything else is
 // an expression.
 func fromShape() *shape.Shape {
-	name := shape.OnText(`^`+plainSyntax+`$`, shape.Text("a column of the source, in backticks where it is no plain name"))
-	joined := shape.OnText(joinedName.String(), shape.Text("a column of a public table, as register.size"))
-	return shape.Choice(name.Then.Says+", or an expression as age >= 18", name, joined, shape.OnScalar(expressionShape()))
+	name := shape.OnText(`^`+plainSyntax+`$`, shape.Text("a column of the source, in backticks if it is not a plain name"))
+	joined := shape.OnText(joinedName.String(), shape.Text("a column of a public table, such as register.size"))
+	return shape.Choice(name.Then.Says+", or an expression such as age >= 18", name, joined, shape.OnScalar(expressionShape()))
 }
 
 func expressionShape() *shape.Shape {
-	return shape.Text("an expression, as age >= 18 or days(discharged - admitted)")
+	return shape.Text("an expression, such as age >= 18 or days(discharged - admitted)")
 }
 
 func predicateShape() *shape.Shape {
-	condition := shape.Text("a condition, as age >= 18: rows for which it is true are counted")
+	condition := shape.Text("a condition, such as age >= 18: rows for which it is true are counted")
 	return shape.Choice(condition.Says,
 		shape.OnMapping(shape.Object("{is: CONDITION, unknown: drop}",
 			shape.Field{Key: "is", Shape: condition, Required: "the condition", Fix: "is: age >= 18"},
@@ -47,7 +47,7 @@ func tablesShape() *shape.Shape {
 		shape.Field{Key: "join", Shape: joinShape()},
 		shape.Field{Key: "sample", Shape: sampleShape()},
 		shape.Field{Key: "columns", Shape: columnsShape(), Required: "the columns that marginals use"}).
-		WithReplacements(whereHabits("where: CONDITION, as where: age >= 18, which leaves out the rows for which it is not true"))
+		WithReplacements(whereHabits("where: CONDITION, such as where: age >= 18, which leaves out the rows for which it is not true"))
 	return shape.Dictionary("tables by name", `^`+columnSyntax+`$`, table).Nonempty("at least one table")
 }
 
@@ -166,7 +166,7 @@ func columnShape() *shape.Shape {
 			Shape: shape.Object("{suggest: 1%}: the part of the whole budget that buys a suggestion of bounds",
 				shape.Field{Key: "suggest", Shape: shape.Number("a share of the whole budget, such as 1%"),
 					Required: "the part of the whole budget", Fix: "suggest: 1%"}), Requires: "range"},
-		shape.Field{Key: "derived_from", Shape: shape.Text("an attribute of the table that decides the column, as age.band")},
+		shape.Field{Key: "derived_from", Shape: shape.Text("an attribute of the table that decides the column, such as age.band")},
 		shape.Field{Key: "title", Shape: titleShape(), Words: true},
 		shape.Field{Key: "measured_in", Shape: shape.Scalar("a text, such as EUR or hours a week", `\S`), Words: true, Requires: "range"},
 		shape.Field{Key: "labels", Shape: labelsShape(), Words: true},
@@ -203,7 +203,7 @@ func valuesShape() *shape.Shape {
 
 // boundShape is an end of a range: a number, a date or a timestamp.
 func boundShape() *shape.Shape {
-	return shape.NumberOr("a number, a date as 2024-01-31 or a timestamp as 2024-01-31T00:00:00",
+	return shape.NumberOr("a number, a date such as 2024-01-31 or a timestamp such as 2024-01-31T00:00:00",
 		`^(`+document.NumberSyntax+`|`+domain.DateSyntax+`|`+domain.TimeSyntax+`)$`)
 }
 
@@ -233,7 +233,7 @@ func gridShape() *shape.Shape {
 }
 
 func stepShape() *shape.Shape {
-	return shape.NumberOr("a number, or for timestamps a duration as 15 minutes", `^(`+document.NumberSyntax+`|`+
+	return shape.NumberOr("a number, or for timestamps a duration such as 15 minutes", `^(`+document.NumberSyntax+`|`+
 		domain.DurationSyntax+`)$`)
 }
 
@@ -241,7 +241,7 @@ func levelsShape() *shape.Shape {
 	says := "coarsenings by name, such as {band: {width: 10}}"
 	groups := shape.Dictionary("groups, each with the list of its categories", `^.+$`,
 		shape.List("a list of categories", shape.Category("a category"), 1, 0)).Nonempty("at least one group")
-	level := shape.Choice("{width: …}, {edges: […]} or groups as {young: [a, b], old: [c]}",
+	level := shape.Choice("{width: …}, {edges: […]} or groups such as {young: [a, b], old: [c]}",
 		shape.OnKey(shape.Object("{width: …} or {edges: […]}",
 			shape.Field{Key: "width", Shape: stepShape()},
 			shape.Field{Key: "edges", Shape: shape.List("the lower edges, such as [0, 16, 65]", boundShape(), 1, 0)},

@@ -207,18 +207,18 @@ var statForms = []statForm{
 	{key: "count", example: "count", word: true, read: func(statSource, statNodes, *Stat) {}},
 	{key: "units", example: "units", word: true, read: readUnits},
 	ofColumn("sum", "The sum of a column of numbers.", measurable(Sum, 1)),
-	ofColumn("mean", "Its mean.", measurable(Mean, 1)),
-	ofColumn("variance", "The mean square of the distance of its values from their mean.", measurable(Variance, 2)),
-	ofColumn("deviation", "The root of that.", measurable(Deviation, 2)),
-	ofColumn("cv", "The coefficient of variation: the root of the variance divided by the absolute value of the mean, so that 0.5 says that values differ from their mean by about half of it. It has no interval where the mean may be 0. The confidence is over all cells, those without an interval included: where the mean is only a few standard errors away from 0, fewer of the intervals that are shown hold the truth.",
+	ofColumn("mean", "The mean of a column of numbers.", measurable(Mean, 1)),
+	ofColumn("variance", "The variance of a column of numbers: the mean square of the distance of its values from their mean.", measurable(Variance, 2)),
+	ofColumn("deviation", "The standard deviation of a column of numbers: the square root of the variance.", measurable(Deviation, 2)),
+	ofColumn("cv", "The coefficient of variation of a column of numbers: the standard deviation divided by the absolute value of the mean, so that 0.5 says that values differ from their mean by about half of it. It has no interval where the mean may be 0. The confidence is over all cells, those without an interval included: where the mean is only a few standard errors away from 0, fewer of the intervals that are shown hold the truth.",
 		measurable(Variation, 2)),
-	ofColumn("median", "The value that half of the rows have or lie below.", readMedian),
+	ofColumn("median", "The median of a column: the value that half of the rows have or lie below.", readMedian),
 	{key: "quantiles", example: "{quantiles: x, at: [25%, 75%]}", value: shape.Text("a column"),
 		others: []shape.Field{{Key: "at", Shape: shape.List("shares in ascending order, such as [25%, 50%, 75%]",
 			shape.Number("a share above 0 and below 1, such as 25%"), 1, mostQuantiles), Required: "the shares, such as [25%, 50%, 75%]",
 			Fix: "at: [25%, 50%, 75%]"}},
 		means: map[string]shape.Meaning{
-			"quantiles": {States: "The same for the shares of `at`.", Example: "pay"},
+			"quantiles": {States: "The quantiles of a column, at the shares that `at` lists.", Example: "pay"},
 			"at":        {States: "The shares of the quantiles, ascending.", Example: "[10%, 50%, 90%]"},
 		}, read: readQuantiles},
 	{key: "distinct", example: "{distinct: x, per_unit: N}", value: shape.Text("a column"),
@@ -226,14 +226,14 @@ var statForms = []statForm{
 			Required: "the most values that one unit gives", Fix: "per_unit: 1"}},
 		means: map[string]shape.Meaning{
 			"distinct": {States: "How many values of a column occur.", Example: "rank"},
-			"per_unit": {States: "Of `distinct`: how many values one unit gives at most.", Example: "2"},
+			"per_unit": {States: "For `distinct`: how many different values of one unit are counted at most.", Example: "2"},
 		}, read: readDistinct},
 	{key: "share", example: "share, {share: {of: [a]}}", word: true, value: shape.Object(
 		"{of: [a]}: attributes of by that the cells of a total have in common; share alone is of the table's total",
 		shape.Field{Key: "of", Shape: shape.List("attributes of by, such as [region]", shape.Text("an attribute of by"), 1, 0),
 			Required: "the attributes that the cells of a total have in common", Fix: "of: [region]"}),
 		means: map[string]shape.Meaning{
-			"share": {States: "The count of a cell divided by the total of the cells that agree with it in the attributes of `of`. The word `share` alone is the share of the table's total. It costs nothing beyond the counts, and its interval takes into account the noise that both have in common.",
+			"share": {States: "The count of a cell divided by the total of the cells that agree with it in the attributes of `of`. The word `share` alone is the share of the table's total. It costs nothing beyond the counts, and its interval takes into account the noise that cell and total have in common.",
 				Example: "{of: [region]}"},
 			"share.of": {States: "Attributes of `by`: the shares of the cells that agree in them add up to 1, unless noise takes a count below 0 and its share is shown as 0.",
 				Example: "[region]"},
@@ -277,8 +277,8 @@ func statShape() *shape.Shape {
 // statMeanings says what the keys of statistics do, by their paths.
 func statMeanings() map[string]shape.Meaning {
 	all := map[string]shape.Meaning{"as": {States: "The name of the statistic in its columns. A ratio must have one.",
-		Default: "a name made of the column and the statistic, as pay_mean", Example: "rate"},
-		"title": {States: "What charts and tables call the statistic.", Default: "what it is, as mean of pay",
+		Default: "a name made of the column and the statistic, such as pay_mean", Example: "rate"},
+		"title": {States: "What charts and tables call the statistic.", Default: "a description such as mean of pay",
 			Example: "Average pay"}}
 	for _, form := range statForms {
 		maps.Copy(all, form.means)

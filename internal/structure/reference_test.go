@@ -23,7 +23,7 @@ const referenceHead = `# The spec language: every key
 
 Made from the JSON Schema of the language (` + "`dprelease schema`" + `), which also serves editors: every key of a spec, with what it takes, what holds without it,
 and an example. ` + "`NAME`" + ` stands for a name of your choice, ` + "`[]`" + ` for an entry of a list. Keys that are not here are refused. The [README](../README.md#the-spec-in-brief) has
-the language in brief, [spec.md](spec.md) what a reader does not guess, [errors.md](errors.md) what is refused and why.
+the language in brief, [spec.md](spec.md) explains what is not obvious, and [errors.md](errors.md) says what is refused and why.
 
 `
 
@@ -198,6 +198,9 @@ func (w *referenceWriter) key(key string, n node, required bool, needs any) {
 	if limits := w.limits(n); limits != "" {
 		fmt.Fprintf(&w.page, "- **Allowed:** %s\n", limits)
 	}
+	if later := unbuiltValues(n); later != nil && built == nil {
+		fmt.Fprintf(&w.page, "- **Not built in this version:** `%s`, which is refused by name\n", strings.Join(later, "`, `"))
+	}
 	switch {
 	case required:
 		w.page.WriteString("- **Default:** none, the key must be there\n")
@@ -269,6 +272,9 @@ func (w *referenceWriter) types(n node) []string {
 // limits returns the values that a schema allows beyond its type: its choices and its bounds.
 func (w *referenceWriter) limits(n node) string {
 	var out []string
+	if unbuilt.MatchString(n.text("title")) {
+		return ""
+	}
 	if all := n.texts("enum"); all != nil {
 		out = append(out, "`"+strings.Join(all, "`, `")+"`")
 	}
@@ -288,6 +294,20 @@ func (w *referenceWriter) limits(n node) string {
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+// unbuiltValues returns the choices of a schema that this version does not build.
+func unbuiltValues(n node) []string {
+	var out []string
+	if unbuilt.MatchString(n.text("title")) {
+		out = n.texts("enum")
+	}
+	for _, part := range []string{"then", "else"} {
+		if alternative := n.object(part); alternative != nil {
+			out = append(out, unbuiltValues(alternative)...)
+		}
+	}
+	return out
 }
 
 // contents lists the keys at the top.

@@ -90,7 +90,8 @@ func New(in Input) (*report.Report, error) {
 func statusText(l *language.Language, s report.Status) string {
 	switch s {
 	case report.Practice:
-		return l.Text("This is a trial run that nobody has approved. Do not pass it on, publish it, or use its numbers. It was made from the data that the spec names; a practice account paid. If the spec gives what you need, run it on an account of the office.")
+		return l.Text("This is a trial run that nobody has approved.") + " " + notes.PracticeWarning(l) + " " +
+			l.Text("They were made from the data that the spec names, and charged to a practice account. For a release, run the spec on an account of the office.")
 	case report.Rehearsal:
 		return l.Text("This was made from invented rows, drawn at random from the declared categories. It says nothing about anybody, and its figures mean nothing.")
 	}

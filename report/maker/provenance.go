@@ -59,7 +59,7 @@ func checksOf(r *report.Report) []string {
 	l := r.In()
 	checks := []string{
 		words.Either(r.Contact != "",
-			l.Text("To check this page you need the whole folder that it came in: ask the contact above."),
+			l.Text("To check this page you need the whole folder that it came in (contact: %s).", words.OneRow(r.Contact)),
 			l.Text("To check this page you need the whole folder that it came in: ask whoever gave you the page.")) + " " +
 			l.Text("`dprelease verify FOLDER` derives every file again from plan and measurements, without the confidential data, and adds up the privacy loss by other code. It is part of %s. Nobody outside can see that the noise was random, its key erased and the data true.",
 				r.Provenance.Software),
@@ -76,7 +76,7 @@ func checksOf(r *report.Report) []string {
 	case report.Rehearsal:
 		return checks
 	case report.Practice:
-		return append(checks, l.Text("Ask whoever made it to show debit %d of account %s in the ledger. Its hash is `%s`.",
+		return append(checks, l.Text("Ask whoever made this release to show debit %d of account %s in the ledger. Its hash is `%s`.",
 			paid.Number, paid.Account, paid.EntryHash))
 	}
 	return append(checks, l.Text("Ask the office to show debit %d of account %s in the ledger. Its hash is `%s`.",

@@ -100,8 +100,8 @@ func strategyText(l *language.Language, s report.Strategy, shared bool, ranged [
 			strings.Join(ranged, " "+l.Text("and")+" ")))
 	}
 	error := l.Number(words.Decimal(s.RMSE))
-	b.WriteString(" " + words.Either(ranged == nil, l.Text("Error of a cell: %s", error),
-		l.Text("Error of a cell, or of a sum that is asked for: %s", error)))
+	b.WriteString(" " + words.Either(ranged == nil, l.Text("The error of a cell is %s", error),
+		l.Text("The error of a cell, or of a sum that is asked for, is %s", error)))
 	letter := words.Either(s.Loss.Epsilon != "", "ε ", "ρ ")
 	if slices.ContainsFunc(s.Alternatives, func(other report.Alternative) bool { return other.BudgetNeeded != "" }) {
 		b.WriteString(", " + l.Text("for %s", s.Loss.In(l)))
@@ -110,10 +110,10 @@ func strategyText(l *language.Language, s report.Strategy, shared bool, ranged [
 		switch {
 		case other.Why != "":
 		case other.BudgetNeeded != "":
-			b.WriteString("; " + l.Text("%s %s would be needed for the same targets", otherWay(l, s, other),
-				letter+l.Number(other.BudgetNeeded)))
+			b.WriteString("; " + l.Text("%s would be needed for the same targets %s", letter+l.Number(other.BudgetNeeded),
+				otherWay(l, s, other)))
 		default:
-			b.WriteString("; " + l.Text("%s it would be %s", otherWay(l, s, other), l.Number(words.Decimal(other.RMSE))) +
+			b.WriteString("; " + l.Text("it would be %s %s", l.Number(words.Decimal(other.RMSE)), otherWay(l, s, other)) +
 				words.When(other.Charge != "", ", "+l.Text("for a charge of ρ %s", l.Number(other.Charge))))
 		}
 	}
@@ -190,9 +190,9 @@ func otherWay(l *language.Language, s report.Strategy, other report.Alternative)
 	case other.Kind == s.Kind:
 		return l.Text("with %s noise", noise)
 	case everywhere:
-		return l.Text("%s, and %s noise everywhere,", way, noise)
+		return l.Text("%s, and %s noise everywhere", way, noise)
 	}
-	return l.Text("%s, and %s noise,", way, noise)
+	return l.Text("%s, and %s noise", way, noise)
 }
 
 // sources says what a plan's tables are made from.

@@ -182,7 +182,7 @@ func headlineText(l *language.Language, a report.Accuracy, numbers, exactly stri
 	if a.Numbers == 1 {
 		s = headlineOfOne(l, a, numbers, exactly, m, sampled)
 	}
-	return words.Either(a.OneMargin, s, l.Text("%s; many are closer, as the %s says", s, l.Text(TableList))) + "." +
+	return words.Either(a.OneMargin, s, l.Text("%s; many are closer: see %s", s, l.Text(TableList))) + "." +
 		movedAfter(l, m)
 }
 

@@ -16,7 +16,7 @@ import (
 // PickedAfter says why pairs must be chosen beforehand: a pair of equal cells differs that much with a probability of
 // at most 1 − confidence, so among all pairs that one looks at, up to that share do, on average.
 func PickedAfter(l *language.Language, confidence float64) string {
-	return l.Text("Among many pairs, up to %s in 100 equal ones are that far apart by chance.",
+	return l.Text("Among many pairs, up to %s in 100 with equal exact counts are that far apart by chance.",
 		l.Number(words.InHundred(confidence)))
 }
 
@@ -24,16 +24,16 @@ func PickedAfter(l *language.Language, confidence float64) string {
 func comparisonWarning(r *report.Report) string {
 	l := r.In()
 	least, most := r.DifferenceRange()
-	sure := l.Number(words.Level(r.Accuracy.Confidence))
+	chance := l.Number(words.InHundred(r.Accuracy.Confidence))
 	unbiased := words.When(r.FittedSome(),
 		" "+l.Text("In tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones."))
 	switch {
 	case most > 0 && least == most:
-		return l.Text("Do not call two counts of a table different if they are less than %s apart: that may be noise. If they are at least that far apart, and you picked them beforehand, they differ, %s sure.",
-			budget.Group(most), sure) + unbiased
+		return l.Text("Do not call two counts of a table different if they are less than %s apart: that may be noise. If you picked the two before you saw them, noise alone puts equal counts that far apart at most %s times in 100.",
+			budget.Group(most), chance) + unbiased
 	case most > 0:
-		return l.Text("Do not call two counts of a table different if they are closer than the %s says (%s to %s, by table): that may be noise. If they are at least that far apart, and you picked them beforehand, they differ, %s sure.",
-			l.Text(DifferenceColumn), budget.Group(least), budget.Group(most), sure) + unbiased
+		return l.Text("Do not call two counts of a table different if they are closer than the %s says (%s to %s, by table): that may be noise. If you picked the two before you saw them, noise alone puts equal counts that far apart at most %s times in 100.",
+			l.Text(DifferenceColumn), budget.Group(least), budget.Group(most), chance) + unbiased
 	case r.Accuracy.Margin > 0 && !hasOneMargin(r):
 		return l.Text("Do not call two counts of a table different if they are less than twice its margin apart: that may be noise.") +
 			unbiased
@@ -83,15 +83,15 @@ func distanceRule(r *report.Report, least, most int64, chance string) string {
 	if least == most {
 		apart := budget.Group(most)
 		return words.Either(unbiased,
-			l.Text("Two cells of one table that you picked beforehand differ if their unbiased counts are at least %s apart; if their exact counts are equal, that happens with a chance of at most %s.", apart, chance),
-			l.Text("Two cells of one table that you picked beforehand differ if their published counts are at least %s apart; if their exact counts are equal, that happens with a chance of at most %s.", apart, chance)) +
+			l.Text("Two cells of one table that you picked beforehand differ if their unbiased counts are at least %s apart. Cells with equal exact counts are that far apart with a chance of at most %s.", apart, chance),
+			l.Text("Two cells of one table that you picked beforehand differ if their published counts are at least %s apart. Cells with equal exact counts are that far apart with a chance of at most %s.", apart, chance)) +
 			" " + l.Text("That distance is computed from the noise of both cells together, and usually less than twice the margin.")
 	}
 	column, from, to := l.Text(DifferenceColumn), budget.Group(least), budget.Group(most)
 	return words.Either(unbiased,
-		l.Text("Two cells of one table that you picked beforehand differ if their unbiased counts are at least as far apart as the %s says (%s to %s, by table); if their exact counts are equal, that happens with a chance of at most %s.",
+		l.Text("Two cells of one table that you picked beforehand differ if their unbiased counts are at least as far apart as the %s says (%s to %s, by table). Cells with equal exact counts are that far apart with a chance of at most %s.",
 			column, from, to, chance),
-		l.Text("Two cells of one table that you picked beforehand differ if their published counts are at least as far apart as the %s says (%s to %s, by table); if their exact counts are equal, that happens with a chance of at most %s.",
+		l.Text("Two cells of one table that you picked beforehand differ if their published counts are at least as far apart as the %s says (%s to %s, by table). Cells with equal exact counts are that far apart with a chance of at most %s.",
 			column, from, to, chance)) +
 		" " + l.Text("These distances are computed from the noise of both cells together, and usually less than twice the margin.")
 }

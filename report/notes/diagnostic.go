@@ -15,7 +15,7 @@ import (
 // This file uses the tables of what is left out to state the size of a bias.
 
 // notCounted is the size of a bias that the spec did not pay to estimate.
-var notCounted = language.Key("not known: the spec pays for no count")
+var notCounted = language.Key("not known: no budget is set aside to count this")
 
 // overBound is the diagnostic of rows beyond the bound of their unit. A condition on the number of rows bounds it, but
 // not the rows that policies leave out.

@@ -33,5 +33,5 @@ marginals: {pets: {by: [pet]}}
 	fmt.Printf("%.100s…\n", notes.FactorSentence(language.English, promise))
 	// Output:
 	// pure add-remove
-	// Whether any one household is in the data or not changes the chance of any result at most 2.72-fold (…
+	// Adding or removing any one household changes the chance of any result by a factor of at most 2.72 (e…
 }

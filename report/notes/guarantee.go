@@ -78,16 +78,16 @@ func FactorSentence(l *language.Language, g report.Guarantee) string {
 	factor, epsilon, extra := l.Number(g.Meaning.Factor), l.Number(g.Meaning.Epsilon), g.Meaning.Delta != "0"
 	switch {
 	case g.Replaced() && extra:
-		return l.Text("Replacing the data of any one %s by any other changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up), apart from an extra chance of at most %s.",
+		return l.Text("Replacing the data of any one %s by any other changes the chance of any result by a factor of at most %s (e^ε for ε = %s, rounded up), apart from an extra chance of at most %s.",
 			g.Protects, factor, epsilon, deltaText(l, g))
 	case g.Replaced():
-		return l.Text("Replacing the data of any one %s by any other changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up).",
+		return l.Text("Replacing the data of any one %s by any other changes the chance of any result by a factor of at most %s (e^ε for ε = %s, rounded up).",
 			g.Protects, factor, epsilon)
 	case extra:
-		return l.Text("Whether any one %s is in the data or not changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up), apart from an extra chance of at most %s.",
+		return l.Text("Adding or removing any one %s changes the chance of any result by a factor of at most %s (e^ε for ε = %s, rounded up), apart from an extra chance of at most %s.",
 			g.Protects, factor, epsilon, deltaText(l, g))
 	}
-	return l.Text("Whether any one %s is in the data or not changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up).",
+	return l.Text("Adding or removing any one %s changes the chance of any result by a factor of at most %s (e^ε for ε = %s, rounded up).",
 		g.Protects, factor, epsilon)
 }
 
@@ -112,15 +112,15 @@ func shownEpsilonDelta(g report.Guarantee) (epsilon, delta *big.Rat) {
 func GuessSentence(l *language.Language, g report.Guarantee) string {
 	right := l.Text("at most %s of the time", l.Percent(g.Meaning.Guess))
 	if g.Meaning.Guess >= 1 {
-		right = l.Text("as good as always, as far as this promise goes,")
+		right = l.Text("as good as always, as far as this promise goes")
 		if n := oddsOf(shownEpsilonDelta(g)).wrongOnce; n > 0 {
 			right = l.Text("at most %s times in %s", budget.Group(n-1), budget.Group(n))
 		}
 	}
 	return words.Either(g.Replaced(),
-		l.Text("Someone who knows everything about everybody else, and thinks it an even bet whether one %s has one set of values or another, would guess right %s after seeing this whole release; without it, 50%% of the time.",
+		l.Text("Imagine someone who knows everything about everybody else, and bets at even odds on whether one %s has one set of values or another. Without this release they guess right 50%% of the time; after seeing all of it, %s.",
 			g.Protects, right),
-		l.Text("Someone who knows everything about everybody else, and thinks it an even bet whether one %s is in the data, would guess right %s after seeing this whole release; without it, 50%% of the time.",
+		l.Text("Imagine someone who knows everything about everybody else, and bets at even odds on whether one %s is in the data. Without this release they guess right 50%% of the time; after seeing all of it, %s.",
 			g.Protects, right))
 }
 
@@ -128,7 +128,7 @@ func GuessSentence(l *language.Language, g report.Guarantee) string {
 // who is known to be in it.
 func knownSentence(l *language.Language, g report.Guarantee) string {
 	return words.When(!g.Replaced(),
-		l.Text("The promise is about whether a %s is in the data. If that is known, more can be learned about the values of the %[1]s; the certificate bounds how much.",
+		l.Text("The promise is about whether a %s is in the data. Someone who already knows this can learn more about that %[1]s's values; the certificate says how much at most.",
 			g.Protects))
 }
 
@@ -215,7 +215,7 @@ func WeakSentence(l *language.Language, g report.Guarantee) string {
 }
 
 func limitSentence(l *language.Language, g report.Guarantee) string {
-	s := l.Text("The promise covers this release; every other release from the same data adds to it. It does not hide what is true in general.")
+	s := l.Text("The promise covers this release; every other release from the same data adds to it. It does not hide what is true of the whole population.")
 	return s + words.When(g.Replaced(), " "+l.Text("The number of units in the data (each %s) is treated as public.",
 		g.Protects)+
 		words.When(g.Rows != nil, " "+l.Text("That is their number in all tables together; how many have rows in one of them is not public.")))

@@ -8,18 +8,24 @@ import (
 
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
+
+// PracticeWarning says what not to do with the figures of a practice release.
+func PracticeWarning(l *language.Language) string {
+	return l.Text("Do not publish these figures, pass them on, or use them: this is practice.")
+}
 
 // Misuse says what the figures must not be used for, the most important point first.
 func Misuse(r *report.Report) []string {
 	l := r.In()
 	some := report.PathsWhere(r.Tables, report.Table.SomeCells)
 	return words.NonEmpty(
-		words.When(r.Status == report.Practice,
-			l.Text("Do not use them outside the team that made them: this is practice.")),
+		words.When(r.Status == report.Practice, PracticeWarning(l)),
 		words.When(r.Status == report.Rehearsal,
-			l.Text("Do not use them for any statement about the world: the data were made up.")),
+			l.Text("Do not use these figures for any statement about the world: the data were made up.")),
 		tableWarning(r), cellWarning(r), comparisonWarning(r),
+		words.When(sumsAreTooHigh(r), l.Text("Do not add up the column %s: sums over it are too high. Add up %[1]s_unbiased.", r.CountName())),
 		l.Text("Do not try to learn anything about a single %s, nor link the figures with other data to do so.",
 			r.Guarantee.Protects),
 		smallNumberWarning(r),
@@ -53,7 +59,7 @@ func NotReading(r *report.Report) []string {
 	_, withheld, _ := figuresIn(r.Tables)
 	figures := words.NonEmpty(
 		l.Text("Do not compute a percentage or a rate over a small base without its margin: the base is noisy too."),
-		l.Text("Do not take a difference from exact figures published elsewhere for an error, and do not check exact figures by these."),
+		l.Text("Do not check exact figures published elsewhere against these: a difference from them is not a mistake."),
 		words.When(pluralsOf(l, kinds, isBiased) != nil,
 			l.Text("Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size.")),
 		words.When(withheld > 0,

@@ -87,10 +87,17 @@ func microdataSums(r *report.Report) string {
 			r.CountName(), l.FirstFew(counted)))
 }
 
+// sumsAreTooHigh reports whether sums over the published counts are too high: some are below zero and shown as 0, and
+// counts are not made to add up.
+func sumsAreTooHigh(r *report.Report) bool {
+	return anyCounting(r.Tables) && !r.FittedSome() &&
+		slices.ContainsFunc(r.Tables, func(t report.Table) bool { return !t.Aside && t.Cumulative == nil && t.ShownAsZero() > 0 })
+}
+
 // sumsNote says what to add up, and with which error.
 func sumsNote(r *report.Report, s string) report.Note {
 	l := r.In()
-	raised := l.Text("Because negative numbers are shown as 0, sums over %s are too high.", s)
+	raised := words.When(sumsAreTooHigh(r), l.Text("Because negative numbers are shown as 0, sums over %s are too high.", s))
 	switch {
 	case isAllFitted(r):
 		raised = l.Text("Making counts add up has moved %[1]s: a sum over it is no estimate with an error of its own.",
@@ -100,7 +107,7 @@ func sumsNote(r *report.Report, s string) report.Note {
 			s)
 	}
 	n := report.Note{Heading: l.Text("Add up the unbiased column"),
-		Text: raised + " " + l.Text("For sums, averages, differences and models use %[1]s_unbiased, with standard error %[1]s_noise_se.", s)}
+		Text: raised + words.When(raised != "", " ") + l.Text("For sums, averages, differences and models use %[1]s_unbiased, with standard error %[1]s_noise_se.", s)}
 	counting := report.TablesWhere(r.Tables, func(t report.Table) bool { return t.Cumulative == nil })
 	others := len(report.TablesWhere(counting, func(t report.Table) bool { return t.Statistics[0].Reconstructed() }))
 	alone := len(counting) - others
@@ -108,10 +115,10 @@ func sumsNote(r *report.Report, s string) report.Note {
 	case others == 0:
 		n.Text += " " + l.Text("Over n cells of one table the noise of a sum has standard error √n × %s_noise_se.", s)
 	case alone == 0:
-		n.Text += " " + l.Text("In tables made from several measurements the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which knows its error. It is at most the sum of the cells' %s_noise_se.", s)
+		n.Text += " " + l.Text("In tables made from several measurements the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which knows its error: at most the sum of the cells' %s_noise_se.", s)
 	default:
 		n.Text += " " + l.Text("Over n cells of a table measured by itself, the noise of a sum has standard error √n × %s_noise_se.", s) +
-			" " + l.Text("In tables made from several measurements, the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which knows its error. It is at most the sum of the cells' %s_noise_se.", s)
+			" " + l.Text("In tables made from several measurements, the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which knows its error: at most the sum of the cells' %s_noise_se.", s)
 	}
 	return n
 }
@@ -119,7 +126,7 @@ func sumsNote(r *report.Report, s string) report.Note {
 // agreementNotes say which tables add up to one another.
 func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []string) []report.Note {
 	l := r.In()
-	exactly := l.Text("whatever two of them both contain (the total, the counts of an attribute or of a level) is the same in both once cells are added up, apart from floating-point rounding")
+	agreeing := l.Text("What two of these tables both contain (the total, the counts of an attribute or of a level) is the same in both once cells are added up, apart from floating-point rounding.")
 	published := words.Either(r.FittedSome(),
 		" "+l.Text("That holds for %s_unbiased, and for %[1]s only in the tables named under “%[2]s”.", s,
 			l.Text(report.NoteOnAddingUp)),
@@ -155,19 +162,21 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 				separateText(r, s)}}
 	case len(sets) == 1 && len(alone) == 0:
 		all := words.Either(publicCells(r.Tables) > 0,
-			l.Text("All tables but those of public figures were made from the same noisy answers: %s.", exactly),
-			l.Text("All tables were made from the same noisy answers: %s.", exactly))
-		return []report.Note{{Heading: report.NoteAllAgree, Text: but + all + published}}
+			l.Text("All tables but those of public figures were made from the same noisy answers."),
+			l.Text("All tables were made from the same noisy answers."))
+		return []report.Note{{Heading: report.NoteAllAgree, Text: all + " " + agreeing + published + but}}
 	}
 	these := words.Either(len(sets) > 1,
-		l.Text("These tables were made from the same noisy answers: %s. Among those of one such set %s.",
-			strings.Join(sets, "; "+l.Text("likewise")+" "), exactly),
-		l.Text("These tables were made from the same noisy answers: %s. Among them %s.", sets[0], exactly))
-	notes := []report.Note{{Heading: report.NoteSomeAgree, Text: but + these + published}}
+		l.Text("The tables of each of these sets were made from the same noisy answers: %s.", strings.Join(sets, "; ")),
+		l.Text("These tables were made from the same noisy answers: %s.", sets[0]))
+	if len(sets) > 1 {
+		agreeing = l.Text("What two tables of one set both contain (the total, the counts of an attribute or of a level) is the same in both once cells are added up, apart from floating-point rounding.")
+	}
+	notes := []report.Note{{Heading: report.NoteSomeAgree, Text: these + " " + agreeing + published + but}}
 	if len(alone) > 0 {
 		separately := words.Either(len(alone) == 1,
-			l.Text("This table was measured separately, with noise of its own: %s.", l.FirstFew(alone)),
-			l.Text("These tables were measured separately, with noise of their own: %s.", l.FirstFew(alone)))
+			l.Text("The table %s was measured separately, with noise of its own.", l.FirstFew(alone)),
+			l.Text("The tables %s were measured separately, each with noise of its own.", l.FirstFew(alone)))
 		notes = append(notes, report.Note{Heading: report.NoteOthersDoNot, Text: separately + " " +
 			l.Text("A total taken from such a table differs from the same total elsewhere. Take a figure from the table that has it with the smallest error.")})
 	}
@@ -183,8 +192,8 @@ func inconsistencyText(r *report.Report, columns []string) string {
 		paths := report.PathsWhere(r.Tables, func(t report.Table) bool {
 			return slices.ContainsFunc(t.By, func(by string) bool { return plan.AttributeOf(by).Column == column })
 		})
-		sentences.WriteString(l.Text("The measured levels of %s do not nest in each other. Counts by %[1]s can therefore differ between these tables: %[2]s.",
-			column, l.FirstFew(paths)) + " ")
+		sentences.WriteString(" " + l.Text("But counts by %s can differ between these tables, because %[1]s was measured in groupings that do not fit inside one another: %[2]s.",
+			column, l.FirstFew(paths)))
 	}
 	return sentences.String()
 }
@@ -204,6 +213,6 @@ func exactCount(r *report.Report) string {
 	}
 	rows += words.When(r.Bounds.OfWeights(), l.Text(", each counting by its weight as that is bounded")) +
 		words.When(r.Bounds != nil && len(r.Bounds.Tables) > 0, l.Text(", in tables with bounds of their own no more than those"))
-	return l.Text("The margins are about the count after the rules of the spec: %s, with unknown and missing values refused, dropped or put into a category as the spec says%s. The margin does not cover what those rules leave out.",
+	return l.Text("The margins are about the count after the rules of the spec. These count %s, with unknown and missing values refused, dropped or put into a category as the spec says%s. The margin does not cover what they leave out.",
 		rows, beside)
 }

@@ -23,7 +23,7 @@ var (
 	ZeroColumn       = language.Key("column “could be zero”")
 	DifferenceColumn = language.Key("column “smallest real difference”")
 	ZeroSection      = language.Key("“Cells that could be zero”")
-	TableList        = language.Key("list of tables")
+	TableList        = language.Key("“Tables and their errors”")
 )
 
 // NotToUse begins the sentences of the box that name tables, in the translations too.

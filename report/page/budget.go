@@ -7,13 +7,30 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
+// CostLine says in one line what the release cost, and which debit of which account paid.
+func (r View) CostLine() string {
+	l, paid := r.In(), r.Budget.Receipt
+	switch r.Status {
+	case report.Rehearsal:
+		return r.CostFacts()[0].Text
+	case report.Practice:
+		return l.Text("%s, by debit %d of practice account %s.", r.costText(), paid.Number, paid.Account)
+	}
+	return l.Text("%s, by debit %d of account %s.", r.costText(), paid.Number, paid.Account)
+}
+
+// costText says how much privacy budget a release asked for, and how much was charged if that is another amount.
+func (r View) costText() string {
+	l := r.In()
+	asked, charged := r.Budget.Asked.In(l), r.Budget.Charged.In(l)
+	return words.Either(charged == asked, l.Text("%s of privacy budget (not money)", asked),
+		l.Text("%s, charged as %s of privacy budget (not money)", asked, charged))
+}
+
 // CostFacts say what the release cost, and who paid. A release contains the entry of its debit, which shows neither the
 // account's cap nor its remaining budget.
 func (r View) CostFacts() []report.Note {
-	l := r.In()
-	asked, charged := r.Budget.Asked.In(l), r.Budget.Charged.In(l)
-	cost := words.Either(charged == asked, l.Text("%s of privacy budget (not money)", asked),
-		l.Text("%s, charged as %s of privacy budget (not money)", asked, charged))
+	l, cost := r.In(), r.costText()
 	account, debit := r.Budget.Receipt.Account, l.Text("debit %d, %s", r.Budget.Receipt.Number, l.Date(r.Date))
 	switch r.Status {
 	case report.Rehearsal:
@@ -21,9 +38,9 @@ func (r View) CostFacts() []report.Note {
 			"nothing: a rehearsal reads no data, and its account is gone. A release would cost %s.", cost)}}
 	case report.Practice:
 		paid := words.Either(r.Budget.Receipt.Number == 1,
-			l.Text("practice account %s, which has room for three releases like the first one tried on it; this was %s. If this was that first one, there is room for two more.",
+			l.Text("practice account %s: %s. It has room for two more releases like this one, unless another was tried on it before.",
 				account, debit),
-			l.Text("practice account %s, which has room for three releases like its first; this was %s.", account, debit))
+			l.Text("practice account %s: %s. It opened with room for three releases like its first.", account, debit))
 		return []report.Note{{Heading: l.Text("Cost"), Text: cost}, {Heading: l.Text("Paid by"), Text: paid}}
 	}
 	return []report.Note{{Heading: l.Text("Cost"), Text: cost},

@@ -15,10 +15,9 @@ func (r View) ApartRule() string {
 		return ""
 	}
 	l := r.In()
-	sure := l.Number(words.Level(r.Accuracy.Confidence))
 	return words.Either(r.FittedSome(),
-		l.Text("Two cells of a table that you picked beforehand differ, %s sure, if their unbiased counts are at least this far apart, even if their intervals overlap.", sure),
-		l.Text("Two cells of a table that you picked beforehand differ, %s sure, if they are at least this far apart, even if their intervals overlap.", sure)) +
+		l.Text("Two cells of a table that you picked beforehand differ if their unbiased counts are at least this far apart, even if their intervals overlap."),
+		l.Text("Two cells of a table that you picked beforehand differ if they are at least this far apart, even if their intervals overlap.")) +
 		" " + notes.PickedAfter(l, r.Accuracy.Confidence) +
 		words.When(r.Uneven(), " "+l.Text("If cells have different errors, this is the largest distance of any two."))
 }

@@ -46,7 +46,7 @@ func (r View) HazardsInOrder() []report.Hazard {
 // WeighedText says who weighs hazards, "" if none has to be.
 func (r View) WeighedText() string {
 	return words.When(len(r.Certificate.Weighed()) > 0,
-		r.In().Text("Those who approve or read it weigh the first ones."))
+		r.In().Text("Those to be weighed come first: whoever approves or reads the release judges them."))
 }
 
 // WholeLoss names the row of the whole release by what differs between neighbours.

@@ -90,6 +90,7 @@ func patternOf(l *language.Language, texts []labelled) []pattern {
 		p.Letters = append(p.Letters, letter)
 		return letter
 	})
+	p.Text += " " + l.Text("The letters stand for these numbers:")
 	for i := range texts {
 		row := patternRow{Name: labels[i]}
 		for _, k := range differ {

@@ -26,7 +26,12 @@ func (r View) Columns() []report.Note {
 	return append(all,
 		report.Note{Heading: l.Text("Could be zero"), Text: l.Text("Cells whose interval reaches zero.")},
 		report.Note{Heading: l.Text("Margin"), Text: l.Text("Half the width of the widest interval.")},
-		report.Note{Heading: l.Text("Typical margin"), Text: l.Text("Half of the numbers above zero have a margin of at most this part of them. In the chart this is the dot; the bar around it runs from the best tenth to nine tenths.")})
+		report.Note{Heading: l.Text("Typical margin"), Text: l.Text("Half of the numbers above zero have a margin of at most this percentage of the number.")})
+}
+
+// TypicalInChart says how the chart shows the typical margin.
+func (r View) TypicalInChart() string {
+	return r.In().Text("In the chart the dot marks it; the bar around it runs from the best tenth of the numbers to nine tenths of them.")
 }
 
 // VerdictText says what the verdicts mean.
@@ -41,7 +46,7 @@ func (r View) VerdictText() string {
 		rule = l.Text("“%[1]s” if the standard error is more than half of an average cell, or one is “%[5]s”. Otherwise “%[2]s” if at most a tenth of the cells could be zero or are “%[5]s”, else “%[3]s” (“%[4]s” if cells cannot be added up).",
 			never, use, sums, large, last)
 	}
-	return rule + " " + l.Text("The average cell is the plan's if the spec expects a number of rows.")
+	return rule + " " + l.Text("The average cell comes from the plan if the spec expects a number of rows, otherwise from the noisy counts.")
 }
 
 // verdictText writes a verdict.

@@ -15,7 +15,7 @@ var ofColumns = map[string]shape.Meaning{
 		States: "The domain as a public CSV file with the columns code, label and, for each level, a parent. It becomes part of the plan.", Default: "the domain is declared another way", Example: "regions.csv", Page: "docs/spec.md#places"},
 	"tables.*.columns.*.map": {
 		States:  "A public GeoJSON file with a boundary for each code of the code book, for the maps of the report.",
-		Default: "no maps are drawn of it", Example: "areas.geojson", Page: "docs/spec.md#places"},
+		Default: "no maps are drawn of the column", Example: "areas.geojson", Page: "docs/spec.md#places"},
 	"tables.*.columns.*.range": {
 		States: "The domain as the smallest and the largest value, or one such pair for each category of another column. Values that are added up or ranked are brought to its ends.", Default: "the domain is declared another way", Example: "[0, 110]", Page: "docs/spec.md#numbers-not-only-counts"},
 	"tables.*.columns.*.grid": {States: "The domain as a box of degrees that is cut into equal cells.",
@@ -23,14 +23,14 @@ var ofColumns = map[string]shape.Meaning{
 		Example: "{lon: pu_lon, lat: pu_lat, box: [-87.95, 41.64, -87.52, 42.03], cells: [64, 64]}",
 		Page:    "docs/spec.md#places"},
 	"tables.*.columns.*.step": {
-		States:  "How far apart the values of a range are. What lies between is rounded, halves up.",
+		States:  "How far apart the values of a range are. Values between are rounded, halves up.",
 		Default: "1 for integers, a day for dates; decimals and timestamps have none, and so no finest level", Example: "0.5",
 		Page: "docs/spec.md#numbers-not-only-counts"},
 	"tables.*.columns.*.levels": {
 		States: "Coarsenings that marginals may use as `column.level`: bins of a range by width or edges, groups of categories, columns of the code book, or `quadtree` of a grid.", Default: "the finest level alone", Example: "{band: {edges: [0, 16, 65]}, ten: {width: 10}}", Page: "README.md#the-spec-in-brief"},
 	"tables.*.columns.*.unknown": {
-		States: "What happens to a value outside the domain: error stops the run before anything is spent, drop leaves the row out, {as: CATEGORY} counts it as one.", Default: "error", Example: "{as: inactive}", Page: "docs/spec.md#the-contract-of-a-table"},
-	"tables.*.columns.*.null": {States: "What happens to a null, in the same words.", Default: "error", Example: "drop",
+		States: "What happens to a value outside the domain: error stops the run before anything is spent, drop leaves the row out, {as: CATEGORY} counts it as that category.", Default: "error", Example: "{as: inactive}", Page: "docs/spec.md#the-contract-of-a-table"},
+	"tables.*.columns.*.null": {States: "What happens to a null: error stops the run before anything is spent, drop leaves the row out, {as: CATEGORY} counts it as that category.", Default: "error", Example: "drop",
 		Page: "docs/spec.md#the-contract-of-a-table"},
 	"tables.*.columns.*.bounds": {
 		States:  "Buys two noisy quantiles near the ends of the column, to choose a better range for the next release.",
@@ -39,10 +39,10 @@ var ofColumns = map[string]shape.Meaning{
 	"tables.*.columns.*.derived_from": {
 		States: "The attribute of the table that decides the column, which is then not read.", Default: "the column is read",
 		Example: "education_num.name", Page: "docs/spec.md#what-is-decided-and-what-cannot-be"},
-	"tables.*.columns.*.bounds.suggest": {States: "The part of the whole budget that pays for it. The split divides the rest.",
+	"tables.*.columns.*.bounds.suggest": {States: "The part of the whole budget that pays for the suggestion of bounds. The split divides the rest.",
 		Example: "1%", Page: "docs/spec.md#numbers-not-only-counts"},
 	"tables.*.columns.*.unknown.as": {
-		States:  "The category that such a value counts as. Beside a range it is one of its own, behind the others.",
+		States:  "The category that a value outside the domain counts as. If the column has a range, this is an extra category, listed after the others.",
 		Example: "other", Page: "docs/spec.md#the-contract-of-a-table"},
 	"tables.*.columns.*.null.as": {States: "The category that a null counts as, or for statistics the number.",
 		Example: "not known", Page: "docs/spec.md#numbers-not-only-counts"},
@@ -50,7 +50,7 @@ var ofColumns = map[string]shape.Meaning{
 	"tables.*.columns.*.values.integers": {States: "All whole numbers from the first to the second, both included.",
 		Example: "[0, 23]"},
 	"tables.*.columns.*.values.discover": {
-		States: "Nobody lists the categories: those appear that enough units have, by a selection that is paid for with a part of δ.", Example: "{max_length: 40}", Page: "docs/spec.md#groups-that-nobody-listed"},
+		States: "Nobody lists the categories. A selection, paid for with a part of δ, finds those that enough units have, and only these appear.", Example: "{max_length: 40}", Page: "docs/spec.md#groups-that-nobody-listed"},
 	"tables.*.columns.*.values.discover.max_length": {
 		States: "The most characters of a value that can be a category. Others are unknown.", Example: "40",
 		Page: "docs/spec.md#groups-that-nobody-listed"},
@@ -77,7 +77,7 @@ var ofColumns = map[string]shape.Meaning{
 		Page: "README.md#the-spec-in-brief"},
 
 	"tables.*.columns.*.title": {States: "What charts, tables and messages call the column. No text for people changes the plan.",
-		Default: "its name", Example: "Hours worked", Page: titlesPage},
+		Default: "the name of the column", Example: "Hours worked", Page: titlesPage},
 	"tables.*.columns.*.measured_in": {States: "The unit of the column's values, as charts and tables write it.",
 		Default: "no unit is written", Example: "hours a week", Page: titlesPage},
 	"tables.*.columns.*.labels": {

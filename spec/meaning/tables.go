@@ -35,10 +35,10 @@ var ofTables = map[string]shape.Meaning{
 
 	"tables.*.weight": {
 		States: "A column that says how many each row stands for. All counts, sums, means, ratios and quantiles are then weighted.", Default: "every row counts once", Example: "{from: weight, range: [0, 25], step: 0.5, kind: design}", Page: "docs/spec.md#numbers-not-only-counts"},
-	"tables.*.weight.from": {States: "The column of the source.", Example: "weight",
+	"tables.*.weight.from": {States: "The column of the source that holds the weights.", Example: "weight",
 		Page: "docs/spec.md#numbers-not-only-counts"},
 	"tables.*.weight.range": {
-		States:  "The least and the largest weight. What lies beyond is brought to the end. The largest decides the noise.",
+		States:  "The least and the largest weight. A weight beyond them is brought to the nearer one. The largest decides the noise.",
 		Example: "[0, 25]", Page: "docs/spec.md#numbers-not-only-counts"},
 	"tables.*.weight.step": {States: "The step to which weights are rounded.", Example: "0.5",
 		Page: "docs/spec.md#numbers-not-only-counts"},
@@ -48,17 +48,17 @@ var ofTables = map[string]shape.Meaning{
 		Page: "docs/spec.md#numbers-not-only-counts"},
 
 	"tables.*.expect": {
-		States: "What complete files hold, of rows that count. It is checked before anything is spent; a failure does not tell the number.", Default: "nothing is asked of the files beyond their columns", Example: "{rows: [40000, 60000], every: [region]}", Page: "docs/spec.md#the-contract-of-a-table"},
+		States: "What the files must hold to be complete; only rows that count are considered. It is checked before anything is spent, and a failure does not say the number.", Default: "nothing is asked of the files beyond their columns", Example: "{rows: [40000, 60000], every: [region]}", Page: "docs/spec.md#the-contract-of-a-table"},
 	"tables.*.expect.rows": {
-		States:  "The least and the most rows of all files together. The plan also sets the noise against the middle of it.",
+		States:  "The least and the most rows of all files together. The plan also judges the noise against the middle of this range.",
 		Default: "any number", Example: "[40000, 60000]", Page: "docs/plan.md#what-the-tables-will-be-good-for"},
 	"tables.*.expect.every": {States: "Attributes each of whose declared codes must occur in some row.",
-		Default: "none need",
+		Default: "no code has to occur",
 		Example: "[region, age.band]", Page: "docs/spec.md#the-contract-of-a-table"},
 	"tables.*.where": {States: "The condition under which a row counts. It is public.", Default: "all rows count",
 		Example: "country == 'de' and admitted >= 2025-01-01",
 		Page:    "docs/spec.md#columns-that-are-made-of-others-and-rows-that-count"},
-	"tables.*.where.is": {States: "The condition, where something is said of unknown values beside it.",
+	"tables.*.where.is": {States: "The condition under which a row counts, if `unknown` stands beside it.",
 		Example: "age >= 18", Page: "docs/spec.md#columns-that-are-made-of-others-and-rows-that-count"},
 	"tables.*.where.unknown": {States: "What happens to a row with a value that the condition cannot read.",
 		Default: "error",
@@ -67,20 +67,20 @@ var ofTables = map[string]shape.Meaning{
 	"tables.*.join": {States: "Public tables in which columns are looked up, by names of your choice.",
 		Default: "none", Example: "{register: {csv: register.csv, on: ent_id, public: true}}",
 		Page: "docs/spec.md#columns-of-a-public-table"},
-	"tables.*.join.*.csv": {States: "The CSV file, beside the spec. It becomes part of the plan, and so public.",
-		Default: "the table is of a format that is not read", Example: "register.csv",
+	"tables.*.join.*.csv": {States: "A CSV file with the public table, beside the spec. It becomes part of the plan, and so public.",
+		Default: "the table is Parquet or Arrow", Example: "register.csv",
 		Page: "docs/spec.md#columns-of-a-public-table"},
-	"tables.*.join.*.parquet": {States: "A public table in Parquet.", Default: "the table is CSV",
+	"tables.*.join.*.parquet": {States: "A Parquet file with the public table.", Default: "the table is CSV or Arrow",
 		Example: "register.parquet"},
-	"tables.*.join.*.arrow": {States: "A public table in Arrow.", Default: "the table is CSV", Example: "register.arrow"},
-	"tables.*.join.*.delimiter": {States: "The character between the fields of the file.", Default: "a comma",
+	"tables.*.join.*.arrow": {States: "An Arrow file with the public table.", Default: "the table is CSV or Parquet", Example: "register.arrow"},
+	"tables.*.join.*.delimiter": {States: "The character between the fields of the CSV file.", Default: "a comma",
 		Example: "\";\"", Page: "docs/files.md"},
-	"tables.*.join.*.nulls": {States: "Texts that mean null in the file.", Default: "the empty text alone",
+	"tables.*.join.*.nulls": {States: "Texts that mean null in the CSV file.", Default: "the empty text alone",
 		Example: "[\"\", NA]", Page: "docs/files.md"},
 	"tables.*.join.*.on": {States: "The key: a column, or several, that both tables call by the same name.",
 		Example: "ent_id", Page: "docs/spec.md#columns-of-a-public-table"},
 	"tables.*.join.*.public": {
-		States:  "That every row of the table may be known to anybody. The promise rests on it, so it must be said.",
+		States:  "Says that every row of the public table may be known to anybody. The promise rests on it, so it must be said.",
 		Example: "true", Page: "docs/spec.md#columns-of-a-public-table"},
 
 	"tables.*.sample": {
