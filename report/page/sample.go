@@ -24,7 +24,7 @@ func (r View) errorsOf() string {
 // release.
 func (r View) AttributeLoss() string {
 	l, g := r.In(), r.Guarantee
-	return l.Text("Each row bounds what somebody who knows everything else about a %s can learn about one attribute: the loss if only that value changes. The last row is for the whole %[1]s.",
+	return l.Text("Each row bounds how much one attribute of a %s can change what is published: the loss if only that value changes, and everything else about this %[1]s and all others is known. The last row is for the whole %[1]s.",
 		g.Protects) +
 		words.Either(g.Sample != "", " "+l.Text("All are as if everyone were drawn for the sample."),
 			words.When(g.Neighbours == "add-remove",
