@@ -431,9 +431,10 @@ func (a *app) notePayment(ctx context.Context, p *compiled.Compiled, o release.O
 	}
 }
 
-// printWarnings prints what an approver should know.
+// printWarnings prints what an approver should know, but for what every spec with `expect` would repeat: the page of the
+// plan, which is approved, says that.
 func (a *app) printWarnings(p *compiled.Compiled) {
-	for _, w := range describe.Warnings(language.English, p.Plan()) {
+	for _, w := range describe.BriefWarnings(language.English, p.Plan()) {
 		a.say("Warning: %s.", w)
 	}
 }
