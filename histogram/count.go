@@ -121,8 +121,8 @@ func wellFormed(p *plan.Plan, all []plan.Measurement, counts []answer.Answer) bo
 	}
 	for i, m := range all {
 		a := counts[i]
-		formed := publicationOf(m).isWellFormed
-		if formed == nil || !formed(m, a) || !a.Bounded() || i >= len(p.Measurements) && !a.AllAtLeast(0) {
+		legal := m.Check(p.Release().Table(m.Query.Table)) == nil
+		if !legal || !publicationOf(m).isWellFormed(m, a) || !a.Bounded() || i >= len(p.Measurements) && !a.AllAtLeast(0) {
 			return false
 		}
 	}

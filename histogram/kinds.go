@@ -7,11 +7,10 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// This file lists how the core handles each kind of what is counted and each kind of selection.
+// This file lists how the core publishes each kind of selection, and what is drawn in place of getting noise.
 
 // publication is how answers are published: the form that exact answers must have, because what is drawn and how many
 // figures are released rely on it, and how the answers get their noise.
@@ -20,29 +19,24 @@ type publication struct {
 	answer       func(x *opened, ctx context.Context, a exactAnswer) (measured.Measured, error)
 }
 
-// publications lists how answers are published, by what is counted and by selection. Pairs that are not legal
-// ([plan.Measurement.Check]) have none.
-var publications = [counted.Kinds][selection.Kinds]publication{
-	counted.KindRows: {
-		selection.KindAll:    {isDense, (*opened).noisyAnswer},
-		selection.KindAbove:  {isSparse, (*opened).sparseAnswer},
-		selection.KindTop:    {isScored, (*opened).topCells},
-		selection.KindGroups: {isGrouped, (*opened).selectedGroups},
-	},
-	counted.KindValues: {
-		selection.KindAll:   {isDense, (*opened).noisyAnswer},
-		selection.KindAbove: {isSparse, (*opened).sparseAnswer},
-		selection.KindTop:   {isScored, (*opened).topCells},
-	},
-	counted.KindQuantiles:  {selection.KindAll: {isRanked, (*opened).drawQuantiles}},
-	counted.KindBins:       {selection.KindAll: {isDense, (*opened).noisyAnswer}},
-	counted.KindDistinct:   {selection.KindAll: {isDense, (*opened).noisyAnswer}},
-	counted.KindDiagnostic: {selection.KindAll: {isDense, (*opened).noisyAnswer}},
+// withNoise lists how answers that get noise are published, by selection. Whatever is counted, noise is added to integers.
+var withNoise = [selection.Kinds]publication{
+	selection.KindAll:    {isDense, (*opened).noisyAnswer},
+	selection.KindAbove:  {isSparse, (*opened).sparseAnswer},
+	selection.KindTop:    {isScored, (*opened).topCells},
+	selection.KindGroups: {isGrouped, (*opened).selectedGroups},
 }
 
-// publicationOf returns how the answers to a measurement are published. It has no functions if the pair is not legal.
+// drawnAnswers is how answers are published that are drawn by a mechanism of their own.
+var drawnAnswers = publication{isRanked, (*opened).drawQuantiles}
+
+// publicationOf returns how the answers to a measurement are published. The measurement must be legal
+// ([plan.Measurement.Check]).
 func publicationOf(m plan.Measurement) publication {
-	return publications[m.Query.Counted.Kind()][m.Selection.Kind()]
+	if m.Query.Counted.Kind().Traits().Drawn {
+		return drawnAnswers
+	}
+	return withNoise[m.Selection.Kind()]
 }
 
 // isDense reports whether an answer has a count for every cell.

@@ -499,18 +499,48 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestEveryLawOfNoiseIsJudged fails if the loss of a law of noise is not known here: verification would then go by the
-// planner's accountant alone.
+// TestEveryLawOfNoiseIsJudged compares the δ of two measurements of every law of noise with the sum over the law's own
+// outcomes that defines it. A law whose loss is not known here is refused; verification would then go by the planner's
+// accountant alone.
 func TestEveryLawOfNoiseIsJudged(t *testing.T) {
 	for _, kind := range budget.Laws() {
-		m, err := kind.MechanismFor(big.NewInt(2), big.NewInt(4), big.NewRat(1, 8))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Delta([]budget.Mechanism{m, m}, 1); err != nil {
-			t.Errorf("%s: %v", kind, err)
+		for _, cost := range []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 8)} {
+			m, err := kind.MechanismFor(big.NewInt(2), big.NewInt(4), cost)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, epsilon := range []float64{0, 0.25, 1} {
+				got, err := Delta([]budget.Mechanism{m, m}, epsilon)
+				if err != nil {
+					t.Errorf("%s: %v", kind, err)
+					continue
+				}
+				if want := deltaOfTwo(m, 2, epsilon); !near(got.Delta, want, 1e-6) && math.Abs(got.Delta-want) > 1e-9 {
+					t.Errorf("%s at cost %s: δ(%g) = %g, by its outcomes %g", kind, cost, epsilon, got.Delta, want)
+				}
+			}
 		}
 	}
+}
+
+// deltaOfTwo returns the δ at ε of two independent draws of noise against both shifted, by its definition.
+func deltaOfTwo(m budget.Mechanism, shift int, epsilon float64) (delta float64) {
+	parameter, _ := m.Parameter.Float64()
+	o := m.Kind.Outcomes(parameter)
+	most := int(o.Size) + shift
+	sum := 0.0
+	for x := -most; x <= most; x++ {
+		sum += o.Weight(math.Abs(float64(x)))
+	}
+	mass := func(x int) float64 { return o.Weight(math.Abs(float64(x))) / sum }
+	factor := math.Exp(epsilon)
+	for x := -most; x <= most+shift; x++ {
+		p, q := mass(x-shift), mass(x)
+		for y := -most; y <= most+shift; y++ {
+			delta += max(0, p*mass(y-shift)-factor*q*mass(y))
+		}
+	}
+	return delta
 }
 
 func TestRefusals(t *testing.T) {

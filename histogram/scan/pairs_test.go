@@ -1050,6 +1050,9 @@ func TestOnlyLegalPairsAreCounted(t *testing.T) {
 	ranges := plan.Factor{Attribute: "age", Basis: plan.Ranges, Method: "haar-laplace"}
 	accepted, refused := 0, 0
 	for k := range counted.Kind(counted.Kinds) {
+		if shapesOf(k) == nil {
+			t.Fatalf("nothing of kind %d is asked for", k)
+		}
 		for _, s := range []selection.Selection{selection.All{}, selection.Above{Threshold: 3},
 			selection.Top{Of: 1, Sensitivity: 9}, selection.Groups{Columns: []string{"word"}, Groups: 2}} {
 			for _, what := range shapesOf(k) {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"go/types"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -66,5 +69,35 @@ func TestNoKindIsTestedForOutsideTheRegistries(t *testing.T) {
 			t.Errorf("%s: a test of a kind (%s): put what it decides into the package's array by kind, or into the kind's own file",
 				read.fset.Position(found.at.Pos()), found.kind)
 		}
+	}
+}
+
+// TestEveryKindIsLookedFor fails where a kind of what is counted or given out is not among the kinds whose tests are
+// counted: it could be tested for anywhere.
+func TestEveryKindIsLookedFor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the whole module")
+	}
+	read, err := whole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, s := range read.sources {
+		if s.path != "plan/counted" && s.path != "plan/selection" {
+			continue
+		}
+		for _, name := range s.pkg.Scope().Names() {
+			constant, isConstant := s.pkg.Scope().Lookup(name).(*types.Const)
+			if own, named := strings.CutPrefix(name, "Kind"); isConstant && named && own != "s" {
+				found++
+				if !slices.ContainsFunc(kinds, func(k kind) bool { return slices.Contains(k.types, own) }) {
+					t.Errorf("%s: tests of %s are not looked for: add its types to the list of kinds", s.path, constant.Name())
+				}
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d kinds were found", found)
 	}
 }
