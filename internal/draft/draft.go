@@ -175,9 +175,17 @@ func firstTableColumn(fields []field, lists codeLists) string {
 // draftColumn proposes a column's entry: its domain if a code list has it, else its type if the file states one, with
 // the domain left to a person.
 func draftColumn(f field, list *codeList) string {
-	if identifies(f.Name) != notID {
+	switch identifies(f.Name) {
+	case surelyID:
 		return fmt.Sprintf("      # %s looks like an id: not a column to count by\n", commentText(f.Name))
+	case perhapsID:
+		return "      # decide: the next column may be an id, and then no column to count by: delete it if so\n" + draftedColumn(f, list)
 	}
+	return draftedColumn(f, list)
+}
+
+// draftedColumn proposes the entry of a column that is no id.
+func draftedColumn(f field, list *codeList) string {
 	from := ""
 	if f.column != f.Name {
 		from = "from: " + sourceName(f.Name) + ", "

@@ -14,7 +14,7 @@ type identity int
 
 const (
 	notID     identity = iota
-	perhapsID          // not a column to count by, but a person must say whether it is the id of the units
+	perhapsID          // a person must say whether it is
 	surelyID
 )
 
@@ -31,7 +31,7 @@ var (
 	wordBreak = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 	wordParts = regexp.MustCompile(`[\p{L}\p{M}]+`)
 	sureName  = regexp.MustCompile(`(^|_)` + idPart + `$|^(id|uuid|guid)_|(^|_)` + unitPart + `_?(` + idPart + `|` + numberPart + `)$`)
-	likeName  = regexp.MustCompile(`(^|_)` + numberPart + `$|(nummer|kennung|kennziffer)$|^` + unitPart + `$|(^|_)` + unitPart + `_?code$`)
+	likeName  = regexp.MustCompile(`(^|_)(no|nr|number)$|(nummer|kennung|kennziffer)$|^` + unitPart + `$|(^|_)` + unitPart + `_?code$`)
 )
 
 // identifies judges a column by its name: "person_id", "Person no", "customerNumber", "pid" and "Kundennummer" are ids,
