@@ -361,9 +361,9 @@ func (a *app) rehearseCommand() *cobra.Command {
 	a.specFlags(c)
 	a.dataFlag(c)
 	a.memoryFlag(c)
-	c.Flags().Int64Var(&rows, "rows", 0, "number of made-up rows, drawn uniformly from the declared domains; without it, "+
-		"the middle of expect: {rows: …} but at most 1 000 000, or 10 000 of a table that has none")
-	c.Flags().Lookup("rows").DefValue = "from expect"
+	c.Flags().Int64Var(&rows, "rows", 0, "number of made-up rows of each table, drawn uniformly from the declared domains; "+
+		"without this flag, a table that expects a range of rows has at most 1000000, and any other 10000")
+	c.Flags().Lookup("rows").DefValue = "the middle of expect"
 	return c
 }
 

@@ -72,13 +72,13 @@ func joinNames(names []string) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(InList(name))
+		b.WriteString(quoteListed(name))
 	}
 	return b.String()
 }
 
-// InList returns a name as a list separated by commas shows it, and as YAML reads it: in quotes if it has a comma.
-func InList(name string) string {
+// quoteListed returns a name as a list separated by commas shows it, and as YAML reads it: in quotes if it has a comma.
+func quoteListed(name string) string {
 	if strings.Contains(name, ",") {
 		return strconv.Quote(name)
 	}
