@@ -12,7 +12,7 @@ import (
 
 func TestMarkdownEscapesHostileTexts(t *testing.T) {
 	text := string(page.Markdown(hostileReport(t,
-		"</b> <script>x</script> | a || b [x](y) *em* _em_ a_b ~~~ ```\n# heading\n\n| c | d |\n```")))
+		"</b> <script>x</script> | a || b [x](y) *em* _em_ a_b ~~~ ```\n# heading\n\n| c | d |\n``` R&D &lt;b&#62; &&#x2a;")))
 	written, spec, found := strings.Cut(text, "\n````yaml\n")
 	if !found || strings.Count(spec, "\n````\n") != 1 {
 		t.Error("the spec ends its own fence")
@@ -21,6 +21,9 @@ func TestMarkdownEscapesHostileTexts(t *testing.T) {
 		if strings.Contains(written, markup) {
 			t.Errorf("the text holds %q", markup)
 		}
+	}
+	if !strings.Contains(written, "R&D &amp;lt;b&amp;#62; &&amp;#x2a;") {
+		t.Error("an ampersand does not stand where it stands for itself, or starts a character reference")
 	}
 	parts := regexp.MustCompile(`(^|[^\\])\|`)
 	columns := 0

@@ -121,6 +121,25 @@ func TestWhatIfPageKnowsEveryLaw(t *testing.T) {
 	}
 }
 
+// TestWhatIfPageRoundsAsThePlan fails if a threshold is not ten times the margin beside it, as on the plan's page and in
+// the report.
+func TestWhatIfPageRoundsAsThePlan(t *testing.T) {
+	forecast, page := whatIfPage(t, whatIfSpec)
+	rows := regexp.MustCompile(`margin">±(\d+)</td><td class="n">±\d+</td><td class="n tenth">(\d+)<`).FindAllStringSubmatch(
+		page, -1)
+	if len(rows) != len(forecast.Tables) {
+		t.Fatalf("%d rows of %d tables", len(rows), len(forecast.Tables))
+	}
+	for _, row := range rows {
+		if row[2] != row[1]+"0" {
+			t.Errorf("a margin of ±%s, and good to 10%% from %s", row[1], row[2])
+		}
+	}
+	if !strings.Contains(page, "group(10 * whole(r.margin))") {
+		t.Error("the script has another rule for the threshold")
+	}
+}
+
 func TestWhatIfPageEscapes(t *testing.T) {
 	_, page := whatIfPage(t,
 		strings.Replace(whatIfSpec, `"A survey"`, `"</title></script><img src=x onerror=alert(1)><!--"`, 1))

@@ -268,7 +268,7 @@ func (r *reader) readAs(c *Column, n document.Node) Policy {
 	code, fit := c.Domain.CodeOfText(name)
 	if fit != domain.Fits || categories[code].Code != name {
 		p := domain.NoCategory(r.Findings, n, c.Name, categories)
-		p.Expected += "; a new one is added to the column's categories first"
+		p.Expected += "; to use a new category, add it to the column's categories first"
 		r.AddProblem(n, p)
 	}
 	return Policy{Action: As, Category: code}

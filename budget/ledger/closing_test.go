@@ -471,8 +471,8 @@ func TestJoint(t *testing.T) {
 			t.Errorf("ε %s at δ %s; want %v rounded up", at.Epsilon, at.Delta, bound.Value)
 		}
 	}
-	assertSays(t, errors.New(j.String()), "One joint plan of the 2 releases debited would have cost ε ≤ "+j.At[0].Epsilon+
-		" at δ = 1e-6", "never a balance")
+	assertSays(t, errors.New(j.String()), "Planned together, these releases would have cost at most ε = "+j.At[0].Epsilon+
+		" at δ = 1e-6", "the account adds up the cost of each")
 	fine, _ := rat(j.At[0].Epsilon).Float64()
 	a.postings[0].charge.Cost.Delta = rat("1e-7") // of a selection
 	reserved := a.jointPlan()

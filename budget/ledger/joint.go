@@ -133,12 +133,12 @@ func (j JointPlan) String() string {
 	}
 	var at []string
 	for _, e := range j.At {
-		at = append(at, fmt.Sprintf("ε ≤ %s at δ = %s", e.Epsilon, e.Delta))
+		at = append(at, fmt.Sprintf("ε = %s at δ = %s", e.Epsilon, e.Delta))
 	}
 	bound := ""
 	if j.Summed {
 		bound = " These are of the sum of ρ, as there are too many different mechanisms to compose: a looser bound than what a report says of its own release."
 	}
-	return fmt.Sprintf("One joint plan of the %s debited would have cost %s.%s That is never a balance: what was chosen after seeing results is summed.",
-		budget.Plural(j.Releases, "release"), strings.Join(at, ", and "), bound)
+	return fmt.Sprintf("Planned together, these releases would have cost at most %s.%s This is for information: the account adds up the cost of each.",
+		strings.Join(at, ", and "), bound)
 }

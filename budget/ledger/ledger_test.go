@@ -465,8 +465,6 @@ date         state       cost      plan           release
 What is reserved counts against the cap until its release is finished (run it again) or cancelled.
 What is debited is spent; its release is not finished: run it again, and it resumes at no further cost.
 
-What one joint plan would have cost is not known: of 1 release debited, 1 came without a list of mechanisms, as a secret sample does: what they cost is said of all units, and their mechanisms lose it for those that are drawn.
-
 As of entry 6 of the ledger, head ` + s.Head + `.
 This ledger has no witness: a rollback of its file to an older copy cannot be detected.
 Keep the entry number and the head above elsewhere, in the minutes for instance: an older copy ends before that entry.

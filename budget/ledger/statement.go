@@ -206,7 +206,7 @@ func (s Statement) String() string {
 	b.WriteString("\n")
 	s.writeReleases(&b)
 	s.writeStanding(&b)
-	if s.Joint != nil {
+	if s.Joint != nil && s.Joint.Releases > 1 {
 		fmt.Fprintf(&b, "\n%s\n", s.Joint)
 	}
 	if s.Comparisons > 0 {

@@ -35,7 +35,9 @@ are public, so you write them yourself where the draft says "# decide:".
 
 With --codes, domains are drafted from public documents: a DDI Codebook (.xml), a
 CSV file with columns variable, code and label, or a CSV file of one variable, named
-after it, with columns code and label.`,
+after it, with columns code and label. A DDI Codebook marks the codes that stand for
+a missing value, and these are left out. A CSV file cannot mark them: delete such
+lines, or delete their codes from the draft.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			text, err := draft.Spec(c.Context(), args[0], codes)
@@ -340,6 +342,9 @@ func (a *app) rehearseCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if !c.Flags().Changed("rows") {
+				rows = release.AsExpected
+			}
 			a.printWarnings(p)
 			place, err := release.Rehearse(c.Context(), p, rows, options)
 			if err != nil {
@@ -347,7 +352,7 @@ func (a *app) rehearseCommand() *cobra.Command {
 			}
 			a.outcome.Path = place
 			a.say("REHEARSAL, MADE-UP DATA: %s from %s. No data was read and nothing spent.", contentsText(p, ""),
-				budget.Plural(rows, "made-up row"))
+				madeUpText(p, rows))
 			a.say("The report as it will look: %s", filepath.Join(place, "report.html"))
 			return nil
 		},
@@ -356,8 +361,30 @@ func (a *app) rehearseCommand() *cobra.Command {
 	a.specFlags(c)
 	a.dataFlag(c)
 	a.memoryFlag(c)
-	c.Flags().Int64Var(&rows, "rows", 10000, "number of made-up rows, drawn uniformly from the declared domains")
+	c.Flags().Int64Var(&rows, "rows", 0, "number of made-up rows of each table, drawn uniformly from the declared domains; "+
+		"without this flag, a table that expects a range of rows has at most 1000000, and any other 10000")
+	c.Flags().Lookup("rows").DefValue = "the middle of expect"
 	return c
+}
+
+// madeUpText says how many rows a rehearsal made up, of each table if they differ.
+func madeUpText(p *compiled.Compiled, rows int64) string {
+	var of []string
+	counts := map[int64]bool{}
+	for _, t := range p.Release().Tables {
+		isChild := func(s spec.Synthetic) bool { return s.Table == t.Name && s.Parent != "" }
+		if !slices.ContainsFunc(p.Release().Synthetic, isChild) {
+			n := release.MadeUpRows(t, rows)
+			counts[n] = true
+			of = append(of, budget.Plural(n, "made-up row")+" of "+t.Name)
+		}
+	}
+	for n := range counts {
+		if len(counts) == 1 {
+			return budget.Plural(n, "made-up row")
+		}
+	}
+	return strings.Join(of, " and ")
 }
 
 // planSpec reads and plans the spec that a command names.
@@ -404,9 +431,10 @@ func (a *app) notePayment(ctx context.Context, p *compiled.Compiled, o release.O
 	}
 }
 
-// printWarnings prints what an approver should know.
+// printWarnings prints what an approver should know, but for what every spec with `expect` would repeat: the page of the
+// plan, which is approved, says that.
 func (a *app) printWarnings(p *compiled.Compiled) {
-	for _, w := range describe.Warnings(language.English, p.Plan()) {
+	for _, w := range describe.BriefWarnings(language.English, p.Plan()) {
 		a.say("Warning: %s.", w)
 	}
 }

@@ -76,7 +76,8 @@ func runPage(t *testing.T, dir, text string) {
 	for _, b := range block.FindAllStringSubmatch(text, -1) {
 		language, body := b[1], b[2]
 		if name := fileBlock.FindStringSubmatch(body); name != nil && (language == "yaml" || language == "csv") {
-			if err := os.WriteFile(filepath.Join(dir, name[1]), []byte(body), 0o644); err != nil {
+			// Without its name, so that lines have the numbers that they have in the file that people copy.
+			if err := os.WriteFile(filepath.Join(dir, name[1]), []byte(strings.TrimPrefix(body, name[0])), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

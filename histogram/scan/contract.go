@@ -120,7 +120,7 @@ func (b breach) sentence() string {
 		what = "the id of a unit is null"
 		remedy = "correct the data: every row says which unit it belongs to; or leave such rows out, in the spec by unit: {id: " + b.Column + ", null: drop, …}"
 	case kindRows:
-		what, remedy = "the number of rows that count is not in the range of `expect: {rows: …}`",
+		what, remedy = "after rows were left out, the number of rows is outside `expect: {rows: …}`",
 			"complete the files, or correct the rule"
 	case kindNone:
 		what, remedy = "every row is left out, by a policy (unknown: drop, null: drop), `impossible`, a null id or a missing parent row: nothing would be counted", "correct the data or the spec"

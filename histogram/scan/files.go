@@ -63,8 +63,21 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 // MadeUp counts rows drawn uniformly from the declared domains, each a unit of its own. It is for a rehearsal, reads
 // no file and checks no expectation.
 type MadeUp struct {
-	Rows    int64 // of each table; the rows of a parent table determine how many a child table has
-	Options Options
+	Rows       int64 // of each table; the rows of a parent table determine how many a child table has
+	AsExpected bool  // but a table with a range of expected rows has the middle of it, or a million if that is less
+	Options    Options
+}
+
+// mostExpected bounds the made-up rows that a table has because they are expected: more teach nothing, and take long.
+const mostExpected = 1_000_000
+
+// RowsOf returns how many rows of a table are made up, unless it is a child table.
+func (f MadeUp) RowsOf(t *spec.Table) int64 {
+	if !f.AsExpected || t.Expect == nil || t.Expect.Rows == nil {
+		return f.Rows
+	}
+	within := *t.Expect.Rows
+	return min(within.Least+(within.Most-within.Least)/2, mostExpected)
 }
 
 // Count answers questions about made-up rows. Its errors are *[memory.Error] and those of ctx.
@@ -84,11 +97,11 @@ func (f MadeUp) Count(ctx context.Context, q histogram.Questions, s *noise.RowSt
 	found := func(table *spec.Table) (*spec.Table, error) { return discoverMadeUp(table, q.Plan.Measurements), nil }
 	counts, err := countFound(q, f.Options.workerCount(), found, func(t *tally) error {
 		if t.link != nil {
-			if err := t.link.makeUp(f.Rows, s.MadeUp(t.link.parent.table.Name+".linked"), left); err != nil {
+			if err := t.link.makeUp(f.RowsOf(t.link.parent.table), s.MadeUp(t.link.parent.table.Name+".linked"), left); err != nil {
 				return err
 			}
 		}
-		return t.makeUp(ctx, f.Rows, s.MadeUp(t.table.Name), left)
+		return t.makeUp(ctx, f.RowsOf(t.table), s.MadeUp(t.table.Name), left)
 	})
 	return answer.New(counts, true, stamp), err
 }

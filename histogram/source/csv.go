@@ -93,7 +93,7 @@ func (f *csvFile) findColumns(columns []Column) error {
 	var missing *Error
 	if errors.As(err, &missing) && missing.Kind == Missing {
 		// The first line may be data where a header was left out: it is not shown.
-		missing.Message, missing.Detail = "the first line, which must name the columns, names no such column"+
+		missing.Message, missing.Detail = "the file has no column of that name"+
 			f.spellingHint(missing.Column)+f.otherDelimiter, missing.Message
 	}
 	if err != nil {
@@ -121,7 +121,7 @@ func (f *csvFile) spellingHint(column string) string {
 	plain := strings.NewReplacer(" ", "", "_", "", "-", "", ".", "")
 	for _, name := range f.header {
 		if strings.EqualFold(plain.Replace(name), plain.Replace(column)) {
-			return "; one differs from it in capitals, blanks or signs alone: write the name as the file has it, in from: or in the unit's id:"
+			return "; one differs from it only in capitals, blanks or signs: write it as the file has it, in `from:` or the unit's `id:`"
 		}
 	}
 	return ""

@@ -43,5 +43,5 @@ func Example() {
 	fmt.Println(err.(*source.Error).Message)
 	// Output:
 	// 2 ["f" "m"] ["40" (null)]
-	// the first line, which must name the columns, names no such column
+	// the file has no column of that name
 }

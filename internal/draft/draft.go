@@ -42,6 +42,7 @@ func Spec(ctx context.Context, path string, codes []string) (string, error) {
 #   dates        {type: date, range: [2026-01-01, 2026-12-31], levels: {month: {width: month}}}
 # A value outside its domain, or a null, stops the release before anything is spent;
 # unknown: drop or unknown: {as: CATEGORY}, and the same for null:, let it pass.
+# Write a value or a name with a comma, a colon or a # in quotes: values: ["Washington, D.C.", Boston]
 version: 1
 release: %[2]s
 about: {title: "", population: ""}   # decide: what a reader is told
@@ -49,18 +50,19 @@ privacy:
   protects: person         # decide: whom the guarantee is for, as reports will call them
   neighbours: add-remove   # decide: add-remove, or replace if the number of units is public
   # account: NAME          # decide: the ledger account that pays; without one this is practice
-budget: {epsilon: 1}       # decide: {epsilon: …}, {rho: …} or {epsilon: …, delta: …}
+budget: {rho: 1/50}        # decide: {rho: …}, {epsilon: …} or {epsilon: …, delta: …}, as the account has it
 tables:
-  rows:
+  %[8]s:
     source: {%[3]s: %[4]s%[5]s}
 %[6]s    columns:             # decide: delete the columns that no table needs
-`, filepath.Base(path), name, d.Format, quoteYAML(path), draftDialect(d), draftUnit(fields), originText(d, codes))
+`, filepath.Base(path), name, d.Format, quoteYAML(path), draftDialect(d), draftUnit(fields), originText(d, codes),
+		quoteYAML(draftTable(path)))
 	for _, f := range fields {
 		b.WriteString(draftColumn(f, lists.forColumn(f.Name)))
 	}
 	fmt.Fprintf(b, `marginals:
   first: {by: [%s]}   # decide: which tables; the more of them, the less budget for each
-`, firstTableColumn(fields, lists).column)
+`, firstTableColumn(fields, lists))
 	return b.String(), nil
 }
 
@@ -125,39 +127,65 @@ func draftName(path string) string {
 	return name
 }
 
-var looksLikeID = regexp.MustCompile(`(?i)(^|[_. -])(id|uuid|key|nr|number)$`)
-
-// draftUnit proposes the privacy unit: the first column whose name looks like an id.
-func draftUnit(fields []field) string {
-	for _, f := range fields {
-		if looksLikeID.MatchString(f.Name) {
-			return fmt.Sprintf("    unit: {id: %s, max_rows: 1}   # decide: which rows belong to one unit, and how many of them count\n", quoteYAML(f.Name))
-		}
+// draftTable names the table after the file, and rows if that is no name.
+func draftTable(path string) string {
+	base, _, _ := strings.Cut(filepath.Base(path), ".")
+	if name := columnName(base); base != "" && !strings.HasPrefix(name, "_") && name != unnamed {
+		return name
 	}
-	return "    unit: row   # decide: each row is a unit; or {id: COLUMN, max_rows: N} where a unit has several\n"
+	return "rows"
 }
 
-// firstTableColumn returns the first column that is not an id, among those with a code list if there are any.
-func firstTableColumn(fields []field, lists codeLists) field {
+// draftUnit proposes the privacy unit: the first column whose name is that of an id. The file may have an id of another
+// name, so without one the unit is left to a person.
+func draftUnit(fields []field) string {
+	var likely []string
 	for _, f := range fields {
-		if l := lists.forColumn(f.Name); l != nil && len(l.codes) > 0 && !looksLikeID.MatchString(f.Name) {
-			return f
+		switch identifies(f.Name) {
+		case surelyID:
+			return fmt.Sprintf("    unit: {id: %s, max_rows: 1}   # decide: which rows belong to one unit, and how many of them count; "+
+				"the column is named as in the file\n", quoteYAML(f.Name))
+		case perhapsID:
+			likely = append(likely, commentText(f.Name))
+		}
+	}
+	remark := ""
+	if likely != nil {
+		remark = "; this may be an id: " + strings.Join(likely, ", ")
+	}
+	return "    unit: []   # decide: {id: COLUMN, max_rows: N}, or row if each row is another unit" + remark + "\n"
+}
+
+// firstTableColumn returns the first column that is not an id, among those with a code list if there are any; "" if all
+// are ids.
+func firstTableColumn(fields []field, lists codeLists) string {
+	for _, f := range fields {
+		if l := lists.forColumn(f.Name); l != nil && len(l.codes) > 0 && identifies(f.Name) == notID {
+			return quoteYAML(f.column)
 		}
 	}
 	for _, f := range fields {
-		if !looksLikeID.MatchString(f.Name) {
-			return f
+		if identifies(f.Name) == notID {
+			return quoteYAML(f.column)
 		}
 	}
-	return fields[0]
+	return ""
 }
 
 // draftColumn proposes a column's entry: its domain if a code list has it, else its type if the file states one, with
 // the domain left to a person.
 func draftColumn(f field, list *codeList) string {
-	if looksLikeID.MatchString(f.Name) {
+	switch identifies(f.Name) {
+	case surelyID:
 		return fmt.Sprintf("      # %s looks like an id: not a column to count by\n", commentText(f.Name))
+	case perhapsID:
+		return "      # decide: the next column may be an id, and then no column to count by: delete it if so\n" + draftedColumn(f, list)
 	}
+	return draftedColumn(f, list)
+}
+
+// draftedColumn proposes the entry of a column that is no id.
+func draftedColumn(f field, list *codeList) string {
 	from := ""
 	if f.column != f.Name {
 		from = "from: " + sourceName(f.Name) + ", "
@@ -181,12 +209,15 @@ func draftColumn(f field, list *codeList) string {
 	return fmt.Sprintf("      %s: "+entry+"\n", quoteYAML(f.column), from)
 }
 
+// unnamed is the name of a column whose own has no letter and no digit.
+const unnamed = "column"
+
 // columnName makes a name that a spec accepts from the name of a column.
 func columnName(name string) string {
 	clean := strings.Trim(regexp.MustCompile(`[^\p{L}\p{M}\p{N}_]+`).ReplaceAllString(norm.NFC.String(name), "_"), "_")
 	switch first, _ := utf8.DecodeRuneInString(clean); {
 	case clean == "":
-		return "column"
+		return unnamed
 	case first != '_' && !unicode.IsLetter(first):
 		return "_" + clean
 	}

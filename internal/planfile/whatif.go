@@ -38,7 +38,14 @@ func WhatIfPage(ctx context.Context, s Spec, out, file string) (*compiled.Compil
 	if err != nil {
 		return nil, "", err
 	}
-	page, err := page.WhatIf(p)
+	var place []string
+	switch {
+	case file != "":
+		place = []string{file}
+	case filepath.Clean(out) != ".":
+		place = []string{"--out", out}
+	}
+	page, err := page.WhatIf(p, place...)
 	if err != nil {
 		return nil, "", err
 	}

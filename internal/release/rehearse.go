@@ -15,13 +15,33 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // rehearsalSuffix marks the folder of a rehearsal.
 const rehearsalSuffix = ".rehearsal"
 
+// AsExpected, in place of a number of made-up rows, makes as many of each table as its `expect` says, by
+// [scan.MadeUp], and usualRows where it says nothing.
+const AsExpected = -1
+
+const usualRows = 10_000
+
+// MadeUpRows returns how many rows a rehearsal makes of a table, unless the rows of a parent table determine that. rows
+// is as in [Rehearse].
+func MadeUpRows(t *spec.Table, rows int64) int64 { return madeUp(rows).RowsOf(t) }
+
+// madeUp returns the counter of made-up rows. rows is as in [Rehearse].
+func madeUp(rows int64) scan.MadeUp {
+	if rows == AsExpected {
+		return scan.MadeUp{Rows: usualRows, AsExpected: true}
+	}
+	return scan.MadeUp{Rows: rows}
+}
+
 // Rehearse takes made-up rows, drawn uniformly from the declared domains, through all steps. It reads no data and
-// charges no account, and every file says REHEARSAL. It replaces an earlier rehearsal in out/NAME.rehearsal.
+// charges no account, and every file says REHEARSAL. It replaces an earlier rehearsal in out/NAME.rehearsal. rows is how
+// many each table has, or AsExpected.
 func Rehearse(ctx context.Context, p *compiled.Compiled, rows int64, o Options) (string, error) {
 	place := filepath.Join(o.Out, p.Name+rehearsalSuffix)
 	if err := checkRehearsalPlace(place); err != nil {
@@ -62,7 +82,9 @@ func Rehearse(ctx context.Context, p *compiled.Compiled, rows int64, o Options) 
 // measureMadeUp measures made-up rows with the receipt of a rehearsal.
 func measureMadeUp(ctx context.Context, p *compiled.Compiled, rows int64, streams *noise.Streams,
 	opt scan.Options) (*measured.Sealed, error) {
-	exact, err := histogram.Count(ctx, p, scan.MadeUp{Rows: rows, Options: opt}, streams)
+	counter := madeUp(rows)
+	counter.Options = opt
+	exact, err := histogram.Count(ctx, p, counter, streams)
 	if err != nil {
 		return nil, err
 	}

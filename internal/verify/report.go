@@ -111,7 +111,7 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		v.out.Unchecked = append(v.out.Unchecked,
 			fmt.Sprintf("that it was published by a build of %s from the modules that %s lists: this program was built from others", v.manifest.Software, published.BillFile))
 	}
-	return fmt.Sprintf("%s made again", budget.Plural(int64(len(names)), "file")), nil
+	return fmt.Sprintf("%s and %s made again", budget.Plural(int64(len(names)-1), "file"), published.ManifestFile), nil
 }
 
 // uncheckable lists what nobody can find out from the folder, whatever its checks say.
@@ -193,6 +193,6 @@ func (v *verifier) notEstablished() []string {
 	}
 	return []string{
 		"who measured it: nobody has signed the folder, so whoever wrote it may have made the measurements up",
-		"whether it was paid for: the entry of the debit is of this plan, and nothing says that it is of these measurements; ask the office for the signed folder and " + key + ", or for an export of its ledger (--ledger-export)",
+		"whether it was paid for: the debit matches this plan, but nothing proves that it belongs to these measurements; ask the office for the signed folder and " + key + ", or for an export of its ledger (--ledger-export)",
 	}
 }

@@ -106,7 +106,7 @@ func SizeText(rows float64) string {
 }
 
 // SpreadText says what a plan cannot know of a verdict.
-const SpreadText = "The verdict is the one that the report gives where rows are spread evenly over the cells. How they are spread no plan knows: of a table that is good or usable the report says “add up first” (“large cells only” where cells cannot be added up) where more than a tenth of the cells could be zero, and where the plan says “do not use cell by cell” so does the report."
+const SpreadText = "The verdict is the one that the report gives if the rows are spread evenly over the cells. The plan does not know how the rows are spread. If more than a tenth of a table's cells turn out so small that they could be zero, the report says “add up first” instead of “use” (“large cells only” if its cells cannot be added up). “Do not use cell by cell” is final."
 
 // Label returns a band with its verdict; "" if the spec does not state the number of rows.
 func Label(l *language.Language, u *usefulness.Usefulness) string {

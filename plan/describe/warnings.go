@@ -36,14 +36,22 @@ const (
 )
 
 // Warnings returns what an approver should know before signing, the spec's own warnings first.
-func Warnings(l *language.Language, p *plan.Plan) (w []string) {
+func Warnings(l *language.Language, p *plan.Plan) []string {
+	return warningsWith(l, p, stopWarnings(l, p.Release()))
+}
+
+// BriefWarnings is Warnings without what is so of every spec with `expect`, which the page of the plan says.
+func BriefWarnings(l *language.Language, p *plan.Plan) []string { return warningsWith(l, p, nil) }
+
+// warningsWith returns all warnings, with the given ones in place of those about `expect`.
+func warningsWith(l *language.Language, p *plan.Plan, stop []string) (w []string) {
 	r := p.Release()
 	for _, problem := range r.Warnings {
 		w = append(w, problem.WrittenBy(l.Text))
 	}
 	w = append(w, weaknessWarnings(l, p)...)
 	w = append(w, invariantWarnings(l, p)...)
-	w = append(w, stopWarnings(l, r)...)
+	w = append(w, stop...)
 	w = append(w, repeatWarnings(l, r)...)
 	w = append(w, uselessWarnings(l, p)...)
 	w = append(w, thresholdWarnings(l, p)...)
@@ -113,16 +121,17 @@ func sizeWarnings(l *language.Language, s plan.Size, candidates string) []string
 
 // stopWarnings says what a run that stops because of `expect` reveals, which no budget pays for.
 func stopWarnings(l *language.Language, r *spec.Release) []string {
-	var w []string
+	var names []string
 	for _, t := range r.Tables {
 		if t.Expect != nil {
-			w = append(w, l.Text(
-				"where the files of table %s do not meet `expect`, the run stops and spends nothing, but whoever sees that the release did not appear learns that a rule failed; "+
-					"the promise holds among tables that meet their contract, so set rules that no single %s can tip", t.Name,
-				r.Privacy.Protects))
+			names = append(names, t.Name)
 		}
 	}
-	return w
+	if names == nil {
+		return nil
+	}
+	return []string{l.Text("if the files of %s break `expect`, the run stops and nothing is spent. That the release is missing then tells readers that a rule failed, and the guarantee does not cover this. Set the limits wide enough that one %s more or less cannot decide it",
+		l.List(names), r.Privacy.Protects)}
 }
 
 // weaknessWarnings says where the promise is too weak to protect anybody.

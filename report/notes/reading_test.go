@@ -28,7 +28,7 @@ func TestTablesNotToBeUsedCellByCell(t *testing.T) {
 			"Do not use the table half cell by cell: the noise is large compared with an average cell, and 50 of its 100 cells could be zero. One more is good only after adding up cells: near. | Do not use a cell on its own if its interval reaches zero, as it could be zero: 103 of 300, in half (50 of 100), near (49 of 100) and fine (4 of 100). The list “Cells that could be zero” says how to find them."},
 		{&report.Report{Tables: append(r.Tables, table("a", .8), table("b", .8), table("c", .8))},
 			"Do not use 4 tables cell by cell: the noise is large compared with an average cell of each. The column “verdict” says which. One more is good only after adding up cells: near. | " +
-				"Do not use a cell on its own if its interval reaches zero, as it could be zero: 343 of 600, in 6 tables, most in a (80 of 100), b (80 of 100) and c (80 of 100). The list “Cells that could be zero” says how to find them."},
+				"Do not use a cell on its own if its interval reaches zero, as it could be zero: 343 of 600, in 6 tables, the largest shares in a (80 of 100), b (80 of 100) and c (80 of 100). The list “Cells that could be zero” says how to find them."},
 		{&report.Report{Tables: []report.Table{{Path: "unfit", Cells: 10,
 			Statistics: []report.Statistic{{Fit: []report.FitClass{{Share: .2}, {Name: "poor", Share: .8}}}}}}},
 			"Do not use the table unfit cell by cell: the noise is large compared with an average cell, and 0 of its 10 cells could be zero. | "},
@@ -39,7 +39,7 @@ func TestTablesNotToBeUsedCellByCell(t *testing.T) {
 		{&report.Report{Tables: []report.Table{table("half", .5), table("a", .2), table("b", .2), table("c", .2),
 			table("d", .2), table("e", .2)}},
 			"Do not use the table half cell by cell: the noise is large compared with an average cell, and 50 of its 100 cells could be zero. 5 more are good only after adding up cells, as the column “verdict” says. | " +
-				"Do not use a cell on its own if its interval reaches zero, as it could be zero: 150 of 600, in 6 tables, most in half (50 of 100), a (20 of 100) and b (20 of 100). The list “Cells that could be zero” says how to find them."},
+				"Do not use a cell on its own if its interval reaches zero, as it could be zero: 150 of 600, in 6 tables, the largest shares in half (50 of 100), a (20 of 100) and b (20 of 100). The list “Cells that could be zero” says how to find them."},
 	} {
 		if got := said(c.of); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	namedTables = 3 // tables with most of these cells, in the box
+	namedTables = 3 // tables with the largest shares of these cells, in the box
 )
 
 // The names in sentences of the parts of a page to which they refer; sentences have their translations.
@@ -76,7 +76,7 @@ func addUpFirst(r *report.Report, but []string) []string {
 	})
 }
 
-// cellWarning says how many single cells must not be used, which tables have the most, and where they are listed; "" if
+// cellWarning says how many single cells must not be used, which tables have the largest shares of them, and where they are listed; "" if
 // all cells may be used.
 func cellWarning(r *report.Report) string {
 	in, cells, of := r.CouldBeZero()
@@ -92,7 +92,7 @@ func cellWarning(r *report.Report) string {
 	text := l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s, in %s.", some, all,
 		worst)
 	if len(in) > namedTables {
-		text = l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s, in %d tables, most in %s.",
+		text = l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s, in %d tables, the largest shares in %s.",
 			some, all, len(in), worst)
 	}
 	return text + " " + words.Either(r.ZerosNamed(), l.Text("The list %s names them.", l.Text(ZeroSection)),

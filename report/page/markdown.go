@@ -48,15 +48,19 @@ func costText(l *language.Language, s report.Statistic) string {
 
 // markupEscapes escapes the characters that start markup within a line, or separate the cells of a table. Backquotes
 // stay: the report's own sentences set commands in them.
-var markupEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "[", `\[`, "]", `\]`, "<", "&lt;", "&",
-	"&amp;")
+var markupEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "[", `\[`, "]", `\]`, "<", "&lt;")
+
+// references matches the ampersand that starts a character reference, with the rest of it. Any other ampersand stays, as
+// people read this page as it is.
+var references = regexp.MustCompile(`&(#?[0-9A-Za-z]+;)`)
 
 // edgeUnderscores matches underscores at the start or end of a word; those within a word are not markup.
 var edgeUnderscores = regexp.MustCompile(`\b_|_\b`)
 
 // plainText puts a text on one line, without markup.
 func plainText(s string) string {
-	return edgeUnderscores.ReplaceAllString(markupEscapes.Replace(words.OneRow(s)), `\_`)
+	s = references.ReplaceAllString(words.OneRow(s), "&amp;$1")
+	return edgeUnderscores.ReplaceAllString(markupEscapes.Replace(s), `\_`)
 }
 
 // codeFence returns a run of backquotes longer than any in a text, at least three.

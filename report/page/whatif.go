@@ -49,6 +49,7 @@ type whatIf struct {
 	Title, Release, Hash string
 	Budget, File         string
 	Command              string
+	Place                string   // what follows --html in the command that makes the page
 	Amounts              []number // of the whole budget
 	FixedDelta           string   // a δ that the page keeps
 	Levers, Fixed        []lever
@@ -118,8 +119,9 @@ type whatIfRow struct {
 }
 
 // WhatIf renders the page from the error forecasts alone. The page loads nothing: its content security policy allows
-// its only script and its style, by their hashes, and no connection.
-func WhatIf(p *compiled.Forecast) ([]byte, error) {
+// its only script and its style, by their hashes, and no connection. It names the command that makes it anew, in which
+// place follows --html: a file, or options; none for the usual file.
+func WhatIf(p *compiled.Forecast, place ...string) ([]byte, error) {
 	r := p.Plan.Release()
 	data := whatIfData{Asked: floatOf(r.Budget.Epsilon), Delta: floatOf(r.Budget.Delta), Command: planCommand(r),
 		Targets: newGoals(p), Forecast: p}
@@ -147,6 +149,9 @@ func WhatIf(p *compiled.Forecast) ([]byte, error) {
 	}
 	if page.Levers[0].Path == "" {
 		page.Levers, page.Fixed = data.Split[0].Parts, data.Split[1:]
+	}
+	for _, word := range place {
+		page.Place += " " + shellWord(word)
 	}
 	page.setNumbers(p, numbers, data.Targets)
 	text, err := asciiJSON(data)
@@ -214,17 +219,19 @@ func pathOf(of string) string {
 
 // planCommand returns the command that plans a spec with the values of its parameters.
 func planCommand(r *spec.Release) string {
-	quoted := func(text string) string {
-		if plainWord.MatchString(text) {
-			return text
-		}
-		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-	}
-	command := "dprelease plan " + quoted(r.Source.Name)
+	command := "dprelease plan " + shellWord(r.Source.Name)
 	for _, name := range slices.Sorted(maps.Keys(r.Source.Params)) {
-		command += " --set " + quoted(name+"="+r.Source.Params[name])
+		command += " --set " + shellWord(name+"="+r.Source.Params[name])
 	}
 	return command
+}
+
+// shellWord returns a text as one word for a shell.
+func shellWord(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // plainWord is a word that a shell takes as it is.
@@ -330,7 +337,7 @@ func shareText(x *big.Rat) string {
 func rowOf(t plan.Table, known compiled.TableForecast) whatIfRow {
 	s := t.Statistics[0]
 	row := whatIfRow{Path: t.Path, Error: words.Decimal(s.StandardError), Margin: words.Margin(s.Margin),
-		Tenth: words.Margin(10 * s.Margin)}
+		Tenth: budget.Group(10 * describe.WholeMargin(s.Margin))}
 	row.Band = describe.Label(language.English, t.Usefulness)
 	if t.Target != nil {
 		row.Target = fmt.Sprintf("met: ±%s of ±%s", words.Decimal(t.Target.Reached), words.Decimal(known.Target))
@@ -361,7 +368,7 @@ func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 		"A margin is half the width of the interval of the widest cell: 19 times in 20 "+published+
 			" lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
 		"The page keeps what the plan chose: the measurements, how each part of the budget is divided among them, the kind of noise, and how quantiles are found. With another budget the planner may choose otherwise. That is better for all tables together, and can be worse for one of them.",
-		"With these choices a standard error here is at most 1% too small. Noise of few units is taken to be continuous in tables that are put together from several measurements. There a standard error is too large: by 1% where it is 3, by 8% where it is 1, by more below.",
+		"With these choices a standard error here is at most 1% too small. In tables combined from several measurements, standard errors below about 3 are overstated: by 1% at 3, by 8% at 1, by more below.",
 		words.When(p.Plan.Guarantee.Delta != "",
 			"The planner computed how much ρ the budget allows for some amounts of ε"+words.When(len(p.Deltas) > 0, " and of δ")+
 				", and the page reads off between them."+

@@ -14,7 +14,7 @@
     return digits.length < 5 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, "\u202f");
   };
   const nearest = (v) => (v >= 999.95 ? group(Math.round(v)) : String(Number(v.toPrecision(4))));
-  const up = (v) => group(Math.ceil(v * (1 - 1e-9)));
+  const whole = (v) => Math.ceil(v * (1 - 1e-9));
   const plural = (n, thing) => (n === 1 ? `1 ${thing}` : `${group(n)} ${thing}s`);
 
   // Exact numbers n/d, as a spec writes them.
@@ -357,8 +357,8 @@
         return r;
       }
       say(row, "se", r ? nearest(r.se) : "–");
-      say(row, "margin", r ? "±" + up(r.margin) : "–");
-      say(row, "tenth", r ? up(10 * r.margin) : "–");
+      say(row, "margin", r ? "±" + group(whole(r.margin)) : "–");
+      say(row, "tenth", r ? group(10 * whole(r.margin)) : "–");
       say(row, "band", r ? r.label : "–");
       if (t.target) say(row, "target", r ? (r.met ? "met: ±" : "missed: ±") + nearest(r.aimed) + " of ±" + nearest(t.target) : "–");
       more.forEach((line, k) => {

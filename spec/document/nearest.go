@@ -5,6 +5,7 @@ package document
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -59,9 +60,29 @@ const mostNamed = 60
 // OneOf lists valid names; of a long list, the first ones.
 func OneOf(names []string) string {
 	if len(names) <= mostNamed {
-		return "one of " + strings.Join(names, ", ")
+		return "one of " + joinNames(names)
 	}
-	return fmt.Sprintf("one of %s and %d more", strings.Join(names[:mostNamed], ", "), len(names)-mostNamed)
+	return fmt.Sprintf("one of %s and %d more", joinNames(names[:mostNamed]), len(names)-mostNamed)
+}
+
+// joinNames lists names, those with a comma in quotes.
+func joinNames(names []string) string {
+	var b strings.Builder
+	for i, name := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quoteListed(name))
+	}
+	return b.String()
+}
+
+// quoteListed returns a name as a list separated by commas shows it, and as YAML reads it: in quotes if it has a comma.
+func quoteListed(name string) string {
+	if strings.Contains(name, ",") {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // FirstOf lists the first names, at most so many, with "…" for any others.
@@ -69,7 +90,7 @@ func FirstOf(names []string, most int) string {
 	if len(names) > most {
 		names = append(slices.Clone(names[:most]), "…")
 	}
-	return strings.Join(names, ", ")
+	return joinNames(names)
 }
 
 // editDistance returns the number of insertions, deletions, substitutions and swaps of neighbours between two texts

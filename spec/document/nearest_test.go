@@ -17,3 +17,14 @@ func TestNearestSuggestsOnlyWhatIsNear(t *testing.T) {
 		t.Errorf("a suggestion from nothing: %q", got)
 	}
 }
+
+func TestNamesWithCommasAreQuoted(t *testing.T) {
+	names := []string{"Boston", "Washington, D.C.", `5" pipe`}
+	const want = `Boston, "Washington, D.C.", 5" pipe`
+	if got := OneOf(names); got != "one of "+want {
+		t.Errorf("got %s", got)
+	}
+	if got := FirstOf(append(names, "more"), 3); got != want+", …" {
+		t.Errorf("got %s", got)
+	}
+}
