@@ -30,7 +30,7 @@ var questions = []question{
 	{asks: "How close are the numbers?", part: "", answers: []string{" of the exact count",
 		" of the exact sum of weights", "have a noisy count within ±"}},
 	{asks: "Is this cell different from that one?", part: "What not to do with these figures",
-		answers: []string{"less than twice the margin", "noise alone puts equal counts that far apart "}},
+		answers: []string{"less than twice the margin", "noise puts the published ones that far apart at most "}},
 	{asks: "When may they be called different?", part: "How to read the figures",
 		answers: []string{"if their intervals do not touch; that is wrong with a chance of at most 10%"}},
 	{asks: "Which tables must not be used?", part: "What not to do with these figures",

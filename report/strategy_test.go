@@ -334,7 +334,7 @@ func TestLevelsThatDoNotAgree(t *testing.T) {
 		"  tens: {by: [sex, age.tens]}\n  fifteens: {by: [sex, age.fifteens]}\n")
 	got := note(t, reportOf(t, specInput(report.Official, text)), "Tables agree with each other")
 	if !strings.HasPrefix(got, "All tables were made from the same noisy answers. ") ||
-		!strings.HasSuffix(got, "But counts by age can differ between these tables, because age was measured in groupings that do not fit inside one another: tens, fifteens.") {
+		!strings.HasSuffix(got, "An exception: counts by age can differ between the following tables, whose groups of age do not fit inside one another: tens, fifteens.") {
 		t.Error(got)
 	}
 	if got := note(t, reportOf(t, levelsInput()), "Tables agree with each other"); strings.Contains(got, "do not fit inside") {
@@ -351,7 +351,7 @@ func TestChoicesAreExplained(t *testing.T) {
 	in.Plan = compiled.Of(in.Plan.Plan())
 	in.Receipt = receiptFor(in.Plan.Plan(), report.Official)
 	page := pageOf(t, reportOf(t, in))
-	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "A way with a smaller error was not always taken",
+	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "The way with the smallest error for one table is not always taken",
 		"It cannot be measured by what the tables have in common (residuals): targets would be missed."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)

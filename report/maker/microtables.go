@@ -55,7 +55,7 @@ func ofTablesText(l *language.Language, m report.Microdata, s plan.Synthetic, dr
 	sets := l.Plural(int64(len(m.Sets)), "set")
 	of := l.Text("The model is made from the tables of the release that contain these columns: %s of columns.", sets)
 	if s.Adaptive() {
-		of = l.Text("The model is made from all that was measured, the tables of the release and the answers to the method's questions together: %s of columns. The spec asks for this instead of the model of method %s; it costs nothing, as nothing more is measured.",
+		of = l.Text("The model is made from all that was measured, the tables of the release and the answers to the method's questions together: %s of columns. Whoever published them asked for this instead of the model of method %s; it costs nothing, as nothing more is measured.",
 			sets, s.Method)
 	}
 	return of + " " + words.Either(drawn.Shape == synth.Tree,

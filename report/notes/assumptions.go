@@ -30,7 +30,7 @@ func Assumptions(r *report.Report) []string {
 	all := []string{
 		l.Text("The program named in this report was run unchanged, on the plan published here."),
 		unit,
-		l.Text("The promise compares tables that meet the spec's contract. A table that does not meet it stops the run before anything is spent; what this stop reveals is not covered."),
+		l.Text("The promise is about data files that keep to the rules of the spec. A file that breaks one stops the run before anything is spent; what this stop reveals is not covered."),
 		l.Text("The key of the noise was secret while it was in use, and is erased."),
 		l.Text("Other releases from the same data are charged to the same account."),
 	}

@@ -115,10 +115,10 @@ func sumsNote(r *report.Report, s string) report.Note {
 	case others == 0:
 		n.Text += " " + l.Text("Over n cells of one table the noise of a sum has standard error √n × %s_noise_se.", s)
 	case alone == 0:
-		n.Text += " " + l.Text("In tables made from several measurements the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which knows its error: at most the sum of the cells' %s_noise_se.", s)
+		n.Text += " " + l.Text("In tables made from several measurements the noise of cells is correlated: take a sum from a table that shows it, or ask `dprelease query`, which gives its error. That error is at most the sum of the cells' %s_noise_se.", s)
 	default:
 		n.Text += " " + l.Text("Over n cells of a table measured by itself, the noise of a sum has standard error √n × %s_noise_se.", s) +
-			" " + l.Text("In tables made from several measurements, the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which knows its error: at most the sum of the cells' %s_noise_se.", s)
+			" " + l.Text("In tables made from several measurements, the noise of cells is correlated: take a sum from a table that shows it, or ask `dprelease query`, which gives its error. That error is at most the sum of the cells' %s_noise_se.", s)
 	}
 	return n
 }
@@ -192,7 +192,7 @@ func inconsistencyText(r *report.Report, columns []string) string {
 		paths := report.PathsWhere(r.Tables, func(t report.Table) bool {
 			return slices.ContainsFunc(t.By, func(by string) bool { return plan.AttributeOf(by).Column == column })
 		})
-		sentences.WriteString(" " + l.Text("But counts by %s can differ between these tables, because %[1]s was measured in groupings that do not fit inside one another: %[2]s.",
+		sentences.WriteString(" " + l.Text("An exception: counts by %s can differ between the following tables, whose groups of %[1]s do not fit inside one another: %[2]s.",
 			column, l.FirstFew(paths)))
 	}
 	return sentences.String()

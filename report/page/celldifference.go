@@ -19,7 +19,7 @@ func (r View) ApartRule() string {
 		l.Text("Two cells of a table that you picked beforehand differ if their unbiased counts are at least this far apart, even if their intervals overlap."),
 		l.Text("Two cells of a table that you picked beforehand differ if they are at least this far apart, even if their intervals overlap.")) +
 		" " + notes.PickedAfter(l, r.Accuracy.Confidence) +
-		words.When(r.Uneven(), " "+l.Text("If cells have different errors, this is the largest distance of any two."))
+		words.When(r.Uneven(), " "+l.Text("If pairs of cells need different distances, this is the largest of them, which is enough for every pair."))
 }
 
 // distanceText returns the smallest real difference of two cells, a dash if it is not known.

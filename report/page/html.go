@@ -170,7 +170,7 @@ func (p page) ChartsText() string {
 		return l.Text("No table is small enough to be drawn cell by cell.")
 	}
 	left := len(report.TablesWhere(p.Tables, func(t report.Table) bool { return !t.Aside && t.Series == nil }))
-	return l.Text("Published figures, noise included. Bars, bands and small numbers are intervals that hold the exact figure, before sampling and response error. Darker cells, on a dark page lighter ones, are larger. ○, a hollow dot or hatching: could be zero, or has no figure.") +
+	return l.Text("Published figures, noise included. Bars, bands and small numbers are intervals that hold the exact figure, before sampling and response error. The darker a cell (on a dark page, the lighter), the larger its number. ○, a hollow dot or hatching: could be zero, or has no figure.") +
 		words.When(p.FittedSome(), " "+l.Text("Where counts were made to add up, the interval is that of the unbiased count, and the figure can lie outside.")) +
 		words.When(left == 1, " "+l.Text("1 table is too large, or too many, to be drawn.")) +
 		words.When(left > 1, " "+l.Text("%s tables are too large, or too many, to be drawn.", budget.Group(int64(left))))
@@ -183,7 +183,7 @@ type tile struct{ Name, Value, Note string }
 func (p page) Tiles() []tile {
 	l, m := p.In(), p.Guarantee.Meaning
 	changed := words.Either(p.Guarantee.Replaced(), l.Text("whatever its values are"),
-		l.Text("whether in the data or not"))
+		l.Text("the difference between being in the data and not"))
 	return []tile{
 		{l.Text("Cost"), keepTogether(shortAmount(l, p.Budget.Asked)), p.payerText()},
 		{l.Text("One %s changes the chance of a result at most", p.Guarantee.Protects),
