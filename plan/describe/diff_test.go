@@ -109,7 +109,7 @@ func TestChangesAreTold(t *testing.T) {
 			"  persons: unit: all rows with the same who, of which at most 2 are counted → all rows with the same who, of which at most 3 are counted"}},
 		{"[10, 20]", "[10, 30]", []string{"  persons: expected of the files: 10 to 20 rows of persons count;"}},
 		{"    expect: {rows: [10, 20], every: [region.state]}\n", "", []string{"  persons: expected of the files: gone:",
-			"  gone: where the files of table persons do not meet `expect`"}},
+			"  gone: if the files of persons break `expect`"}},
 		{"[f, m]", "[m, f]", []string{"  persons.sex: categories: 2 categories (in another order)"}},
 		{"[f, m]", "[f, m, x]", []string{"  persons.sex: cells: 2 → 3",
 			"  persons.sex: categories: 2 categories → 3 categories (new: x)", "  n/sex: cells: 2 → 3"}},
