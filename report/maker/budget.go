@@ -59,7 +59,7 @@ func budgetSentences(l *language.Language, paid receipt) []string {
 func witnessSentence(l *language.Language, witnessed bool) string {
 	return words.Either(witnessed,
 		l.Text("A witness elsewhere keeps the ledger's newest entry, so a rollback of the ledger is noticed."),
-		l.Text("An account that paid has no witness: nothing on another disk or host keeps the newest entry of its ledger. A rollback of the ledger can go unnoticed, so this receipt alone does not prove that the account's cap still holds."))
+		l.Text("For an account that paid, no witness on another disk or host keeps the newest entry of its ledger. A rollback of the ledger can go unnoticed, so this receipt alone does not prove that the account's cap still holds."))
 }
 
 func amountOf(c budget.Cost) report.Amount {

@@ -245,7 +245,7 @@ func compositionHazard(l *language.Language, status report.Status, account repor
 			AnsweredBy: report.LeftToApprovers}
 	case !account.Witnessed:
 		return report.Hazard{Hazard: hazard,
-			Answer:     l.Text("The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. An account that paid has no witness: nothing on another disk or host keeps the newest entry of its ledger, so a rollback can go unnoticed."),
+			Answer:     l.Text("The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. For an account that paid, no witness on another disk or host keeps the newest entry of its ledger, so a rollback can go unnoticed."),
 			AnsweredBy: report.LeftToApprovers}
 	}
 	return report.Hazard{Hazard: hazard,
