@@ -19,7 +19,8 @@ type publication struct {
 	answer       func(x *opened, ctx context.Context, a exactAnswer) (measured.Measured, error)
 }
 
-// withNoise lists how answers that get noise are published, by selection. Whatever is counted, noise is added to integers.
+// withNoise lists how answers that get noise are published, by selection. Whatever is counted, noise is added to
+// integers.
 var withNoise = [selection.Kinds]publication{
 	selection.KindAll:    {isDense, (*opened).noisyAnswer},
 	selection.KindAbove:  {isSparse, (*opened).sparseAnswer},

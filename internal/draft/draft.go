@@ -136,8 +136,8 @@ func draftTable(path string) string {
 	return "rows"
 }
 
-// draftUnit proposes the privacy unit: the first column whose name is that of an id. The file may have an id of another
-// name, so without one the unit is left to a person.
+// draftUnit proposes the privacy unit: the first column with the name of an id. If there is none, the unit is left to a
+// person, as the file may have an id of another name.
 func draftUnit(fields []field) string {
 	var likely []string
 	for _, f := range fields {

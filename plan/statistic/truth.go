@@ -8,9 +8,8 @@ import (
 
 // This file holds what a figure of the true rows is worked out from, for those who hold the truth.
 
-// Exact are the exact answers about the true rows of a table. Only packages below histogram make them. A statistic works
-// out a figure of one cell with them, which it returns to them, and keeps, prints and returns nothing else: docs/proofs/
-// evaluate.md.
+// Exact are the exact answers about the true rows of a table. Only packages below histogram make them. A statistic
+// returns the figure of a cell to its caller there; it keeps nothing and prints nothing (docs/proofs/evaluate.md).
 type Exact interface {
 	// Unit returns the unit of the table's count: what a row of weight 1 stands for.
 	Unit() float64
