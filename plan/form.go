@@ -12,9 +12,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file lists what a plan knows of each kind of what is counted and of what is given out: which of them go together,
-// and the forms in which questions and measurements are written in JSON, with a key for each kind. The plain kinds, rows
-// and all answers, have none.
+// This file lists what a plan knows of each kind of what is counted and of what is given out: which of them go
+// together, and the forms in which questions and measurements are written in JSON, with a key for each kind. The plain
+// kinds, rows and all answers, have none.
 
 // legal lists which answers of what is counted can be given out. Groups that nobody lists are selected by the units
 // that they count; thresholds and choices compare counts, or sums of weights, with each other. Values at a rank, bins,

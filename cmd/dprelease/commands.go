@@ -369,20 +369,16 @@ func (a *app) rehearseCommand() *cobra.Command {
 
 // madeUpText says how many rows a rehearsal made up, of each table if they differ.
 func madeUpText(p *compiled.Compiled, rows int64) string {
-	var of []string
-	counts := map[int64]bool{}
+	var all, of []string
 	for _, t := range p.Release().Tables {
 		isChild := func(s spec.Synthetic) bool { return s.Table == t.Name && s.Parent != "" }
 		if !slices.ContainsFunc(p.Release().Synthetic, isChild) {
-			n := release.MadeUpRows(t, rows)
-			counts[n] = true
-			of = append(of, budget.Plural(n, "made-up row")+" of "+t.Name)
+			text := budget.Plural(release.MadeUpRows(t, rows), "made-up row")
+			all, of = append(all, text), append(of, text+" of "+t.Name)
 		}
 	}
-	for n := range counts {
-		if len(counts) == 1 {
-			return budget.Plural(n, "made-up row")
-		}
+	if same := slices.Compact(all); len(same) == 1 {
+		return same[0]
 	}
 	return strings.Join(of, " and ")
 }
@@ -431,8 +427,8 @@ func (a *app) notePayment(ctx context.Context, p *compiled.Compiled, o release.O
 	}
 }
 
-// printWarnings prints what an approver should know, but for what every spec with `expect` would repeat: the page of the
-// plan, which is approved, says that.
+// printWarnings prints what an approver should know, except what every spec with `expect` would repeat: the page of
+// the plan, which is approved, says that.
 func (a *app) printWarnings(p *compiled.Compiled) {
 	for _, w := range describe.BriefWarnings(language.English, p.Plan()) {
 		a.say("Warning: %s.", w)

@@ -22,16 +22,18 @@ const (
 const (
 	idPart     = `(id|uid|uuid|guid|pid|key|ssn|ident|identifier|identifikator|kennung)`
 	numberPart = `(no|nr|num|number|nummer)`
-	unitPart   = `(pers|persons?|personen|people|individual|resp|respondents?|befragten?|befragter|participant|teilnehmer|` +
-		`subject|probanden?|customers?|clients?|kunden?|users?|members?|mitglieds?|patients?|patienten|case|fall|` +
+	unitPart   = `(pers|persons?|personen|people|individual|resp|respondents?|befragten?|befragter|participant|` +
+		`teilnehmer|subject|probanden?|customers?|clients?|kunden?|users?|members?|mitglieds?|patients?|patienten|case|fall|` +
 		`households?|hh|haushalts?|family|familien?|employee|worker|mitarbeiter|students?|pupils?|versicherten|versicherter)`
 )
 
 var (
 	wordBreak = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 	wordParts = regexp.MustCompile(`[\p{L}\p{M}]+`)
-	sureName  = regexp.MustCompile(`(^|_)` + idPart + `$|^(id|uuid|guid)_|(^|_)` + unitPart + `_?(` + idPart + `|` + numberPart + `)$`)
-	likeName  = regexp.MustCompile(`(^|_)(no|nr|number)$|(nummer|kennung|kennziffer)$|^` + unitPart + `$|(^|_)` + unitPart + `_?code$`)
+	sureName  = regexp.MustCompile(`(^|_)` + idPart + `$|^(id|uuid|guid)_|` +
+		`(^|_)` + unitPart + `_?(` + idPart + `|` + numberPart + `)$`)
+	likeName = regexp.MustCompile(`(^|_)(no|nr|number)$|(nummer|kennung|kennziffer)$|` +
+		`^` + unitPart + `$|(^|_)` + unitPart + `_?code$`)
 )
 
 // identifies judges a column by its name: "person_id", "Person no", "customerNumber", "pid" and "Kundennummer" are ids,

@@ -40,8 +40,8 @@ func madeUp(rows int64) scan.MadeUp {
 }
 
 // Rehearse takes made-up rows, drawn uniformly from the declared domains, through all steps. It reads no data and
-// charges no account, and every file says REHEARSAL. It replaces an earlier rehearsal in out/NAME.rehearsal. rows is how
-// many each table has, or AsExpected.
+// charges no account, and every file says REHEARSAL. It replaces an earlier rehearsal in out/NAME.rehearsal. rows is
+// how many each table has, or AsExpected.
 func Rehearse(ctx context.Context, p *compiled.Compiled, rows int64, o Options) (string, error) {
 	place := filepath.Join(o.Out, p.Name+rehearsalSuffix)
 	if err := checkRehearsalPlace(place); err != nil {

@@ -54,5 +54,7 @@ func (sum) RowsNeeded(f plan.Figure, rows *spec.Table) float64 {
 }
 
 func (sum) Truth(f plan.Figure, x Exact) (func(cell int) Truth, error) {
-	return ofMoments(f, x, func(m Moments) float64 { return x.Unit() * (float64(m.Factor*m.Sum) + float64(m.Centre*m.Rows)) })
+	return ofMoments(f, x, func(m Moments) float64 {
+		return x.Unit() * (float64(m.Factor*m.Sum) + float64(m.Centre*m.Rows))
+	})
 }

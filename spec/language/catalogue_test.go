@@ -167,8 +167,8 @@ func addMessage(n ast.Node, path string, add func(message, where string)) {
 	}
 }
 
-// isOfLanguage reports whether a call is not of package budget, whose Plural is English, or of package shape, whose Text
-// is the shape of a text.
+// isOfLanguage reports whether a call is not of package budget, whose Plural is English, or of package shape, whose
+// Text is the shape of a text.
 func isOfLanguage(call *ast.CallExpr) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
