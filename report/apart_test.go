@@ -107,13 +107,13 @@ func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
 // Of the six counts 12 and 3 are at most one above the margin of 11: 3 and −4 could be zero.
 func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	r := reportOf(t, noisyInput([]int64{500, 12, 400, 3, 700, -4}))
-	want := "Do not use a cell on its own if its interval reaches zero, as it could be zero: 2 of 6, in status (2 of 6). The list “Cells that could be zero” names them."
+	want := "Do not use a cell on its own if its interval reaches zero, as it could be zero: 2 of 6 cells, in status (2 of 6). The list “Cells that could be zero” names them."
 	if box := strings.Join(r.Misuse, "\n"); !strings.Contains(box, want) {
 		t.Errorf("the box says\n%s", box)
 	}
 	html := pageOf(t, r)
 	for _, said := range []string{
-		`2 of 6, in <a href="#table-1">status</a> (2 of 6). The list <a href="#zero">“Cells that could be zero”</a> names them.`,
+		`2 of 6 cells, in <a href="#table-1">status</a> (2 of 6). The list <a href="#zero">“Cells that could be zero”</a> names them.`,
 		`<tr id="table-1">`,
 		`<td class="word">add up first</td><td class="n">16</td><td class="n"><a href="#zero-1-1">2 of 6</a></td>`,
 		`<tr id="zero-1-1"><th scope="row"><a href="#table-1">status</a></th><td class="n">2 of 6</td><td>By sex and status: male, employed; male, inactive</td></tr>`,
@@ -124,7 +124,7 @@ func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	}
 	none := reportOf(t, noisyInput([]int64{500, 600, 400, 300, 700, 12}))
 	if box := strings.Join(none.Misuse, "\n"); strings.Contains(box, "single cell") ||
-		!strings.Contains(strings.Join((page.View{Report: none}).Further(), " "), "no possible cell could be zero") {
+		!strings.Contains(strings.Join((page.View{Report: none}).Further(), " "), "no cell could be zero") {
 		t.Errorf("%s\n%v", box, (page.View{Report: none}).Further())
 	}
 }

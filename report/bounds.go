@@ -76,7 +76,7 @@ func (b *Bounds) Sentences(l *language.Language) []string {
 	}
 	for _, w := range b.Weights {
 		all = append(all, l.Text(
-			"Each row of %s counts by its weight (column %s of the source), brought to %s to %s and rounded to a multiple of %s: a row counts as %[4]s at most, whatever its weight says.",
+			"Each row of %s counts with its weight (column %s of the source). A weight outside the range from %s to %s counts as the nearer end of the range, and weights are rounded to a multiple of %s. So a row counts as %[4]s at most.",
 			w.Table, w.From, l.Number(words.Rat(w.Low)), l.Number(words.Rat(w.High)), l.Number(words.Rat(w.Step))))
 	}
 	var said words.TablesByText
@@ -84,7 +84,7 @@ func (b *Bounds) Sentences(l *language.Language) []string {
 		said.Add(t.boundText(l), t.Table)
 	}
 	return append(all, said.Say(func(tables []string, bound string) string {
-		return l.Text("In %s one unit counts %s; groups and rows beyond that are dropped at random, under a secret key.",
+		return l.Text("In %s, one unit counts %s; rows beyond that are dropped at random, under a secret key.",
 			l.FirstFew(tables), bound)
 	})...)
 }
@@ -93,19 +93,19 @@ func (b *Bounds) Sentences(l *language.Language) []string {
 const mostRanges = 12
 
 func (c ColumnBounds) boundSentence(l *language.Language) string {
-	to := c.Ranges[0].text(l)
+	to := l.Text("The range is %s.", c.Ranges[0].text(l))
 	if c.By != "" {
 		var ranges []string
 		for _, r := range c.Ranges[:min(len(c.Ranges), mostRanges)] {
 			ranges = append(ranges, r.Category+" "+r.text(l))
 		}
 		if more := len(c.Ranges) - mostRanges; more > 0 {
-			ranges = append(ranges, l.Text("and %d more that report.json has", more))
+			ranges = append(ranges, l.Text("and %d more, which are in report.json", more))
 		}
-		to = l.Text("a range by %s: %s", c.By, strings.Join(ranges, ", "))
+		to = l.Text("The ranges, by %s, are: %s.", c.By, strings.Join(ranges, ", "))
 	}
 	return l.Text(
-		"Values of %s are rounded to a multiple of %s and brought to %s; what lies beyond counts as the end.", c.Column,
+		"Values of %s are rounded to a multiple of %s, and a value outside its range counts as the nearer end. %s", c.Column,
 		l.Number(words.Rat(c.Step)), to)
 }
 
@@ -117,8 +117,8 @@ func (r Range) text(l *language.Language) string {
 // boundText returns the bounds of a table in words.
 func (t TableBounds) boundText(l *language.Language) string {
 	return strings.Join(words.NonEmpty(
-		words.When(t.Groups > 0, l.Text("in at most %s", l.Plural(t.Groups, "group"))),
-		words.When(t.RowsPerGroup > 0, l.Text("with at most %s in a group", l.Plural(t.RowsPerGroup, "row"))),
+		words.When(t.Groups > 0, l.Text("in at most %s", l.Plural(t.Groups, "cell"))),
+		words.When(t.RowsPerGroup > 0, l.Text("with at most %s in each cell", l.Plural(t.RowsPerGroup, "row"))),
 		words.When(t.Total > 0, l.Text("with at most %s in all", l.Plural(t.Total, "row"))),
 	), ", ")
 }

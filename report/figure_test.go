@@ -153,16 +153,16 @@ func TestEveryKindOfFigureIsTold(t *testing.T) {
 	}
 	page, text, readme := pageOf(t, r), string(page.Markdown(r)), string(page.Readme(r))
 	for _, says := range []string{
-		"mean of pay", "97.5%", "Withheld by the noisy count alone", "Quantiles are drawn, not worked out",
-		"Quantiles are read from noisy counts", "Counts of units do not add up",
-		"none is a sampling error", "small 0 to 5000, large −100 to 20", "with at most 2 rows in a group",
+		"mean of pay", "97.5%", "Withheld by the noisy count alone", "Some quantiles are drawn",
+		"The other quantiles are read from noisy counts", "Counts of units do not add up",
+		"those of the privacy noise alone", "small 0 to 5000, large −100 to 20", "with at most 2 rows in each cell",
 	} {
 		if says != "97.5%" && (!strings.Contains(page, says) || !strings.Contains(text, says)) {
 			t.Errorf("a page does not say %q", says)
 		}
 	}
 	for _, says := range []string{"pay_mean", "hourly", "NAME_flag", "Withheld by the noisy count alone",
-		"none is a sampling error"} {
+		"those of the privacy noise alone"} {
 		if !strings.Contains(strings.Join(strings.Fields(readme), " "), says) {
 			t.Errorf("the readme does not say %q", says)
 		}
@@ -204,8 +204,8 @@ func TestWeightsAreTold(t *testing.T) {
 		r := reportOf(t, figuresInput(report.Official, weight))
 		for name, page := range map[string]string{"html": pageOf(t, r), "markdown": string(page.Markdown(r)),
 			"json": string(r.JSON())} {
-			for i, text := range []string{"none is a sampling error", "taken to be an attribute of its person",
-				"not for what one weight tells of another"} {
+			for i, text := range []string{"those of the privacy noise alone", "taken to be an attribute of the person",
+				"what one weight reveals about another"} {
 				if strings.Contains(page, text) != says[i] {
 					t.Errorf("%q, %s: %q", weight, name, text)
 				}
@@ -308,7 +308,7 @@ func TestRowsLeftOutMoveFiguresEitherWay(t *testing.T) {
 		found := 0
 		for _, b := range reports()[name].Bias {
 			if strings.Contains(b.Cause, "are left out") || strings.Contains(b.Cause, "counts once: of several rows") ||
-				strings.Contains(b.Cause, "leave out what one unit has") {
+				strings.Contains(b.Cause, "leave out the rows of a unit") {
 				if found++; b.Direction != want {
 					t.Errorf("%s: %s: %s", name, b.Cause, b.Direction)
 				}
@@ -323,7 +323,7 @@ func TestRowsLeftOutMoveFiguresEitherWay(t *testing.T) {
 // TestTerminalSetsOneSignBeforeHalfWidths checks the half widths of figures other than counts.
 func TestTerminalSetsOneSignBeforeHalfWidths(t *testing.T) {
 	page := string(page.Terminal(reports()["figures"], screen.Look{Columns: 200}, "f", true))
-	if !strings.Contains(page, "Figures beside counts") || strings.Contains(page, "±±") || strings.Contains(page, "±–") {
+	if !strings.Contains(page, "Figures other than counts") || strings.Contains(page, "±±") || strings.Contains(page, "±–") {
 		t.Error(page)
 	}
 }

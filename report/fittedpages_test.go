@@ -55,8 +55,8 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 	if cells != 17 || most < 5 {
 		t.Fatalf("%v cells, moved by up to %v: the fixture shows nothing", cells, most)
 	}
-	first := "On average at least 19 in 20 of the 17 published numbers (as they were before they were made to add up: count_unbiased) are within "
-	then := fmt.Sprintf("To add up, the published count was moved from there, by %s on the mean and by %d at most, and can be so much further off the exact figure.",
+	first := "Each of the 17 published numbers (as they were before they were made to add up: count_unbiased) is within "
+	then := fmt.Sprintf("To add up, the published count was moved from there, by %s on average and by %d at most. It can be that much further from the exact figure.",
 		budget.DecimalNearest(off/cells, 2), int(math.Ceil(most)))
 	r := reportOf(t, in)
 	for name, text := range fittedPages(t, r) {
@@ -79,7 +79,7 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 // Every margin, probability, difference, flag and verdict says which counts it is about; nothing is promised about
 // adjusted counts.
 func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
-	const of = "Where counts were made to add up, margins, chances, intervals and verdicts are of count_unbiased"
+	const of = "Where counts were made to add up, margins, chances, intervals and verdicts are those of count_unbiased"
 	said := map[string][]string{
 		"report.html": {of,
 			"The chance is a lower bound on the probability that one number, before counts were made to add up, is within the margin",
@@ -87,13 +87,13 @@ func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 			"differ if their unbiased counts are at least",
 			"around the unbiased count", "the interval is that of the unbiased count, and the figure can lie outside",
 			"Making counts add up has moved count", "No count is below zero.",
-			"how far they were moved is known exactly", "the mean of that over the noise is the bias",
-			"unless the interval reaches zero: then it says noise_dominates"},
+			"show exactly how far each cell was moved", "The average of this over the noise is the bias",
+			"but if the interval reaches zero, it says noise_dominates"},
 		"report.md": {of, "differ if their unbiased counts are at least this far apart",
-			"differ if their unbiased counts are at least", "how far they were moved is known exactly"},
+			"differ if their unbiased counts are at least", "show exactly how far each cell was moved"},
 		"terminal": {of, "from which on the unbiased counts of two cells of the table"},
 		"README.txt": {"for reading: the noisy figure, rounded and fitted to add up",
-			"it is that of count_unbiased, and count can lie outside", "or fitted: none of these, and another number",
+			"it belongs to count_unbiased, and count can be outside", "or fitted: none of these, and another number",
 			"compare the unbiased counts: adding up has moved the published ones"},
 	}
 	never := []string{"published counts are at least", "if they are at least this far",

@@ -42,7 +42,7 @@ func TestFiguresOfMicrodata(t *testing.T) {
 		first.RowsDistance != 22.5 || first.Bound != 110.5 || first.Off != 1 {
 		t.Errorf("%+v", first)
 	}
-	if far := m.FarCells[0]; far.Name() != "age.band = one of 2 categories, status = employed" || far.Estimate != -3.5 ||
+	if far := m.FarCells[0]; far.Name() != "age.band = any of 2 merged categories, status = employed" || far.Estimate != -3.5 ||
 		far.Rows != 9 {
 		t.Errorf("%+v", far)
 	}
@@ -152,8 +152,8 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "&#39;", "'")), " ")
 		for _, want := range []string{"odel only: no interval",
 			"No row is taken from the data, and no row belongs to any person", "age.band with status; sex with status",
-			"was not measured: the model takes them for independent", "Do not trust what they say of it.", "it is nobody's",
-			"as many rows as the noisy total"} {
+			"This was not measured: the model assumes that", "it belongs to nobody",
+			"the noisy total of table"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
@@ -161,13 +161,13 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 	}
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))) {
 		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text,
-			"it is a public number, and tells nothing of the data") || strings.Contains(text, "as the noisy total") {
+			"This is a public number, which says nothing about the data") || strings.Contains(text, "the noisy total of table") {
 			t.Errorf("%s does not say that the spec fixes the number of rows", name)
 		}
 	}
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Rehearsal, "", 54470))) {
-		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "were measured, and no pair of columns") ||
-			!strings.Contains(text, "How any columns depend on each other was not measured") {
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "were measured, and those of no pair of columns") ||
+			!strings.Contains(text, "about how columns depend on each other. This was not measured") {
 			t.Errorf("%s does not say that no pair was measured", name)
 		}
 	}
@@ -177,9 +177,9 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 func TestDistancesAreOfScaledRows(t *testing.T) {
 	r := reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))
 	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
-		for _, want := range []string{"in rows, with the drawn rows scaled to the noisy total",
-			"the scaled rows are nearer to the truth",
-			"of the unbiased estimate, the rows scaled to the noisy total"} {
+		for _, want := range []string{"those of the drawn rows, scaled to the noisy total",
+			"the distance of the scaled rows from the true counts",
+			"The rows are scaled to the noisy total"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
@@ -198,9 +198,9 @@ func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
 	r := reportOf(t, in)
 	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
 		text = strings.Join(strings.Fields(text), " ")
-		for _, want := range []string{"each chooses up to 3 columns whose counts the model gets most wrong",
-			"and of these columns together: age.band with status; sex with status", "no more than those sets say",
-			"Categories of a column that the noise hid were measured as one"} {
+		for _, want := range []string{"Each round chooses up to 3 columns whose counts the model gets most wrong",
+			"and those of these columns together: age.band with status; sex with status", "no more than the measured sets imply",
+			"categories of a column that the noise hid: these were measured as one"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
@@ -211,7 +211,7 @@ func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
 		m.Fits = append(m.Fits, m.Fits[0])
 	}
 	if trust := reportOf(t, in).Microdata[0].Trust; !strings.Contains(trust,
-		"and of 13 sets of columns together, which the table names") {
+		"and those of 13 sets of columns together, which the table names") {
 		t.Errorf("trust: %s", trust)
 	}
 }
@@ -316,7 +316,7 @@ func TestMicrodataAtTheEdge(t *testing.T) {
 
 // Microdata have no weights, which the report says only for a table that has some.
 func TestMicrodataOfWeightedRows(t *testing.T) {
-	const says = "each as one, without their weights"
+	const says = "The rows have no weights"
 	for weight, want := range map[string]bool{"": false,
 		", weight: {from: w, range: [0, 20], step: 1, kind: design}": true} {
 		text := strings.Replace(microdataText(""), "max_rows: 1}", "max_rows: 1}"+strings.Replace(weight, ", ", "\n    ", 1),

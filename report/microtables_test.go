@@ -30,8 +30,8 @@ func tablesInput(shape string) maker.Input {
 // Every page says that microdata made from tables cost nothing, which column no table contains, and what several files
 // show and do not show.
 func TestEveryPageSaysWhatMicrodataOfTablesAre(t *testing.T) {
-	for shape, says := range map[string]string{synth.Tree: "a junction tree that holds all of them",
-		synth.Gradual: "No junction tree of all of them is small enough"} {
+	for shape, says := range map[string]string{synth.Tree: "in a single model (a junction tree)",
+		synth.Gradual: "A single model of all of them (a junction tree) would be too large"} {
 		r := reportOf(t, tablesInput(shape))
 		if m := r.Microdata[0]; m.Block != nil || m.Loss.Rho != "0" || m.PartOfBudget != 0 || m.Files != 4 ||
 			!m.Columns[1].Unmeasured || m.Columns[0].Unmeasured || m.Sets[0].Spread != 1.25 {
@@ -40,13 +40,13 @@ func TestEveryPageSaysWhatMicrodataOfTablesAre(t *testing.T) {
 		texts := pages(t, r)
 		for name, text := range texts {
 			text = strings.Join(strings.Fields(strings.ReplaceAll(text, "&#39;", "'")), " ")
-			for _, want := range []string{"odel only: no interval", "No table tells of age.band: not measured, model only",
+			for _, want := range []string{"odel only: no interval", "what they show about age.band: no table contains this column",
 				"how much chance the drawing of rows adds to a figure, and only that", "sex with status"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("%s does not say %q", name, want)
 				}
 			}
-			for _, not := range []string{"rounds/ says", "Choices that were made before", "each measured by itself"} {
+			for _, not := range []string{"rounds/ says", "The choices that such a run had made", "measured by itself before the rounds"} {
 				if strings.Contains(text, not) {
 					t.Errorf("%s says %q", name, not)
 				}

@@ -277,11 +277,11 @@ func TestHeadline(t *testing.T) {
 		want string
 	}{
 		{input(report.Official, nil),
-			"On average at least 19 in 20 of the 17 published numbers are within 4 of the exact count, before sampling and response error; many are closer: see “Tables and their errors”."},
+			"Each of the 17 published numbers is within 4 of the exact count with a chance of at least 95%, before sampling and response error; many are closer: see “Tables and their errors”."},
 		{noisyInput([]int64{1, 2, 3, 4, 5, 6}),
-			"On average at least 19 in 20 of the 6 published numbers are within 11 of the exact count, before sampling and response error."},
+			"Each of the 6 published numbers is within 11 of the exact count with a chance of at least 95%, before sampling and response error."},
 		{specInput(report.Official, oneTable("{epsilon: 20}")),
-			"On average at least 19 in 20 of the 6 published numbers equal the exact count, before sampling and response error."},
+			"Each of the 6 published numbers equals the exact count with a chance of at least 95%, before sampling and response error."},
 	} {
 		if got := reportOf(t, c.in).Accuracy.Sentence; got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
@@ -335,7 +335,7 @@ func TestReadmeLinesFitATerminal(t *testing.T) {
 // If rows without an id are left out, the report says so with the guarantee, with the subject of the figures and with
 // the assumptions; otherwise it does not mention them.
 func TestReportOfRowsWithoutAnID(t *testing.T) {
-	texts := []string{"Rows without an id were left out.", ", rows without an id left out.",
+	texts := []string{"Rows without an id were left out.", "Rows without an id were left out. The margin does not cover",
 		"Rows without an id were left out of every count."}
 	for _, drops := range []bool{true, false} {
 		text := specText

@@ -87,18 +87,18 @@ func TestReportOnSparseTables(t *testing.T) {
 		"readme": string(page.Readme(r))} {
 		text = strings.Join(strings.Fields(text), " ")
 		for _, says := range []string{"Of 12 319 cells, each with noise, those above 20 are published",
-			"is not an empty one: its noisy count was not above 20", "Do not add the rows up"} {
+			"need not be empty: its noisy count was not above 20", "Do not add the rows up"} {
 			if !strings.Contains(text, says) {
 				t.Errorf("%s does not say %q", name, says)
 			}
 		}
 	}
-	if !strings.Contains(r.Accuracy.Sentence, "3 more are in tables of the cells above a threshold") {
+	if !strings.Contains(r.Accuracy.Sentence, "3 more are in tables that show only cells above a threshold") {
 		t.Errorf("the headline says %q", r.Accuracy.Sentence)
 	}
 	alone := reportOf(t, sparseInput(sparseAlone()))
 	if alone.Accuracy.Numbers != 3 ||
-		!strings.Contains(alone.Accuracy.Sentence, " of all cells of its tables, published or not, have a noisy count within") {
+		!strings.Contains(alone.Accuracy.Sentence, " of all cells of the tables, published or not, have a noisy count within") {
 		t.Errorf("the headline of the sparse table alone is %+v", alone.Accuracy)
 	}
 }

@@ -213,8 +213,8 @@ func TestPagesOfTablesPutTogether(t *testing.T) {
 			continue
 		}
 		for _, want := range []string{"What the tables have in common is measured once",
-			"; it would be " + budget.DecimalNearest(in.Plan.Strategies[0].Alternatives[0].RMSE, 4) +
-				" with each table by itself and equal shares for all"} {
+			". It would be " + budget.DecimalNearest(in.Plan.Strategies[0].Alternatives[0].RMSE, 4) +
+				" if each table were measured by itself, all with equal shares"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
@@ -276,7 +276,7 @@ func TestPagesOfSums(t *testing.T) {
 	// 2e^(−1/3)/(1 − e^(−1/3))² = 17.834, its root 4.223; as planned with the variance 2t² of
 	// continuous noise it is √18 = 4.243.
 	if s := r.Strategies[0]; s.Kind != "largest" ||
-		!strings.Contains(s.Text, "it would be 4.243 with each table by itself and equal shares for all") {
+		!strings.Contains(s.Text, "It would be 4.243 if each table were measured by itself, all with equal shares.") {
 		t.Errorf("%+v", s)
 	}
 }
@@ -352,7 +352,7 @@ func TestChoicesAreExplained(t *testing.T) {
 	in.Receipt = receiptFor(in.Plan.Plan(), report.Official)
 	page := pageOf(t, reportOf(t, in))
 	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "The way with the smallest error for one table is not always taken",
-		"It cannot be measured by what the tables have in common (residuals): targets would be missed."} {
+		"It is not possible to measure what the tables have in common (residuals): targets would be missed."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}

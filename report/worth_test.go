@@ -36,13 +36,13 @@ func TestTargetsAreToldWithTheirMargins(t *testing.T) {
 		}
 		for _, want := range []string{fmt.Sprintf(row, "sexes", "±20, 95% sure of each cell"),
 			fmt.Sprintf(row, "pairs", "±30, 99% sure of all cells at once"), "as targets need",
-			"Part a of the budget is what the targets of its tables need"} {
+			"Part a of the budget gets what the targets of its tables need"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
 		}
 	}
-	if s := r.Strategies[0]; !strings.Contains(s.Text, "would be needed for the same targets") ||
+	if s := r.Strategies[0]; !strings.Contains(s.Text, "For the same targets, ") ||
 		!strings.Contains(s.Text, ", for ρ ") {
 		t.Errorf("%+v", s)
 	}

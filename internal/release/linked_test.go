@@ -95,13 +95,13 @@ func TestLinkedMicrodataFromEndToEnd(t *testing.T) {
 		for _, name := range []string{"report.md", "README.txt", "report.html"} {
 			text, err := os.ReadFile(filepath.Join(result.Folder, name))
 			if flat := strings.Join(strings.Fields(string(text)), " "); err != nil ||
-				!strings.Contains(flat, "Each row belongs to one row of the microdata of households, that with the same number in column hh. Column members there says how many it has: so many rows there are") {
+				!strings.Contains(flat, "Each row belongs to one row of the microdata of households: the one with the same number in column hh. Column members of that table says how many rows belong to each of its rows.") {
 				t.Errorf("%s does not say how many rows there are (%v)", name, err)
 			} else if name == "README.txt" &&
 				!strings.Contains(flat, `FROM 'microdata/persons.parquet' JOIN 'microdata/households.parquet' USING ("hh");`) {
 				t.Errorf("%s does not say how the files join", name)
 			} else if name != "README.txt" &&
-				!strings.Contains(flat, "Rows of persons are left out whose household has no row in households that is counted") {
+				!strings.Contains(flat, "Rows of persons are left out if their household has no row in households that is counted") {
 				t.Errorf("%s does not say that rows without a parent row bias the tables", name)
 			}
 		}

@@ -53,7 +53,7 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 	}
 	report, err := os.ReadFile(filepath.Join(first.Folder, "report.md"))
 	if err != nil || !strings.Contains(string(report),
-		"Whoever published them asked for as many, instead of as many as the noisy total of table t says") {
+		"Whoever published them asked for this number of rows, instead of the noisy total of table t.") {
 		t.Errorf("the report does not say so (%v)", err)
 	}
 

@@ -66,7 +66,7 @@ func TestMicrodataOfTablesArePublished(t *testing.T) {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	report, err := os.ReadFile(filepath.Join(r.Folder, "report.md"))
-	for _, says := range []string{"Paid: nothing", "junction tree that holds all of them",
+	for _, says := range []string{"Paid: nothing", "in a single model (a junction tree)",
 		"how much chance the drawing of rows adds", "deviation between files", "| a table |"} {
 		if err != nil || !strings.Contains(string(report), says) {
 			t.Errorf("the report does not say %q (%v)", says, err)
@@ -95,7 +95,7 @@ func TestPublishByAnotherMethod(t *testing.T) {
 	assertVerifies(t, r.Folder, verify.Options{})
 	report, err := os.ReadFile(filepath.Join(r.Folder, "report.md"))
 	if err != nil || !strings.Contains(string(report),
-		"Whoever published them asked for this instead of the model of method mst") {
+		"asked for this model instead of the one of method mst") {
 		t.Errorf("the report does not say so (%v)", err)
 	}
 	opt.Methods = nil

@@ -116,9 +116,9 @@ func TestTwoTablesShareTheirUnits(t *testing.T) {
 	for _, says := range []string{
 		"for replacing one person by another, meaning all rows with the same person in persons and visits, of which at most 1 in persons and 3 in visits are counted",
 		"Each person is protected: all rows with the same person in persons and visits together.",
-		"Of each person, at most 1 in persons and 3 in visits are counted",
+		"For each person, at most 1 row in persons and 3 rows in visits are counted",
 		"That is their number in all tables together; how many have rows in one of them is not public.",
-		"A row of any of these tables is of one person alone.",
+		"Each row of these tables belongs to only one person.",
 	} {
 		if !strings.Contains(string(rows), says) {
 			t.Errorf("the report does not say %q", says)

@@ -165,7 +165,7 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 				t.Errorf("%s, %s rows: %q", method, rows, got)
 			}
 		}
-		if got := strings.Join(describe.Warnings(language.English, of("1/1000", "1000")), " "); strings.Contains(got, "of how columns depend on each other") != (method == "mst") {
+		if got := strings.Join(describe.Warnings(language.English, of("1/1000", "1000")), " "); strings.Contains(got, "about how columns depend on each other") != (method == "mst") {
 			t.Errorf("%s, 1000 rows: %q", method, got)
 		}
 	}

@@ -72,9 +72,9 @@ func (i Impossibility) Sentence(l *language.Language) string {
 // effectText says what happens to a row that meets the rule.
 func (i Impossibility) effectText(l *language.Language) string {
 	if i.Drop {
-		return l.Text("a row that is so is left out before anything is bounded or counted")
+		return l.Text("such a row is left out before anything is bounded or counted")
 	}
-	return l.Text("a row that is so stops the run, and nothing is spent")
+	return l.Text("such a row stops the run, and nothing is spent")
 }
 
 // explainImpossible writes what is impossible, and how many cells of the tables that concerns.

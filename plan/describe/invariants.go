@@ -45,7 +45,7 @@ func GivenAway(l *language.Language, p *plan.Plan) string {
 	if len(p.Invariants) == 0 {
 		return ""
 	}
-	return l.Text("Given away beside that, as public figures which no data were read for: %s",
+	return l.Text("Also given away, as public figures for which no data were read: %s",
 		strings.Join(Invariants(l, p.Invariants), "; "))
 }
 
@@ -97,7 +97,7 @@ func invariantWarnings(l *language.Language, p *plan.Plan) []string {
 		}
 	}
 	all := []string{l.Text(
-		"the figures of %s are published as they are. If they were counted in the same data, what they tell of any %s is not protected by anything here", strings.Join(names, ", "), p.Guarantee.Protects)}
+		"the figures of %s are published as they are. If they were counted in the same data, what they reveal about any %s is not protected by anything here", strings.Join(names, ", "), p.Guarantee.Protects)}
 	if measured != nil {
 		all = append(all, l.Text(
 			"the cells of %s are public figures, and measuring them takes a part of the budget that makes no cell of theirs better: without these marginals the others get it", strings.Join(measured[:min(len(measured), firstTables)], ", ")))

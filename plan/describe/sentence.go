@@ -2,6 +2,7 @@ package describe
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -68,11 +69,25 @@ func Guarantee(l *language.Language, p *plan.Plan) string {
 			b.WriteString(" " + l.Text("and") + " " + bound)
 		}
 	}
-	b.WriteString("; " + l.Text("method: %s.", Method(l, p)))
+	b.WriteString("; " + methodsText(l, p))
 	if given := GivenAway(l, p); given != "" {
 		b.WriteString(" " + given + ".")
 	}
 	return b.String()
+}
+
+// methodsText names the method behind the guarantee and, if that is in ρ, the methods behind the ε that it implies.
+func methodsText(l *language.Language, p *plan.Plan) string {
+	var implied []string
+	for _, e := range p.Guarantee.Equivalents {
+		if method := l.Text(e.Method); !slices.Contains(implied, method) {
+			implied = append(implied, method)
+		}
+	}
+	if p.Guarantee.Definition != "zcdp" || implied == nil {
+		return l.Text("method: %s.", Method(l, p))
+	}
+	return l.Text("method for ρ: %s; method for ε: %s.", Method(l, p), strings.Join(implied, "; "))
 }
 
 // EachRow is the unit of a release in which each row is one.

@@ -44,10 +44,8 @@ func showWarnings(l *language.Language, p *plan.Plan) []string {
 			of = " " + l.Text("(an average cell has %s)", l.Number(SizeText(average[name])))
 		}
 		w = append(w, l.Text(
-			"where the count of a cell is below about %s%s the figures of %s beside it are little more than noise, and are published unless the noise leaves every value open: "+
-				"show: {when_count_at_least: %d} withholds them there, by the noisy count alone", budget.Group(most[name]), of,
-			name,
-			most[name]))
+			"in cells with a count below about %s%s, the other figures of %s are little more than noise. They are published unless the noise leaves every value open; show: {when_count_at_least: %d} withholds them there, by the noisy count alone",
+			budget.Group(most[name]), of, name, most[name]))
 	}
 	return w
 }

@@ -17,7 +17,7 @@ import (
 func sparseExpectation(l *language.Language, _ *plan.Plan, t plan.Table) string {
 	s := t.Sparse
 	return Sparse(l, s, compiled.Possible(t)) + " " + MissedText(l, s) + " " +
-		l.Text("Within ±%s of the exact count 19 times in 20, over all cells, published or not; figures little above %s are too large on the mean, as the noise that lifted them is why they are there.",
+		l.Text("Within ±%s of the exact count 19 times in 20, over all cells, published or not. Figures just above %s are too large on average, because they are shown only where noise has raised them enough.",
 			budget.Group(WholeMargin(t.Statistics[0].Margin)), budget.Group(s.Above))
 }
 

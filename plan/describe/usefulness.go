@@ -37,7 +37,7 @@ func Usefulness(l *language.Language, u usefulness.Usefulness, s plan.Statistic,
 		return l.Text("Weak: the standard error is %s of an average cell (%s if %s has %s).",
 			l.Percent(s.StandardError/u.AverageCell), cell, from, rows) + verdict
 	case usefulness.MostlyNoise:
-		return l.Text("Mostly noise: half its cells will be off by more than their size, by %s or more beside an average cell (%s if %s has %s).",
+		return l.Text("Mostly noise: half its cells will be off by %s or more, which is more than an average cell (%s if %s has %s).",
 			l.Number(SizeText(s.Median)), cell, from, rows) + verdict
 	}
 	if u.EnoughRows < 2 {

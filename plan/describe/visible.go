@@ -68,7 +68,7 @@ func hiddenWarnings(l *language.Language, p *plan.Plan) []string {
 		if rows == 0 {
 			if least := leastRows(l, seen, together); least != "" {
 				w = append(w, l.Text(
-					"the spec does not say how many rows %s has, so nothing tells before the budget is spent whether its microdata are more than noise: %s; write how many there are (expect: {rows: [AT_LEAST, AT_MOST]} under the table)", s.Table, least))
+					"the spec does not say how many rows %s has. So nobody can say before the budget is spent whether its microdata will be more than noise. %s. Write how many rows there are: expect: {rows: [AT_LEAST, AT_MOST]} under the table", s.Table, least))
 			}
 			continue
 		}
@@ -79,10 +79,10 @@ func hiddenWarnings(l *language.Language, p *plan.Plan) []string {
 		switch {
 		case rows < seen:
 			w = append(w, l.Text(
-				"the microdata of %s will say little, unless its rows are in few categories: if it has %s, the noise hides an average category of every column, for which it takes %s; %s", s.Table, of, budget.Group(seen), help))
+				"the microdata of %s will say little, unless its rows are in few categories: if it has %s, noise hides an average category of every column. It takes %s rows for one to be visible; %s", s.Table, of, budget.Group(seen), help))
 		case rows < together:
 			w = append(w, l.Text(
-				"the microdata of %s will say little of how columns depend on each other, unless its rows are in few cells: if it has %s, an average cell of any pair is smaller than its noise, even where all rounds are spent on it, which takes %s; %s", s.Table, of, budget.Group(together), help))
+				"the microdata of %s will say little about how columns depend on each other, unless its rows are in few cells: if it has %s, an average cell of any pair is smaller than its noise, even if all rounds are spent on that pair. It takes %s rows for a cell to be larger; %s", s.Table, of, budget.Group(together), help))
 		}
 	}
 	return w
@@ -92,12 +92,12 @@ func hiddenWarnings(l *language.Language, p *plan.Plan) []string {
 func leastRows(l *language.Language, seen, together int64) string {
 	var hidden []string
 	if seen > 1 {
-		hidden = append(hidden, l.Text("with fewer than %s the noise hides an average category of every column",
+		hidden = append(hidden, l.Text("With fewer than %s, noise hides an average category of every column",
 			l.Plural(seen, "row")))
 	}
 	if together > 1 {
-		hidden = append(hidden, l.Text("with fewer than %s it is larger than an average cell of any pair of columns",
+		hidden = append(hidden, l.Text("With fewer than %s, noise is larger than an average cell of any pair of columns",
 			l.Plural(together, "row")))
 	}
-	return strings.Join(hidden, ", "+l.Text("and")+" ")
+	return strings.Join(hidden, ". ")
 }

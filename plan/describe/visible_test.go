@@ -51,8 +51,8 @@ synthetic: {t: {method: mst}}
 	if len(without) != 1 || !strings.Contains(without[0], "expect: {rows: [AT_LEAST, AT_MOST]}") {
 		t.Fatalf("without `expect` the plan warns %q", without)
 	}
-	for _, want := range []string{fmt.Sprintf("fewer than %d rows the noise hides", least),
-		fmt.Sprintf("fewer than %d rows it is larger", together)} {
+	for _, want := range []string{fmt.Sprintf("fewer than %d rows, noise hides", least),
+		fmt.Sprintf("fewer than %d rows, noise is larger", together)} {
 		if !strings.Contains(without[0], want) {
 			t.Errorf("does not say %q: %s", want, without[0])
 		}

@@ -68,7 +68,7 @@ func warningsWith(l *language.Language, p *plan.Plan, stop []string) (w []string
 		}
 		if len(s.By) == 2 && s.Adaptive() {
 			w = append(w, l.Text(
-				"the microdata of %s have a single pair of columns, and a part of what they cost pays for choosing it: a marginal of both is better, with the error of every cell beside it", s.Table))
+				"the microdata of %s have a single pair of columns, and a part of what they cost pays for choosing it: a marginal of both is better, because it shows the error of every cell", s.Table))
 		}
 	}
 	first := map[string]plan.Table{}
@@ -94,7 +94,7 @@ func warningsWith(l *language.Language, p *plan.Plan, stop []string) (w []string
 // duplicateAdvice says what to do about two tables with the same cells.
 func duplicateAdvice(l *language.Language, a, b plan.Table) string {
 	if len(a.Figures) > 0 && len(b.Figures) > 0 {
-		return l.Text("one marginal with the statistics of both would count them once")
+		return l.Text("put the statistics of both into one marginal, which counts these cells only once")
 	}
 	return l.Text("drop one")
 }
@@ -300,7 +300,7 @@ func thresholdWarnings(l *language.Language, p *plan.Plan) []string {
 		}
 		beside := ""
 		if rows > 0 {
-			beside = ", " + l.Text("beside those of the %s that are expected", l.Plural(rows, "row"))
+			beside = ", " + l.Text("in addition to the cells of the %s that are expected", l.Plural(rows, "row"))
 		}
 		w = append(w, l.Text(
 			"%s is published above %s, which is within its noise: %s cells without a row are expected in it%s (one is published with a chance of %s). With above: %d one such cell is expected at most",
@@ -323,7 +323,7 @@ func linkWarnings(l *language.Language, p *plan.Plan) []string {
 		}
 		if s.Parent != "" && p.Release().Diagnostics == "" {
 			w = append(w, l.Text(
-				"nothing will tell how many rows of %s are left out as their unit has no row in %s: ids that are written otherwise in one of the two files lose them all, and the release is paid for. diagnostics: {share: 2%%} counts them, with noise; compare the ids before you measure",
+				"nothing will show how many rows of %s are left out because their unit has no row in %s. If ids are written differently in the two files, all rows are lost, and the release is paid for. diagnostics: {share: 2%%} counts them, with noise; compare the ids before you measure",
 				s.Table, s.Parent))
 		}
 	}
@@ -355,7 +355,7 @@ func uncountedWarnings(l *language.Language, p *plan.Plan) []string {
 			limits = ", " + l.Text("and expect: {rows: [LEAST, MOST]} stops a run in which too few rows are left")
 		}
 		w = append(w, l.Text(
-			"nothing will tell how many rows of %s are left out for an unknown value (%s), such as a date that is written otherwise: diagnostics: {share: 1%%} counts them, with noise",
+			"nothing will show how many rows of %s are left out for an unknown value (%s), such as a date that is written differently: diagnostics: {share: 1%%} counts them, with noise",
 			t.Name, strings.Join(names, ", "))+limits)
 	}
 	return w
@@ -495,7 +495,7 @@ func repeatWarnings(l *language.Language, r *spec.Release) []string {
 		for i, a := range m.By {
 			for _, b := range m.By[:i] {
 				if derived, origin, found := attributes.SameColumnPair(t, []spec.Attribute{b, a}); found {
-					pairs = append(pairs, l.Text("%s beside %s", derived, origin))
+					pairs = append(pairs, l.Text("%s with %s", derived, origin))
 				}
 			}
 		}

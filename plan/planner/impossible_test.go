@@ -314,7 +314,7 @@ func TestDifferenceOfRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, says := range []string{
-		"t: no row has size = 4: a row that is so is left out before anything is bounded or counted → a row that is so stops the run, and nothing is spent",
+		"t: no row has size = 4: such a row is left out before anything is bounded or counted → such a row stops the run, and nothing is spent",
 		"t: no row has age.pair = 0–1 or 2–3 with kind = a: gone", "t: no row has age.pair = 0–1 or 2–3 with kind = b: new",
 	} {
 		if !strings.Contains(page.String(), says) {

@@ -195,7 +195,7 @@ func TestPlansSayWhatIsPublic(t *testing.T) {
 	if s := p.Synthetic[0]; s.Rows != 30 || s.RowsOf != "totals" {
 		t.Errorf("%d rows of microdata, of %q", s.Rows, s.RowsOf)
 	}
-	if got := describe.Guarantee(language.English, p); !strings.HasSuffix(got, " Given away beside that, as public figures which no data were read for: totals (the rows of t by b × a, 8 figures, from totals.csv); more (the number of rows of t, from the spec).") {
+	if got := describe.Guarantee(language.English, p); !strings.HasSuffix(got, " Also given away, as public figures for which no data were read: totals (the rows of t by b × a, 8 figures, from totals.csv); more (the number of rows of t, from the spec).") {
 		t.Error(got)
 	}
 	if again, err := compiled.Read(p.Bytes()); err != nil || !bytes.Equal(again.Bytes(), p.Bytes()) ||

@@ -61,7 +61,7 @@ func TestExplainLinkedMicrodata(t *testing.T) {
 		return page.String()
 	}
 	page, silent := pageOf("auto", "aim"),
-		"Before you sign: nothing will tell how many rows of persons are left out as their unit has no row in households"
+		"Before you sign: nothing will show how many rows of persons are left out because their unit has no row in households."
 	for _, line := range []string{
 		silent,
 		"\n  persons is how many rows of persons belong to a row, 0 to 4.\n",

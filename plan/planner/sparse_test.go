@@ -243,7 +243,7 @@ func TestLowThresholdsAreToldBeforeSigning(t *testing.T) {
 		{"1", "", true, ""},
 		{"60", "", false, ""},
 		{"6", "", false, ""}, // a few of a hundred
-		{"6", "expect: {rows: [50, 150]}", true, "beside those of the 100 rows that are expected"},
+		{"6", "expect: {rows: [50, 150]}", true, "in addition to the cells of the 100 rows that are expected"},
 		{"6", "expect: {rows: [10000, 30000]}", false, ""},
 	} {
 		p, err := planSparse(t, append(small, "ABOVE", c.above, "    unit: row", "    unit: row\n    "+c.expect)...)

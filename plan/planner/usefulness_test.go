@@ -68,13 +68,13 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 				{Change: "drop region", Factor: 20, Relative: 0.05, Budget: false}}},
 		// a whole average cell: (10/4)² times the ρ
 		{8000, 4, usefulness.MostlyNoise,
-			"Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (4 if t has 8000 rows). Verdict on cells of that size: do not use cell by cell.",
+			"Mostly noise: half its cells will be off by 7 or more, which is more than an average cell (4 if t has 8000 rows). Verdict on cells of that size: do not use cell by cell.",
 			[]helped{{Change: "spend 6.3 times the ρ", Factor: 6.25, Relative: 1, Budget: true},
 				{Change: "age.band for age", Factor: 10, Relative: 0.25, Budget: false},
 				{Change: "drop region", Factor: 20, Relative: 0.125, Budget: false}}},
 		// ages by ten do not suffice, halves do; and a twentieth of the cells still does not
 		{1600, 0.8, usefulness.MostlyNoise,
-			"Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (0.8 if t has 1600 rows). Verdict on cells of that size: do not use cell by cell.",
+			"Mostly noise: half its cells will be off by 7 or more, which is more than an average cell (0.8 if t has 1600 rows). Verdict on cells of that size: do not use cell by cell.",
 			[]helped{{Change: "drop region", Factor: 20, Relative: 0.625, Budget: false},
 				{Change: "age.half for age", Factor: 50, Relative: 0.25, Budget: false},
 				{Change: "spend 160 times the ρ", Factor: 156.25, Relative: 1, Budget: true}}},

@@ -51,15 +51,17 @@ func budgetSentences(l *language.Language, paid receipt) []string {
 		words.When(paid.Corrects != "", l.Text("This release corrects release %s, whose cost stays spent.", paid.Corrects)),
 		words.When(paid.Status == report.Practice,
 			l.Text("It is a practice account, which the program opened by itself with room for three releases like its first. No office has set its cap or approved what it pays for.")),
-		witnessSentence(l, paid.Witnessed),
+		witnessSentence(l, paid),
 	)
 }
 
 // witnessSentence says whether an older state of the ledger would be noticed.
-func witnessSentence(l *language.Language, witnessed bool) string {
-	return words.Either(witnessed,
+func witnessSentence(l *language.Language, paid receipt) string {
+	return words.Either(paid.Witnessed,
 		l.Text("A witness elsewhere keeps the ledger's newest entry, so a rollback of the ledger is noticed."),
-		l.Text("For an account that paid, no witness on another disk or host keeps the newest entry of its ledger. A rollback of the ledger can go unnoticed, so this receipt alone does not prove that the account's cap still holds."))
+		words.Either(len(paid.Also) > 0,
+			l.Text("At least one of the accounts that paid has no witness on another disk or host that keeps the newest entry of its ledger. A rollback of the ledger can go unnoticed, so this receipt alone does not prove that the caps of the accounts still hold."),
+			l.Text("The account that paid has no witness on another disk or host that keeps the newest entry of its ledger. A rollback of the ledger can go unnoticed, so this receipt alone does not prove that the account's cap still holds.")))
 }
 
 func amountOf(c budget.Cost) report.Amount {

@@ -34,7 +34,7 @@ func certificateOf(c *compiled.Compiled, r *report.Report, from sources, paid re
 		Sensitivities: sensitivitiesOf(c.Plan()),
 		Approvals:     append([]report.Approval{}, approvals...),
 		Account:       account,
-		Hazards:       notes.Hazards(r, account),
+		Hazards:       notes.Hazards(r, account, len(paid.Also) > 0),
 	}, nil
 }
 

@@ -46,11 +46,11 @@ func countedValues(l *language.Language, q plan.Query, t plan.Table) string {
 	case v.Column == "":
 		return countedRows(l, q, t)
 	case v.Power == 2:
-		return l.Text("squares of the distance of %s from the middle of its range", v.Column)
+		return l.Text("the squared distance of %s from the middle of its range", v.Column)
 	case v.Minus == 0 && v.Per == "":
 		return v.Column
 	}
-	return l.Text("the distance of %s from the middle of its range, below it negative", v.Column)
+	return l.Text("the value of %s minus the middle of its range", v.Column)
 }
 
 func countedQuantiles(l *language.Language, q plan.Query, _ plan.Table) string {
@@ -67,7 +67,7 @@ func countedDistinct(l *language.Language, q plan.Query, _ plan.Table) string {
 
 // valuesPerUnit says how many values of each unit are counted.
 func valuesPerUnit(l *language.Language, what counted.Counted) string {
-	return ", " + l.Text("of each unit %s at most", budget.Group(what.(counted.Distinct).PerUnit))
+	return " " + l.Text("(at most %s of each unit)", budget.Group(what.(counted.Distinct).PerUnit))
 }
 
 // noBound returns "": bounds on rows are stated for the release and for its tables.
@@ -89,7 +89,7 @@ func valueSensitivity(p *plan.Plan, m plan.Measurement, s *report.Sensitivity) {
 	s.Most = mostMoved(m, scaleOf(p.Release().Table(m.Query.Table), v))
 	s.Text = movedText(p, s.Most)
 	if l := languageOf(p); v.Per != "" {
-		s.Text = l.Text("One %s moves it by at most %s, over all cells together, and by less where the range of its %s is narrower.",
+		s.Text = l.Text("One %s changes this by at most %s, over all cells together, and by less where the range for its %s is narrower.",
 			p.Guarantee.Protects, l.Number(words.Rat(s.Most)), v.Per)
 	}
 }
@@ -102,18 +102,18 @@ func mostMoved(m plan.Measurement, scale *big.Rat) string {
 // movedText states such a sensitivity.
 func movedText(p *plan.Plan, most string) string {
 	l := languageOf(p)
-	return l.Text("One %s moves it by at most %s, over all cells together.", p.Guarantee.Protects, l.Number(words.Rat(most)))
+	return l.Text("One %s changes this by at most %s, over all cells together.", p.Guarantee.Protects, l.Number(words.Rat(most)))
 }
 
 func rankSensitivity(p *plan.Plan, _ plan.Measurement, s *report.Sensitivity) {
-	s.Text = languageOf(p).Text("A value is drawn by how many rows lie below it. One %s bears on that with as many rows as it has there, however far its values lie.",
+	s.Text = languageOf(p).Text("Which value is drawn depends on how many rows are below it. One %s affects this only through its rows in the cell, however far apart the values are.",
 		p.Guarantee.Protects)
 }
 
 func binSensitivity(p *plan.Plan, m plan.Measurement, s *report.Sensitivity) {
 	l := languageOf(p)
-	s.Text = unitRowsSentence(l, m.Query.Counted) + " " +
-		l.Text("One %s moves what is measured by at most %s, over all cells and bins together.", p.Guarantee.Protects,
+	s.Text = unitRowsSentence(l, m.Query.Counted, p.Guarantee.Protects) + " " +
+		l.Text("One %s changes what is measured by at most %s, over all cells and bins together.", p.Guarantee.Protects,
 			budget.GroupDigits(m.Mechanism.L1.String()))
 }
 

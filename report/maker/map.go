@@ -186,7 +186,7 @@ func (f drawnFigure) placeOf(l *language.Language, t synth.Table, row int) repor
 		p.Labels = nil
 	}
 	if !f.isSure(row) {
-		p.Value = l.Text("not told")
+		p.Value = l.Text("not shown")
 	}
 	return p
 }

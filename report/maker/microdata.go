@@ -73,7 +73,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 		categories := slices.Clone(c.Categories)
 		for i, n := range c.Merged {
 			if n > 1 {
-				categories[i] = l.Text("one of %d categories", n)
+				categories[i] = l.Text("any of %d merged categories", n)
 			}
 		}
 		m.FarCells = append(m.FarCells, report.FarCell{Columns: words.Texts(c.Columns), Categories: categories,
@@ -157,21 +157,21 @@ func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (report.Amount, flo
 func numberedText(l *language.Language, m report.Microdata, s plan.Synthetic, asked int64) string {
 	switch {
 	case m.Parent != "":
-		return l.Text("Each row belongs to one row of the microdata of %s, that with the same number in column %s. Column %s there says how many it has: so many rows there are, and it was measured with the other columns there.",
+		return l.Text("Each row belongs to one row of the microdata of %s: the one with the same number in column %s. Column %s of that table says how many rows belong to each of its rows. It was measured with the other columns of that table, and there are as many rows as it says.",
 			m.Parent, m.LinkedBy, strings.TrimPrefix(m.Given[len(m.Given)-1], m.Parent+"."))
 	case asked > 0 && s.Rows > 0:
-		return l.Text("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.",
+		return l.Text("Whoever published them asked for this number of rows; the spec fixes %s. It is a public number, which says nothing about the data and costs nothing.",
 			budget.Group(s.Rows))
 	case asked > 0:
-		return l.Text("Whoever published them asked for as many, instead of as many as the noisy total of table %s says: a public number, which tells nothing of the data and costs nothing.",
+		return l.Text("Whoever published them asked for this number of rows, instead of the noisy total of table %s. It is a public number, which says nothing about the data and costs nothing.",
 			m.Table)
 	case s.RowsOf != "":
-		return l.Text("There are as many rows as invariant %s has: a public figure. No other figure of an invariant is kept to by these rows.",
+		return l.Text("There are as many rows as invariant %s says, which is a public figure. The rows need not agree with any other figure of an invariant.",
 			s.RowsOf)
 	case s.Rows > 0:
-		return l.Text("The spec fixes how many rows there are: it is a public number, and tells nothing of the data.")
+		return l.Text("The spec fixes how many rows there are. This is a public number, which says nothing about the data.")
 	}
-	return l.Text("There are as many rows as the noisy total of table %s says, rounded, and none if that is below zero.",
+	return l.Text("The number of rows is the noisy total of table %s, rounded, or 0 if that is below zero.",
 		m.Table)
 }
 
@@ -186,38 +186,48 @@ const maxNamedSets = 12
 func trustText(l *language.Language, m report.Microdata) string {
 	names := m.Together(l)
 	list := strings.Join(names, "; ")
-	measured := l.Text("The counts of each column by itself were measured, and of these columns together: %s.", list)
+	measured := l.Text("The counts of each column were measured, and those of these columns together: %s.", list)
 	switch {
 	case len(names) == 0:
-		measured = l.Text("The counts of each column by itself were measured, and no pair of columns.")
+		measured = l.Text("The counts of each column were measured, and those of no pair of columns.")
 	case len(names) > maxNamedSets:
-		measured = l.Text("The counts of each column by itself were measured, and of %d sets of columns together, which the table names.",
+		measured = l.Text("The counts of each column were measured, and those of %d sets of columns together, which the table names.",
 			len(names))
 	case m.Ways == 2 && m.Method != plan.AIM:
-		measured = l.Text("The counts of each column by itself were measured, and of these pairs of columns: %s.", list)
+		measured = l.Text("The counts of each column were measured, and those of these pairs of columns: %s.", list)
 	}
-	parent := words.When(m.Parent != "", ", "+l.Text(
-		"as far as the rows of %s have the columns that these are drawn given as they were measured here", m.Parent))
+	parent := words.When(m.Parent != "", " "+l.Text(
+		"These rows are drawn given the columns of %s, so this holds only as far as the rows of %[1]s show those columns as they were measured here.", m.Parent))
 	return measured + " " + words.Either(len(names) == 0,
-		l.Text("The rows show single columns as they were measured, apart from noise%s and from what drawing rows adds.",
-			parent),
-		l.Text("The rows show these as they were measured, apart from noise%s and from what drawing rows adds.", parent))
+		l.Text("The rows show the counts of single columns as they were measured, apart from noise and from what drawing rows adds."),
+		l.Text("The rows show these counts as they were measured, apart from noise and from what drawing rows adds.")) + parent
 }
 
 func distrustText(l *language.Language, m report.Microdata) string {
 	return independenceText(l, m) +
 		words.When(m.Parent != "",
-			" "+l.Text("Rows that belong to one row of %s, of this table or of another one, were drawn independently of each other, given its columns: what else they have in common was not measured. Do not trust what they say of it.",
+			" "+l.Text("Also do not trust what else the rows show about those that belong to the same row of %s, in this table or in another one: given the columns of %[1]s, they were drawn independently of each other.",
 				m.Parent))
+}
+
+// noDependenceText says that no two columns were measured together; it follows the words "do not trust", as do all
+// texts on what was not measured.
+func noDependenceText(l *language.Language) string {
+	return l.Text("What the rows show about how columns depend on each other. This was not measured: the model assumes that all columns are independent, and the rows follow this assumption.")
+}
+
+// setsOnlyText says that only some sets of columns were measured together.
+func setsOnlyText(l *language.Language) string {
+	return l.Text("What the rows show about how other columns depend on each other. This was not measured: the model assumes that they depend on each other no more than the measured sets imply, and the rows follow this assumption.")
 }
 
 // independenceText says which columns were not measured together, and what that means.
 func independenceText(l *language.Language, m report.Microdata) string {
 	switch {
 	case len(m.Together(l)) == 0:
-		return l.Text("How any columns depend on each other was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it.")
+		return noDependenceText(l)
 	case m.Method == plan.AIM:
-		return l.Text("How any other columns depend on each other was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it. Categories of a column that the noise hid were measured as one: how the rows divide them is a guess.")
+		return setsOnlyText(l) + " " + l.Text("Also do not trust how the rows divide categories of a column that the noise hid: these were measured as one, and the division is a guess.")
 	}
-	return l.Text("How any other two columns depend on each other, or any three, was not measured: the model takes them for independent of each other, given the columns between them in the tree that those pairs make, and so do the rows. Do not trust what they say of it.")
+	return l.Text("What the rows show about any other two columns together, or about any three. This was not measured: the model assumes that such columns are independent, given the columns between them in the tree that the measured pairs form, and the rows follow this assumption.")
 }

@@ -20,7 +20,7 @@ func provenanceOf(in Input) report.Provenance {
 		CodeBooks: []report.CodeBook{}, Params: []report.Param{}, Modules: append([]report.Module{}, in.Modules...),
 	}
 	if len(in.Microdata) > 0 {
-		out.Microdata = languageOf(p.Plan()).Text("From the measurements alone: the model is fitted to them without any chance, and its rows are drawn by numbers from the SHA-256 of measurements, plan and purpose, so that whoever draws them again gets the same ones.")
+		out.Microdata = languageOf(p.Plan()).Text("They are made from the measurements alone. Fitting the model involves no random numbers. Its rows are drawn with numbers derived from the SHA-256 of measurements, plan and purpose, so anybody who draws them again gets the same rows.")
 	}
 	joined, books := map[string]bool{}, map[string]bool{}
 	for _, t := range p.Release().Tables {

@@ -96,31 +96,31 @@ func strategyText(l *language.Language, s report.Strategy, shared bool, ranged [
 	b.WriteString(measuredText(l, s, shared, ranged))
 	if ranged != nil {
 		b.WriteString(" " + l.Text(
-			"Along %s sums of neighbouring categories are measured, not single ones: what counts up, or is asked for ranges, has less error so.",
+			"Along %s, sums of neighbouring categories are measured instead of single categories. This makes the error of cumulative counts and of ranges smaller.",
 			strings.Join(ranged, " "+l.Text("and")+" ")))
 	}
 	error := l.Number(words.Decimal(s.RMSE))
 	b.WriteString(" " + words.Either(ranged == nil, l.Text("The error of a cell is %s", error),
-		l.Text("The error of a cell, or of a sum that is asked for, is %s", error)))
+		l.Text("The error of a cell, or of a requested sum, is %s", error)))
 	letter := words.Either(s.Loss.Epsilon != "", "ε ", "ρ ")
 	if slices.ContainsFunc(s.Alternatives, func(other report.Alternative) bool { return other.BudgetNeeded != "" }) {
 		b.WriteString(", " + l.Text("for %s", s.Loss.In(l)))
 	}
+	b.WriteString(".")
 	for _, other := range s.Alternatives {
 		switch {
 		case other.Why != "":
 		case other.BudgetNeeded != "":
-			b.WriteString("; " + l.Text("%s would be needed for the same targets %s", letter+l.Number(other.BudgetNeeded),
-				otherWay(l, s, other)))
+			b.WriteString(" " + l.Text("For the same targets, %s would be needed %s", letter+l.Number(other.BudgetNeeded),
+				otherWay(l, s, other)) + ".")
 		default:
-			b.WriteString("; " + l.Text("it would be %s %s", l.Number(words.Decimal(other.RMSE)), otherWay(l, s, other)) +
-				words.When(other.Charge != "", ", "+l.Text("for a charge of ρ %s", l.Number(other.Charge))))
+			b.WriteString(" " + l.Text("It would be %s %s", l.Number(words.Decimal(other.RMSE)), otherWay(l, s, other)) +
+				words.When(other.Charge != "", ", "+l.Text("for a charge of ρ %s", l.Number(other.Charge))) + ".")
 		}
 	}
-	b.WriteString(".")
 	for _, other := range s.Alternatives {
 		if other.Why != "" {
-			b.WriteString(" " + l.Text("It cannot be measured %s: %s.", l.Text(strategyPhrases[strategy.Kind(other.Kind)]),
+			b.WriteString(" " + l.Text("It is not possible to %s: %s.", l.Text(strategyPhrases[strategy.Kind(other.Kind)].to),
 				other.Why))
 		}
 	}
@@ -132,15 +132,15 @@ func measuredText(l *language.Language, s report.Strategy, shared bool, ranged [
 	noise := l.Text(budget.Kind(s.Noise).Name())
 	switch strategy.Kind(s.Kind) {
 	case strategy.EqualShares:
-		return l.Text("Each table is measured by itself, all with equal shares, with %s noise of its own on every cell: no other way was found that leaves none worse.",
+		return l.Text("Each table is measured by itself, all with equal shares, with %s noise of its own on every cell: no other way was found that makes no table worse.",
 			noise)
 	case strategy.Direct:
 		return directText(l, s, shared, ranged, noise)
 	case strategy.Largest:
-		return l.Text("Only the tables whose attributes are not all in another one are measured, with %s noise on every cell; every table is put together from all of these that bear on it, by adding up their cells.",
+		return l.Text("Only the tables whose attributes are not all in another one are measured, with %s noise on every cell. Every table is computed from all of these that contain it, by adding up their cells.",
 			noise)
 	case strategy.ResidualsAndTables:
-		return l.Text("What the tables have in common is measured once (residuals), and some of the tables by themselves as well, so that none is worse than with an equal share, with %s noise. Every table is put together from all of these answers that bear on it.",
+		return l.Text("What the tables have in common is measured once (residuals), with %s noise. Some of the tables are measured by themselves as well, so that none is worse than with an equal share. Every table is computed from all of these answers that concern it.",
 			noise)
 	case strategy.Residuals:
 		return l.Text("What the tables have in common is measured once, as residuals: the total, then how the categories of each attribute differ from their mean, then what pairs of attributes add, and so on, with %s noise. Every table is made from these answers.",
@@ -154,33 +154,38 @@ func directText(l *language.Language, s report.Strategy, shared bool, ranged []s
 	one := len(s.Tables) == 1
 	switch {
 	case s.Measurements < len(s.Tables):
-		return l.Text("%d of these tables are measured by themselves, with %s noise on every cell; every table is put together from all of these measurements that tell about it.",
+		return l.Text("%d of these tables are measured by themselves, with %s noise on every cell. Every table is computed from all of these measurements that concern it.",
 			s.Measurements, noise)
 	case ranged != nil:
 		return words.Either(one, l.Text("The table is measured by itself, with %s noise.", noise),
 			l.Text("Each table is measured by itself, with %s noise.", noise))
 	case shared:
 		return words.Either(one,
-			l.Text("The table is measured by itself, with %s noise of its own on every cell; what other measurements say of the same counts is then put together with that.", noise),
-			l.Text("Each table is measured by itself, with %s noise of its own on every cell; what other measurements say of the same counts is then put together with that.", noise))
+			l.Text("The table is measured by itself, with %s noise of its own on every cell. What other measurements say about the same counts is then combined with that.", noise),
+			l.Text("Each table is measured by itself, with %s noise of its own on every cell. What other measurements say about the same counts is then combined with that.", noise))
 	}
 	return words.Either(one, l.Text("The table is measured by itself, with %s noise of its own on every cell.", noise),
 		l.Text("Each table is measured by itself, with %s noise of its own on every cell.", noise))
 }
 
-// strategyPhrases name strategies within a sentence.
-var strategyPhrases = map[strategy.Kind]string{
-	strategy.Direct:    language.Key("with each table by itself"),
-	strategy.Largest:   language.Key("with only those tables that lie in no other"),
-	strategy.Residuals: language.Key("by what the tables have in common (residuals)"),
-
-	strategy.EqualShares:        language.Key("with each table by itself and equal shares for all"),
-	strategy.ResidualsAndTables: language.Key("by what the tables have in common, and some by themselves"),
+// strategyPhrases name strategies within a sentence: as a condition, and after "it is not possible to".
+var strategyPhrases = map[strategy.Kind]struct{ condition, to string }{
+	strategy.Direct: {language.Key("if each table were measured by itself"),
+		language.Key("measure each table by itself")},
+	strategy.Largest: {language.Key("if only those tables were measured that are contained in no other"),
+		language.Key("measure only those tables that are contained in no other")},
+	strategy.Residuals: {language.Key("if what the tables have in common were measured (residuals)"),
+		language.Key("measure what the tables have in common (residuals)")},
+	strategy.EqualShares: {language.Key("if each table were measured by itself, all with equal shares"),
+		language.Key("measure each table by itself, all with equal shares")},
+	strategy.ResidualsAndTables: {
+		language.Key("if what the tables have in common were measured, and some tables by themselves"),
+		language.Key("measure what the tables have in common, and some tables by themselves")},
 }
 
 // otherWay describes a rejected strategy by its difference from the chosen one: the strategy, the noise, or both.
 func otherWay(l *language.Language, s report.Strategy, other report.Alternative) string {
-	way, noise := l.Text(strategyPhrases[strategy.Kind(other.Kind)]), l.Text(budget.Kind(other.Noise).Name())
+	way, noise := l.Text(strategyPhrases[strategy.Kind(other.Kind)].condition), l.Text(budget.Kind(other.Noise).Name())
 	everywhere := other.BudgetNeeded == ""
 	switch {
 	case other.Noise == s.Noise:
@@ -190,9 +195,9 @@ func otherWay(l *language.Language, s report.Strategy, other report.Alternative)
 	case other.Kind == s.Kind:
 		return l.Text("with %s noise", noise)
 	case everywhere:
-		return l.Text("%s, and %s noise everywhere", way, noise)
+		return l.Text("%s, with %s noise everywhere", way, noise)
 	}
-	return l.Text("%s, and %s noise", way, noise)
+	return l.Text("%s, with %s noise", way, noise)
 }
 
 // sources says what a plan's tables are made from.

@@ -36,26 +36,29 @@ func weightStep(t *spec.Table, what counted.Counted) *big.Rat {
 	return t.Weight.Lattice.Step
 }
 
-// byWeight says that the contribution of each row is multiplied by its weight, "" if it is not.
+// byWeight says that a row counts, or its value is added up, by its weight, "" if it is not.
 func byWeight(l *language.Language, what counted.Counted) string {
-	return words.When(what.Weighted(), ", "+l.Text("each by the weight of its row"))
+	if v, ok := what.(counted.Values); ok && v.Column != "" {
+		return words.When(what.Weighted(), ", "+l.Text("times the weight of the row"))
+	}
+	return words.When(what.Weighted(), " "+l.Text("(weighted)"))
 }
 
 // unitRowsSentence says how much a unit contributes to counts of some rows.
-func unitRowsSentence(l *language.Language, what counted.Counted) string {
+func unitRowsSentence(l *language.Language, what counted.Counted, protects string) string {
 	return words.Either(what.Weighted(),
-		l.Text("Counts change by the weight that its rows have there, however far its values lie."),
-		l.Text("Counts change by as many rows as it has there, however far its values lie."))
+		l.Text("One %s changes the count of a bin by the weight of its rows in that bin, however far apart the values are.", protects),
+		l.Text("One %s changes the count of a bin by the number of its rows in that bin, however far apart the values are.", protects))
 }
 
 // sumsOfWeights says for a table that its counts are not numbers of rows, "" if they are.
 func sumsOfWeights(l *language.Language, t plan.Table) string {
-	return words.When(t.Weighted, " "+l.Text("Counts here are sums of weights: that is not how many rows there are."))
+	return words.When(t.Weighted, " "+l.Text("Counts here are sums of weights, not numbers of rows."))
 }
 
 // missingWeightsCaveat warns that rows of microdata lack the weights that the rows of the data have, "" if the data
 // have no weights.
 func missingWeightsCaveat(l *language.Language, t *spec.Table) string {
 	return words.When(t.Weight != nil,
-		" "+l.Text("Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it."))
+		" "+l.Text("The rows have no weights. So counts of them describe the sample, not the population, and are not weighted counts like those of the tables."))
 }

@@ -53,7 +53,7 @@ func accuracyIn(l *language.Language, tables []report.Table, sampled bool) repor
 	} else if len(sparse) > 0 {
 		if rows := report.Total(sparse, func(t report.Table) int64 { return t.Cells }); rows > 0 {
 			a.Sentence += " " + l.Text(
-				"%s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
+				"%s more are in tables that show only cells above a threshold; the notes on reading explain them.", budget.Group(rows))
 		}
 	}
 	a.Sentence = cmp.Or(noGroupText(l, a, tables), a.Sentence)
@@ -179,8 +179,11 @@ func headlineText(l *language.Language, a report.Accuracy, numbers, exactly stri
 		return noCount(l)
 	}
 	s := headlineOfMany(l, a, numbers, exactly, m, sampled)
-	if a.Numbers == 1 {
+	switch {
+	case a.Numbers == 1:
 		s = headlineOfOne(l, a, numbers, exactly, m, sampled)
+	case a.Numbers < fewNumbers:
+		s = headlineOfFew(l, a, numbers, exactly, m, sampled)
 	}
 	return words.Either(a.OneMargin, s, l.Text("%s; many are closer: see %s", s, l.Text(TableList))) + "." +
 		movedAfter(l, m)
@@ -193,13 +196,13 @@ func headlineOfMany(l *language.Language, a report.Accuracy, numbers, exactly st
 	all, margin := budget.Group(a.Numbers), budget.Group(describe.WholeMargin(a.Margin))
 	switch {
 	case a.Margin == 0 && sampled:
-		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s equal the exact %[5]s, before what sampling error the data themselves have and response error",
+		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s equal the exact %[5]s, before response error and any sampling error of the data themselves",
 			all, l.Text(numbers), before, share, exact)
 	case a.Margin == 0:
 		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s equal the exact %[5]s, before sampling and response error", all,
 			l.Text(numbers), before, share, exact)
 	case sampled:
-		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s are within %[5]s of the exact %[6]s, before what sampling error the data themselves have and response error",
+		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s are within %[5]s of the exact %[6]s, before response error and any sampling error of the data themselves",
 			all, l.Text(numbers), before, share, margin, exact)
 	default:
 		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s are within %[5]s of the exact %[6]s, before sampling and response error", all,
@@ -208,19 +211,42 @@ func headlineOfMany(l *language.Language, a report.Accuracy, numbers, exactly st
 	return words.Capital(text)
 }
 
+// fewNumbers is the number of published numbers below which the headline says how likely each is within the margin: a
+// share of so few, such as 19 in 20 of 2, says nothing.
+const fewNumbers = 20
+
+func headlineOfFew(l *language.Language, a report.Accuracy, numbers, exactly string, m report.Adjustment,
+	sampled bool) string {
+	before, exact, chance := movedBefore(l, m, a.Numbers), l.Text(exactly), l.Number(words.Level(a.Confidence))
+	all, margin := budget.Group(a.Numbers), budget.Group(describe.WholeMargin(a.Margin))
+	switch {
+	case a.Margin == 0 && sampled:
+		return l.Text("Each of the %s published %s%s equals the exact %s with a chance of about %s, before response error and any sampling error of the data themselves",
+			all, l.Text(numbers), before, exact, chance)
+	case a.Margin == 0:
+		return l.Text("Each of the %s published %s%s equals the exact %s with a chance of at least %s, before sampling and response error",
+			all, l.Text(numbers), before, exact, chance)
+	case sampled:
+		return l.Text("Each of the %s published %s%s is within %s of the exact %s with a chance of about %s, before response error and any sampling error of the data themselves",
+			all, l.Text(numbers), before, margin, exact, chance)
+	}
+	return l.Text("Each of the %s published %s%s is within %s of the exact %s with a chance of at least %s, before sampling and response error",
+		all, l.Text(numbers), before, margin, exact, chance)
+}
+
 func headlineOfOne(l *language.Language, a report.Accuracy, numbers, exactly string, m report.Adjustment,
 	sampled bool) string {
 	what, exact, chance := singular(l, numbers)+movedBefore(l, m, 1), l.Text(exactly), l.Number(words.Level(a.Confidence))
 	margin := budget.Group(describe.WholeMargin(a.Margin))
 	switch {
 	case a.Margin == 0 && sampled:
-		return l.Text("The one published %s equals the exact %s with a chance of about %s, before what sampling error the data themselves have and response error",
+		return l.Text("The one published %s equals the exact %s with a chance of about %s, before response error and any sampling error of the data themselves",
 			what, exact, chance)
 	case a.Margin == 0:
 		return l.Text("The one published %s equals the exact %s with a chance of at least %s, before sampling and response error",
 			what, exact, chance)
 	case sampled:
-		return l.Text("The one published %s is within %s of the exact %s with a chance of about %s, before what sampling error the data themselves have and response error",
+		return l.Text("The one published %s is within %s of the exact %s with a chance of about %s, before response error and any sampling error of the data themselves",
 			what, margin, exact, chance)
 	}
 	return l.Text("The one published %s is within %s of the exact %s with a chance of at least %s, before sampling and response error",

@@ -11,9 +11,9 @@ import (
 // weightsAssumption says what the guarantee assumes about weights.
 func weightsAssumption(l *language.Language, w report.WeightBounds, protects string) string {
 	return words.Either(w.Kind == report.CalibratedWeights,
-		l.Text("Weights of %s were calibrated, so that they depend on the rows of others: the guarantee holds for rows with weights as they are. What the weight of one %s tells of another is not covered.",
+		l.Text("The weights of %s were calibrated, so they depend on the rows of others. The guarantee holds for the rows with their weights as they are; what the weight of one %s reveals about another is not covered.",
 			w.Table, protects),
-		l.Text("Weights of %s are attributes of the %s, as the spec says, and depend on no other: of weights that were adjusted to totals the guarantee holds only for rows with weights as they are.",
+		l.Text("The weights of %s are attributes of the %s, as the spec says, and do not depend on any other %[2]s. If weights were adjusted to totals, the guarantee holds only for the rows with their weights as they are; what the weights of others reveal about one %[2]s is not covered.",
 			w.Table, protects))
 }
 
@@ -24,7 +24,7 @@ func Assumptions(r *report.Report) []string {
 	if !g.ByRow() {
 		unit = l.Text("%s are one %s: with a wrong id, or two ids for one %[2]s, the protection is weaker.",
 			words.Capital(g.Unit), g.Protects)
-		unit += words.When(g.Rows != nil, " "+l.Text("A row of any of these tables is of one %s alone.", g.Protects)) +
+		unit += words.When(g.Rows != nil, " "+l.Text("Each row of these tables belongs to only one %s.", g.Protects)) +
 			words.When(g.WithoutID != "", " "+l.Text("Rows without an id were left out of every count."))
 	}
 	all := []string{
@@ -41,13 +41,13 @@ func Assumptions(r *report.Report) []string {
 		for _, c := range r.Bounds.Columns {
 			all = append(all,
 				words.Either(c.By != "",
-					l.Text("The ranges of %s are the spec's, chosen without looking at these data, and the %s of a row is an attribute of its %s.",
+					l.Text("The ranges of %s come from the spec and were chosen without looking at these data. The column %s is an attribute of the %s.",
 						c.Column, c.By, g.Protects),
-					l.Text("The range of %s is the spec's, chosen without looking at these data.", c.Column)))
+					l.Text("The range of %s comes from the spec and was chosen without looking at these data.", c.Column)))
 		}
 	}
 	for _, t := range r.Provenance.Public {
-		all = append(all, l.Text("The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.",
+		all = append(all, l.Text("The table %s is public: nothing in it is protected, and the plan publishes its key and the columns that are looked up.",
 			t.In(l)))
 	}
 	if g.Replaced() {

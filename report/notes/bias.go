@@ -40,8 +40,8 @@ func Bias(r *report.Report, p *plan.Plan) []report.Bias {
 	}
 	all = slices.Concat(all, perUnitBias(r), sparseBias(r), withheldBias(r), estimateBias(r))
 	if len(r.Microdata) > 0 {
-		b := report.Bias{Cause: l.Text("Rows of microdata are drawn from a model, which keeps of the data what was measured and assumes the rest"),
-			Direction: l.Text(eitherWay), Size: l.Text("not known; how far the model is from the noisy counts stands with the microdata")}
+		b := report.Bias{Cause: l.Text("Rows of microdata are drawn from a model. It reproduces what was measured, and makes assumptions about the rest"),
+			Direction: l.Text(eitherWay), Size: l.Text("not known; the section “Microdata” says how far the model is from the noisy counts")}
 		for _, m := range r.Microdata {
 			b.Tables = append(b.Tables, "microdata/"+m.Table)
 		}
@@ -68,11 +68,11 @@ func shownBias(r *report.Report) []report.Bias {
 	if b.Tables == nil {
 		return nil
 	}
-	b.Size = l.Text("known exactly, from the sums as published and unbiased: %s in all",
+	b.Size = l.Text("known exactly, by comparing the published and the unbiased sums: this concerns %s in all",
 		l.Plural(report.Total(r.Tables, report.Table.ShownAsZero), "number"))
 	if worst != "" {
 		most, _ := by.Float64()
-		b.Size += l.Text("; most in %s, about %s too many", worst,
+		b.Size += l.Text("; the effect is largest in %s, whose published sum is %s too high (rounded)", worst,
 			budget.Group(int64(math.Round(most))))
 	}
 	return []report.Bias{b}
@@ -115,7 +115,7 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 		cause := words.Either(t.Unit.MaxRows == 1,
 			l.Text("Each %s counts once: of several rows in %s, one is counted",
 				r.Guarantee.Protects, t.Name),
-			l.Text("At most %[2]s of %[3]s are counted of each %[1]s, the others are left out", r.Guarantee.Protects,
+			l.Text("At most %[2]s of each %[1]s in %[3]s are counted; the others are left out", r.Guarantee.Protects,
 				l.Plural(t.Unit.MaxRows, "row"), t.Name))
 		all = append(all,
 			withSize(r, p, t, overBound, report.Bias{Cause: cause, Tables: paths, Direction: leftOutDirection(r, paths)}))
@@ -124,7 +124,7 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	left := words.NonEmpty(
 		words.When(dropsRows(p.Release(), t),
 			l.Text("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name)),
-		words.When(parent != "", l.Text("Rows of %s are left out whose %s has no row in %s that is counted", t.Name,
+		words.When(parent != "", l.Text("Rows of %s are left out if their %s has no row in %s that is counted", t.Name,
 			r.Guarantee.Protects, parent)))
 	if len(left) > 0 {
 		all = append(all, withSize(r, p, t, "rows_left_out", report.Bias{Cause: strings.Join(left, ". "), Tables: paths,
@@ -138,7 +138,7 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 		if c.Table != t.Name {
 			continue
 		}
-		b := report.Bias{Cause: l.Text("Values of %s beyond their range count as its end, and are rounded to a multiple of %s", c.Column,
+		b := report.Bias{Cause: l.Text("A value of %s outside its range counts as the nearer end of the range; all values are rounded to a multiple of %s", c.Column,
 			l.Number(words.Rat(c.Step))), Tables: figuredWith(r, paths, c.Column), Direction: l.Text(eitherWay)}
 		if len(b.Tables) > 0 {
 			all = append(all, withSize(r, p, t, c.Column+"_clamped", b))
@@ -241,7 +241,7 @@ func perUnitBias(r *report.Report) []report.Bias {
 		return nil
 	}
 	l := r.In()
-	b := report.Bias{Cause: l.Text("Tables with bounds of their own leave out what one unit has beyond them"),
+	b := report.Bias{Cause: l.Text("Tables with bounds of their own leave out the rows of a unit that exceed these bounds"),
 		Size: l.Text(notCounted)}
 	for _, t := range r.Bounds.Tables {
 		b.Tables = append(b.Tables, t.Table)
@@ -253,7 +253,7 @@ func perUnitBias(r *report.Report) []report.Bias {
 // withheldBias is the bias in counts of cells whose figures are shown, because figures of other cells are withheld.
 func withheldBias(r *report.Report) []report.Bias {
 	l := r.In()
-	show := report.Bias{Cause: l.Text("Figures are withheld where the noisy count is small: in cells little above the bound the count beside them is too large on the mean"),
+	show := report.Bias{Cause: l.Text("Figures are withheld where the noisy count is small. So where they are published in cells just above that limit, the count next to them is too large on average"),
 		Direction: l.Text(eitherWay)}
 	withholds := func(t report.Table) bool { return t.Show > 0 }
 	show.Tables = report.PathsWhere(r.Tables, withholds)
@@ -270,9 +270,9 @@ func withheldBias(r *report.Report) []report.Bias {
 // estimateBias is the bias of figures to which noise is not simply added.
 func estimateBias(r *report.Report) []report.Bias {
 	l := r.In()
-	b := report.Bias{Cause: l.Text("%s are worked out from noisy counts and sums, or drawn: noise does not cancel in them",
+	b := report.Bias{Cause: l.Text("%s are computed from noisy counts and sums, or drawn: noise does not average out in them",
 		words.Capital(l.List(pluralsOf(l, figureKinds(r.Tables), isBiased)))), Direction: l.Text(eitherWay),
-		Size: l.Text("small beside the standard error where the count of a cell is many times its margin; where it is not, go by the interval")}
+		Size: l.Text("small compared with the standard error where the count of a cell is many times its margin; elsewhere, go by the interval")}
 	b.Tables = report.PathsWhere(r.Tables, func(t report.Table) bool {
 		return slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return !f.Unbiased })
 	})

@@ -3,6 +3,7 @@ package notes
 // This file says from which difference on two cells of a table differ by more than noise.
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 
@@ -13,11 +14,13 @@ import (
 	"github.com/dprelease/dprelease/spec/language"
 )
 
-// PickedAfter says why pairs must be chosen beforehand: a pair of equal cells differs that much with a probability of
-// at most 1 − confidence, so among all pairs that one looks at, up to that share do, on average.
+// PickedAfter advises on pairs that are picked for their figures. A pair of equal cells differs that much with a
+// probability of at most 1 − confidence, so among all pairs that one looks at, up to that share do, on average. The noise
+// of a difference is log-concave, so twice the distance has at most the square of that probability.
 func PickedAfter(l *language.Language, confidence float64) string {
-	return l.Text("Among many pairs, up to %s in 100 with equal exact counts are that far apart by chance.",
-		l.Number(words.InHundred(confidence)))
+	pairs := int64(math.Round(1 / (1 - confidence)))
+	return l.Text("Among many pairs, up to %s in 100 with equal exact counts are that far apart by chance. If you pick a pair because its counts differ, ask for twice the distance: that is enough if there were up to %s pairs to pick from.",
+		l.Number(words.InHundred(confidence)), budget.Group(pairs))
 }
 
 // comparisonWarning is the warning about comparing two counts; "" if their errors are zero.
@@ -67,7 +70,7 @@ func differenceNote(r *report.Report) report.Note {
 		" "+l.Text("If cells share noise, as in tables made from several measurements, that is taken into account."))
 	if bound := tablesWithBound(r); bound != nil {
 		half := l.Number(words.Level(1 - float64(once/2)))
-		text += " " + l.Text("For %s it is a bound that holds however the noise of two cells is correlated: two margins at %s, more than is needed.",
+		text += " " + l.Text("For %s, the distance is a bound that holds however the noise of two cells is correlated: two margins at %s, which is more than needed.",
 			l.FirstFew(bound), half)
 	}
 	text += words.When(r.FittedSome(),

@@ -17,16 +17,16 @@ import (
 // figureChoices says what was chosen for figures other than counts.
 func figureChoices(r *report.Report, p *plan.Plan) []string {
 	l := r.In()
-	drawn, read := quantileWays(r.Tables)
+	drawn, read := quantileWays(l, r.Tables)
 	return words.NonEmpty(
 		words.When(pluralsOf(l, figureKinds(r.Tables), isOfSums) != nil,
-			l.Text("Sums, means, ratios and the like are worked out from the noisy count of their table and from noisy sums that are measured for them alone. Where there is a count as well, a column is summed about the middle of its range, from which no value is further than half of it.")),
-		words.When(drawn,
-			l.Text("Quantiles are drawn by the exponential mechanism, and so are the two ends of each interval, which the same budget pays for.")),
-		words.When(read,
-			l.Text("Quantiles are read from noisy counts by bins of their column where that is expected to leave narrower intervals than drawing each: the plan says of every one what both ways would give.")),
+			l.Text("Sums, means, ratios and the like are computed from the noisy count of their table and from noisy sums that are measured only for them. A value enters such a sum as its distance from the middle of the column's range, which is at most half the width of the range.")),
+		words.When(drawn != nil,
+			l.Text("Quantiles that are drawn come from the exponential mechanism, and so do the two ends of each of their intervals. The same budget pays for all of these draws.")),
+		words.When(read != nil,
+			l.Text("Quantiles are read from noisy counts by bins of their column where this is expected to give narrower intervals than drawing each of them. For every quantile, the plan says how the other way would compare.")),
 		words.When(slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return t.Show > 0 && len(t.Figures) > 0 }),
-			l.Text("From which noisy count on figures are shown is the spec's, fixed before anything was read.")),
+			l.Text("The spec fixes the smallest noisy count at which figures are shown. This was fixed before any data were read.")),
 	)
 }
 
@@ -48,13 +48,13 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 		words.When(least == spec.LeastLargest,
 			l.Text("In each part of the budget the largest error of any cell is minimised, not that of all cells together.")),
 		words.When(weights != "", l.Text("The errors of tables were weighed as the spec says, by marginal: %s.", weights)),
-		words.When(len(p.Leaves) > 1, l.Text("The spec splits the budget into %s, each kept exactly.",
+		words.When(len(p.Leaves) > 1, l.Text("The spec splits the budget into %s. Each pays only for what the spec assigns to it.",
 			l.Plural(int64(len(p.Leaves)), "part"))),
 	)...)
 	for _, leaf := range p.Leaves {
 		if leaf.Needed {
 			choices = append(choices,
-				l.Text("Part %s of the budget is what the targets of its tables need; the shares of the others are of what that leaves.",
+				l.Text("Part %s of the budget gets what the targets of its tables need. The shares of the other parts refer to what is left after that.",
 					leaf.Path))
 		}
 	}
@@ -64,17 +64,17 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {
 			choices = append(choices,
-				l.Text("The microdata of table %s are drawn from a model of %s that is made of the tables of the release. Nothing is measured for them.",
+				l.Text("The microdata of table %s are drawn from a model of %s that is made from the tables of the release. Nothing more is measured for them.",
 					s.Table, l.Plural(int64(len(s.By)), "column")))
 			continue
 		}
 		choices = append(choices,
-			l.Text("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses which of them to measure together, by what the answers so far leave unexplained, and measures them. What all of that may lose is fixed, and was debited before the first round.",
+			l.Text("The microdata of table %s are drawn from a model of %s. Each column is measured by itself. Then, in at most %s, the method %s chooses columns to measure together, according to what the answers so far leave unexplained, and measures them. The total privacy loss of these choices and measurements is fixed, and was debited before the first round.",
 				s.Table, l.Plural(int64(len(s.By)), "column"), l.Plural(int64(s.Rounds), "round"), s.Method))
-		choices[len(choices)-1] += words.When(s.Parent != "", " "+l.Text("Each row belongs to a row of %s: the model has the columns of that as well, and the rows are drawn given them. Rows of table %s whose unit has no row in %[1]s are left out of all that is counted of it.",
+		choices[len(choices)-1] += words.When(s.Parent != "", " "+l.Text("Each row belongs to a row of %s. The model contains the columns of that table as well, and the rows are drawn given those columns. Rows of table %s whose unit has no row in %[1]s are left out of everything that is counted in table %[2]s.",
 			s.Parent, s.Table)) +
 			words.When(len(s.Derived) > 0,
-				" "+l.Text("Columns that the others decide were not measured: %s.", l.FirstFew(words.Texts(s.Derived))))
+				" "+l.Text("Columns whose values follow from other columns were not measured: %s.", l.FirstFew(words.Texts(s.Derived))))
 	}
 	for _, t := range p.Release().Tables {
 		for _, c := range t.Columns {

@@ -26,7 +26,7 @@ func withSize(r *report.Report, p *plan.Plan, t *spec.Table, diagnostic string, 
 	l := r.In()
 	b.Size = l.Text(notCounted)
 	if e := t.Expect; e != nil && e.Rows != nil && diagnostic == overBound {
-		b.Size += l.Text("; at worst %s, as no more may be within the other rules", l.Plural(e.Rows.Most, "row"))
+		b.Size += l.Text("; at most %s, because the spec allows no more rows than that", l.Plural(e.Rows.Most, "row"))
 	}
 	path := p.Release().Diagnostics + "/" + t.Name + "/" + diagnostic
 	for _, of := range r.Tables {
@@ -40,7 +40,7 @@ func withSize(r *report.Report, p *plan.Plan, t *spec.Table, diagnostic string, 
 		}
 		margin := s.Margin
 		b.Noisy, b.Margin = &count, &margin
-		b.Size = l.Text("%s ± %s by a noisy count that was paid for, of %s (table %s)", l.Number(words.Signed(count)),
+		b.Size = l.Text("%s ± %s, by a noisy count that was paid for: %s (table %s)", l.Number(words.Signed(count)),
 			budget.Group(describe.WholeMargin(margin)), of.Counts, path)
 	}
 	return b
@@ -51,6 +51,6 @@ func clampedText(r *report.Report) string {
 	l := r.In()
 	diagnosed := slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Counts != "" })
 	return words.Either(diagnosed,
-		l.Text("Values beyond their range count as its end: a bias that no interval holds, and that the tables of what is left out tell of, noisily."),
-		l.Text("Values beyond their range count as its end: a bias that no interval holds, and that this release does not measure."))
+		l.Text("A value outside its range counts as the nearer end. No interval includes this bias; the tables of what is left out show it with noise."),
+		l.Text("A value outside its range counts as the nearer end. No interval includes this bias, and this release does not measure it."))
 }

@@ -23,7 +23,7 @@ func unitNotes(r *report.Report) []report.Note {
 	}
 	l := r.In()
 	return []report.Note{{Heading: l.Text("Counts of units do not add up"),
-		Text: l.Text("In %s a row counts each %s with a row in the cell once: one with rows in several cells is in each of them, as far as the table's bounds let it. The sum over cells is no count of units.",
+		Text: l.Text("In %s, each cell counts every %s that has a row in it, once. A unit with rows in several cells is counted in each of them, within the table's bounds. So the sum over cells is not the number of units.",
 			l.FirstFew(tables), r.Guarantee.Protects)}}
 }
 
@@ -36,10 +36,10 @@ func figureNotes(r *report.Report) []report.Note {
 	l, kinds := r.In(), figureKinds(r.Tables)
 	_, withheld, unbounded := figuresIn(r.Tables)
 	f := figured[0].Figures[0].Name
-	notes := []report.Note{{Heading: l.Text("Figures beside counts have intervals of their own"),
-		Text: l.Text("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be, and nothing is published.",
+	notes := []report.Note{{Heading: l.Text("Figures other than counts have intervals of their own"),
+		Text: l.Text("The interval of a figure such as %[1]s reaches from %[1]s_low to %[1]s_high. With %[2]s confidence it contains the exact figure of the rows that were counted, after their values were bounded. It covers privacy noise only. The %[2]s hold over all cells of a table, including those that are withheld or have no interval. Among the published figures alone the share may be lower, because noise decides which figures are published. The figure need not be in the middle of its interval. If %[1]s_flag says unbounded, the noise is so large that it rules out no possible value, and nothing is published.",
 			f, l.Number(words.Level(figured[0].Figures[0].Confidence))) +
-			words.When(unbounded > 0, " "+l.Text("In this release that is so of %s.", l.Plural(unbounded, "figure")))}}
+			words.When(unbounded > 0, " "+l.Text("In this release this concerns %s.", l.Plural(unbounded, "figure")))}}
 	notes = append(notes, dominatedNote(l, figured)...)
 	notes = append(notes, unbiasedNote(r, kinds))
 	var which []string
@@ -55,42 +55,69 @@ func figureNotes(r *report.Report) []report.Note {
 	if r.Bounds.OfValues() {
 		notes = append(notes, clampedNote(r))
 	}
-	drawn, read := quantileWays(figured)
-	if drawn {
-		notes = append(notes, report.Note{Heading: l.Text("Quantiles are drawn, not worked out"),
-			Text: l.Text("A quantile is a value of the column's range, drawn by how near its rank is to the one asked for: it is off in rank, and by how much in the column's own unit depends on how dense values are there. The ends of its interval are drawn too, for ranks further down and up. It has no standard error; in its place the list of figures says by how many rows at most (by how much weight, where rows count by weight) its rank is off at 95%%, as planned. Quantiles of one cell are drawn each by itself, so that by noise alone a higher share can have a lower value.")})
+	drawn, read := quantileWays(l, figured)
+	mixed := drawn != nil && read != nil
+	if drawn != nil {
+		notes = append(notes, report.Note{
+			Heading: words.Either(mixed, l.Text("Some quantiles are drawn"), l.Text("Quantiles are drawn")),
+			Text: words.When(mixed, theseText(l, drawn)+" ") +
+				l.Text("A quantile that is drawn is a value of the column's range. The nearer the rank of a value is to the requested rank, the likelier it is drawn. So the error of the quantile is an error of rank; how large it is in the unit of the column depends on how densely the values lie there. The ends of the interval are drawn too, for lower and higher ranks. Such a quantile has no standard error. Instead, the list of figures gives the largest error of its rank at 95%%, as planned: in rows, or in weight where rows count by weight. The quantiles of a cell are drawn separately, so noise alone can make, for example, the 75%% quantile smaller than the 25%% quantile.")})
 	}
-	if read {
-		notes = append(notes, report.Note{Heading: l.Text("Quantiles are read from noisy counts"),
-			Text: l.Text("Rows are counted, with noise, by bins of the column, and a quantile is where the counts up to there, brought into ascending order, reach its share of all; within a bin it is taken in proportion. All quantiles of a cell are read from the same noisy counts. The interval is of whole bins: of all that the noise does not rule out, so that it is no narrower than the bin it lies in. It holds for each quantile by itself, over all cells, those without an interval included: of cells of few rows, most of which have none, those that do may hold less often, and are better left out (`show`). It has no standard error; in its place the list of figures says by how many rows (by how much weight, where rows count by weight) its rank is off at 95%%, as planned for a column that fills its range evenly.")})
+	if read != nil {
+		notes = append(notes, report.Note{
+			Heading: words.Either(mixed, l.Text("The other quantiles are read from noisy counts"),
+				l.Text("Quantiles are read from noisy counts")),
+			Text: words.When(mixed, theseText(l, read)+" ") +
+				l.Text("Rows are counted, with noise, by bins of the column. A quantile is the value at which the counts of all bins up to there, made non-decreasing, reach its share of the total; within a bin it is interpolated. All quantiles of a cell are read from the same noisy counts. The interval consists of all bins that the noise does not rule out, so it is never narrower than the bin in which the quantile lies. It holds for each quantile separately, over all cells, including those without an interval. Most cells with few rows have no interval. Among those that have one, the interval may contain the exact quantile less often than 95%%; it is better not to publish quantiles of such cells (`show` in the spec). Such a quantile has no standard error. Instead, the list of figures gives the error of its rank at 95%%, as planned for a column that fills its range evenly: in rows, or in weight where rows count by weight.")})
 	}
 	if pluralsOf(l, kinds, isOfSums) != nil {
 		notes = append(notes, report.Note{Heading: l.Text("Figures of one cell are correlated"),
-			Text: l.Text("A mean, a sum and a deviation of one column rest on the same noisy integers, and on the count beside them. Do not take them for independent, and do not work a mean out of the sum and the count: the published mean has an interval that reckons with both.")})
+			Text: l.Text("A mean, a sum and a deviation of one column are computed from the same noisy integers, and from the noisy count of the cell. Do not take them for independent, and do not compute a mean from the sum and the count: the interval of the published mean takes the noise of both into account.")})
 	}
 	if pluralsOf(l, kinds, statistic.Statistic.OfTotal) != nil {
 		notes = append(notes, report.Note{Heading: l.Text("Shares of one total are correlated"),
-			Text: l.Text("A share rests on the noisy counts of its cell and of all other cells of its total. Noise that makes one share of a total larger makes others smaller, and the noise of the total moves all of them. Do not take them for independent, and do not work a share out of two counts: the published share has an interval that takes into account the noise that both have in common.")})
+			Text: l.Text("A share is computed from the noisy counts of its cell and of all other cells of its total. Noise that makes one share of a total larger makes others smaller, and the noise of the total moves all of them. Do not take them for independent, and do not compute a share from two counts: the interval of the published share takes into account the noise that both have in common.")})
 	}
 	return notes
 }
 
-// quantileWays reports whether quantiles of some tables are drawn, and whether some are read from counts.
-func quantileWays(tables []report.Table) (drawn, read bool) {
+// quantileWays names the quantiles that are drawn, and those that are read from counts, each with its table.
+func quantileWays(l *language.Language, tables []report.Table) (drawn, read []string) {
 	for _, t := range tables {
 		for _, f := range t.Figures {
-			drawn, read = drawn || f.Share != "" && f.Bins == 0, read || f.Share != "" && f.Bins > 0
+			switch name := l.Text("%s in %s", f.Name, t.Path); {
+			case f.Share == "":
+			case f.Bins == 0:
+				drawn = append(drawn, name)
+			default:
+				read = append(read, name)
+			}
 		}
 	}
 	return drawn, read
 }
 
+// mostQuantiles is the largest number of quantiles that a note names.
+const mostQuantiles = 5
+
+// theseText says which quantiles a note is about: the first few, and the number of others.
+func theseText(l *language.Language, names []string) string {
+	if len(names) == 1 {
+		return l.Text("In this release this is %s.", names[0])
+	}
+	list := l.List(names)
+	if more := len(names) - mostQuantiles; more > 0 {
+		list = l.Text("%s and %s more", strings.Join(names[:mostQuantiles], ", "), budget.Group(int64(more)))
+	}
+	return l.Text("In this release these are %s.", list)
+}
+
 // withheldText says which figures are withheld, by the thresholds of tables, and how many are.
 func withheldText(l *language.Language, thresholds string, byWeight bool, n int64) string {
 	text := words.Either(byWeight,
-		l.Text("Figures are withheld (null, with the flag withheld) where the noisy count of the cell, the one that is published as unbiased, is below what the spec says: %s. Nothing else decides it: not the exact count, not the figure. So a withheld cell may count more than that by weight, and a published one less.",
+		l.Text("A figure is withheld (null, with the flag withheld) if the noisy count of its cell, which is published as unbiased, is below the limit in the spec: %s. Nothing else decides this: neither the exact count nor the figure. So a withheld cell may count more than the limit by weight, and a published one less.",
 			thresholds),
-		l.Text("Figures are withheld (null, with the flag withheld) where the noisy count of the cell, the one that is published as unbiased, is below what the spec says: %s. Nothing else decides it: not the exact count, not the figure. So a withheld cell may count more than that, and a published one less.",
+		l.Text("A figure is withheld (null, with the flag withheld) if the noisy count of its cell, which is published as unbiased, is below the limit in the spec: %s. Nothing else decides this: neither the exact count nor the figure. So a withheld cell may count more than the limit, and a published one less.",
 			thresholds))
 	figures := l.Plural(n, "figure")
 	return text + " " + words.Either(n == 1, l.Text("In this release %s was withheld.", figures),
@@ -103,15 +130,15 @@ func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
 	yes, no := pluralsOf(l, kinds, statistic.Statistic.Additive), pluralsOf(l, kinds, isBiased)
 	text := words.NonEmpty(
 		words.When(len(yes) > 0,
-			l.Text("%s are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic.",
+			l.Text("%s are unbiased: on average over the noise they equal the exact figure. Use their column _unbiased for arithmetic.",
 				words.Capital(l.List(yes)))),
 		words.When(pluralsOf(l, kinds, statistic.Statistic.IsWhole) != nil,
-			l.Text("Do not add counts of units or of values up over cells: a unit or a value can be in several.")),
+			l.Text("Do not add up counts of units or of values over cells: a unit or a value can be in several cells.")),
 		words.When(len(no) > 0,
-			l.Text("%s are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it.",
+			l.Text("%s are not unbiased, because noise is not simply added to them. Do not add them up or average them over cells: take the figure from a table that has it.",
 				words.Capital(l.List(no)))),
 		words.When(pluralsOf(l, kinds, isQuotient) != nil,
-			l.Text("Where the count of a cell is many times its margin the bias of what is worked out from sums is small beside the standard error; where it is not, go by the interval.")),
+			l.Text("Where the count of a cell is many times its margin, the bias of what is computed from sums and counts is small compared with the standard error. Elsewhere, go by the interval.")),
 	)
 	return report.Note{Heading: l.Text("Which figures are unbiased"), Text: strings.Join(text, " ")}
 }
@@ -138,10 +165,10 @@ func isQuotient(of statistic.Statistic) bool { return isBiased(of) && !of.Ranked
 // clampedNote says that figures are of bounded rows.
 func clampedNote(r *report.Report) report.Note {
 	l := r.In()
-	return report.Note{Heading: l.Text("Figures are those of bounded rows"),
-		Text: l.Text("The exact figure that an interval is about is that of rows as they were bounded.") + " " +
+	return report.Note{Heading: l.Text("Figures are computed from bounded rows"),
+		Text: l.Text("An interval is about the exact figure of the rows after they were bounded.") + " " +
 			strings.Join(r.Bounds.Sentences(l), " ") +
-			" " + l.Text("What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias.")}
+			" " + l.Text("This bounding causes a bias that no interval includes. Where many values are outside the range, the bias can be larger than the interval. The section “Bias” says how many are, as far as that is known.")}
 }
 
 // dominatedNote says how many of the figures that can be added up are dominated by noise, nothing if there are none.
@@ -158,6 +185,6 @@ func dominatedNote(l *language.Language, figured []report.Table) []report.Note {
 		return nil
 	}
 	return []report.Note{{Heading: l.Text("Figures that noise dominates"),
-		Text: l.Text("The flag noise_dominates marks %s whose interval reaches zero, or holds nothing that the figure can be by its declared range: noise alone could have made it. For reading, %[2]s has the nearest value that can be (a sum of values that are not negative is shown as 0 at least); %[2]s_unbiased is the estimate, and its interval lies around that.",
+		Text: l.Text("The flag noise_dominates marks %s. The interval of each reaches zero, or contains no value that is possible by the declared range: noise alone could have produced such a figure. The column to read, %[2]s, shows the nearest possible value; for example, a sum of non-negative values is never shown below 0. The column %[2]s_unbiased has the estimate, and the interval lies around the estimate.",
 			l.Plural(n, "figure"), name)}}
 }

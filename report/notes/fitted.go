@@ -19,7 +19,7 @@ import (
 
 // movedText says how far the counts of a table were moved.
 func movedText(l *language.Language, f *report.Fitted, cells int64) string {
-	return l.Text("%s of %s moved, on the mean by %s standard errors, at most by %s", budget.Group(f.Moved),
+	return l.Text("%s of %s moved, on average by %s standard errors, at most by %s", budget.Group(f.Moved),
 		l.Plural(cells, "cell"), l.Number(fmt.Sprintf("%+.2f", f.Mean)), l.Number(fmt.Sprintf("%.1f", f.Largest)))
 }
 
@@ -47,7 +47,7 @@ func movedAfter(l *language.Language, m report.Adjustment) string {
 	case m.Most == 0:
 		return " " + l.Text("Making them add up moved none.")
 	}
-	return " " + l.Text("To add up, the published %s was moved from there, by %s on the mean and by %s at most, and can be so much further off the exact figure. The report’s note “%s” tells it table by table.",
+	return " " + l.Text("To add up, the published %s was moved from there, by %s on average and by %s at most. It can be that much further from the exact figure. The report’s note “%s” gives the distances table by table.",
 		m.Name, l.Number(budget.DecimalNearest(m.Mean, 2)), words.Margin(m.Most), l.Text(report.NoteOnAddingUp))
 }
 
@@ -56,8 +56,8 @@ func movedAfter(l *language.Language, m report.Adjustment) string {
 func fittedBias(r *report.Report) []report.Bias {
 	l := r.In()
 	says := map[string]string{
-		plan.Fitted:    l.Text("Counts are rounded and fitted to add up: none is below zero, so that cells near zero are raised and large ones lowered for it, in the published column alone; the unbiased one is as it was"),
-		plan.Tabulated: l.Text("Counts are those of the microdata, so that they add up: model only, in the published column alone; the unbiased one is as it was"),
+		plan.Fitted:    l.Text("Counts are rounded and fitted to add up, in the published column only; the unbiased column stays as it was. No count is below zero, so cells near zero are raised, and large cells are lowered in return"),
+		plan.Tabulated: l.Text("Counts are taken from the microdata so that they add up (model only), in the published column only; the unbiased column stays as it was"),
 	}
 	var all []report.Bias
 	for _, way := range []string{plan.Fitted, plan.Tabulated} {
@@ -79,7 +79,7 @@ func fittedBias(r *report.Report) []report.Bias {
 			}
 		}
 		if b.Tables != nil {
-			b.Size = l.Text("how far they were moved is known exactly, table by table and cell by cell, from the figures as published and unbiased: on the mean over a table's cells at most %s standard errors (%s), in one cell at most %s (%s); the mean of that over the noise is the bias",
+			b.Size = l.Text("the published and the unbiased figures show exactly how far each cell was moved: on average over the cells of a table by at most %s standard errors (%s), in a single cell by at most %s (%s). The average of this over the noise is the bias",
 				l.Number(fmt.Sprintf("%+.2f", mean)), meanAt, l.Number(fmt.Sprintf("%.1f", largest)), largestAt)
 			all = append(all, b)
 		}
@@ -100,7 +100,7 @@ func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
 			text += " " + t.Path + ": " + movedText(l, t.Statistics[0].Fitted, t.Cells-t.Impossible) + "."
 		}
 		if more := len(told) - maxTablesNamed; more > 0 {
-			text += " " + l.Text("report.json says it for %s more.", l.Plural(int64(more), "table"))
+			text += " " + l.Text("report.json has this for %s more.", l.Plural(int64(more), "table"))
 		}
 		notes = append(notes, report.Note{Heading: report.NoteOnAddingUp, Text: text})
 	}
@@ -119,13 +119,13 @@ func isAllFitted(r *report.Report) bool {
 func raisedText(r *report.Report, s string) string {
 	l := r.In()
 	return words.When(r.FittedSome(),
-		" "+l.Text("Where counts are made to add up (see “%[1]s”) %[2]s is moved further, and can lie outside of its interval, which is that of %[2]s_unbiased. There %[2]s_flag says fitted where %[2]s is another number than the estimate, rounded, unless the interval reaches zero: then it says noise_dominates.",
+		" "+l.Text("Where counts are made to add up (see “%[1]s”), %[2]s is moved further and can be outside the interval, which belongs to %[2]s_unbiased. In these tables %[2]s_flag says fitted if %[2]s differs from the rounded estimate; but if the interval reaches zero, it says noise_dominates.",
 			l.Text(report.NoteOnAddingUp), s))
 }
 
 // separateText says that published counts add up although each table was measured separately.
 func separateText(r *report.Report, s string) string {
 	l := r.In()
-	return words.When(r.FittedSome(), " "+l.Text("That is so of %s_unbiased; the published %[1]s was made to add up, as “%[2]s” says.",
+	return words.When(r.FittedSome(), " "+l.Text("This concerns %s_unbiased; the published %[1]s was made to add up (see “%[2]s”).",
 		s, l.Text(report.NoteOnAddingUp)))
 }

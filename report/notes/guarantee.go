@@ -161,7 +161,9 @@ func ProtectedSentence(l *language.Language, g report.Guarantee) string {
 // countedSentence says which rows of a unit are counted, "" if each row is a unit.
 func countedSentence(l *language.Language, g report.Guarantee) string {
 	return words.When(!g.ByRow(), words.Either(g.MaxRows > 1,
-		l.Text("Of each %s, at most %s are counted, chosen at random.", g.Protects, countedRows(l, g)),
+		words.Either(g.Rows != nil,
+			l.Text("For each %s, at most %s are counted, chosen at random.", g.Protects, countedRows(l, g)),
+			l.Text("At most %s of each %s are counted, chosen at random.", countedRows(l, g), g.Protects)),
 		l.Text("At most one row of each %s is counted, chosen at random.", g.Protects))+
 		words.When(g.WithoutID != "", " "+l.Text("Rows without an id were left out.")))
 }
@@ -176,13 +178,13 @@ func boundsSentences(l *language.Language, b *report.Bounds, protects string) []
 		most := l.Number(words.Rat(w.High))
 		switch w.Kind {
 		case report.DesignWeights:
-			all = append(all, l.Text("A row of %s counts by its weight, %s at most, which is taken to be an attribute of its %s and to depend on no other.",
+			all = append(all, l.Text("In table %s, each row counts with its weight, at most %s. The weight is taken to be an attribute of the %s and not to depend on any other %[3]s.",
 				w.Table, most, protects))
 		case report.CalibratedWeights:
-			all = append(all, l.Text("A row of %s counts by its weight, %s at most; weights were calibrated, so they depend on the rows of others, and the promise is for rows with weights as they are, not for what one weight tells of another %s.",
+			all = append(all, l.Text("In table %s, each row counts with its weight, at most %s. The weights were calibrated, so they depend on the rows of others. The promise is for the rows with their weights as they are; what one weight reveals about another %s is not covered.",
 				w.Table, most, protects))
 		default:
-			all = append(all, l.Text("A row of %s counts by its weight, %s at most.", w.Table, most))
+			all = append(all, l.Text("In table %s, each row counts with its weight, at most %s.", w.Table, most))
 		}
 	}
 	if len(b.Columns) > 0 {
@@ -190,20 +192,20 @@ func boundsSentences(l *language.Language, b *report.Bounds, protects string) []
 		for _, c := range b.Columns {
 			names = append(names, c.Column)
 		}
-		all = append(all, l.Text("What one %s adds to a figure is bounded: values of %s count within the ranges that the spec declares, whatever they are.",
+		all = append(all, l.Text("What one %s adds to a figure is bounded: values of %s outside the ranges that the spec declares count as the nearer end of their range.",
 			protects, l.List(names)))
 	}
 	return all
 }
 
-// countedRows says how many rows of a unit are counted at most.
+// countedRows says how many rows of a unit are counted at most, such as "3 rows in persons and 1 row in visits".
 func countedRows(l *language.Language, g report.Guarantee) string {
 	if g.Rows == nil {
-		return budget.Group(g.MaxRows)
+		return l.Plural(g.MaxRows, "row")
 	}
 	each := make([]string, len(g.Rows))
 	for i, t := range g.Rows {
-		each[i] = l.Text("%s in %s", budget.Group(t.MaxRows), t.Table)
+		each[i] = l.Text("%s in %s", l.Plural(t.MaxRows, "row"), t.Table)
 	}
 	return l.List(each)
 }

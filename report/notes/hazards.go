@@ -13,7 +13,8 @@ import (
 )
 
 // Hazards answers every hazard for a report that is complete except for its certificate, and that an account paid for.
-func Hazards(r *report.Report, account report.Account) []report.Hazard {
+// several says that further accounts paid as well.
+func Hazards(r *report.Report, account report.Account, several bool) []report.Hazard {
 	l := r.In()
 	all := []report.Hazard{
 		{Hazard: l.Text("An ε without its terms"),
@@ -28,10 +29,10 @@ func Hazards(r *report.Report, account report.Account) []report.Hazard {
 				r.Guarantee.Unit, r.Guarantee.Neighbours), AnsweredBy: report.AnsweredByPlan},
 		exactHazard(r, account),
 		choicesHazard(r),
-		{Hazard: l.Text("Sensitivities worked out wrongly"),
-			Answer:     l.Text("The planner derives them from the spec's bounds, which are enforced; whoever verifies this release derives them again."),
+		{Hazard: l.Text("Sensitivities computed wrongly"),
+			Answer:     l.Text("The planner derives them from the spec's bounds, which are enforced. Anyone who verifies this release derives them again."),
 			AnsweredBy: report.AnsweredByPlan},
-		compositionHazard(l, r.Status, account),
+		compositionHazard(l, r.Status, account, several),
 		floatHazard(r),
 		randomnessHazard(r),
 		{Hazard: l.Text("Time, memory, messages and logs that reveal values"),
@@ -57,52 +58,52 @@ func Hazards(r *report.Report, account report.Account) []report.Hazard {
 func choicesHazard(r *report.Report) report.Hazard {
 	l := r.In()
 	return report.Hazard{Hazard: l.Text("Bounds, categories or choices taken from the data"), AnsweredBy: report.AnsweredByPlan,
-		Answer: l.Text("All are in the spec and its code books, which the plan contains; it was fixed before the data were read.") +
+		Answer: l.Text("All are in the spec and its code books. The plan contains them, and was fixed before the data were read.") +
 			words.When(r.Bounds.OfValues(),
-				" "+l.Text("Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy.")) +
+				" "+l.Text("Ranges of values are in the spec, too. If bounds are suggested from the data, the suggestion is a measurement like any other, paid for and noisy.")) +
 			words.When(r.Adapts(),
-				" "+l.Text("Which columns are measured together for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first."))}
+				" "+l.Text("Which columns are measured together for the microdata depends on the data. These choices are paid for: the privacy loss of all choices, and of the measurements that follow them, was fixed in the plan and debited in full before the first choice."))}
 }
 
 func floatHazard(r *report.Report) report.Hazard {
 	l := r.In()
 	return report.Hazard{Hazard: l.Text("Noise in floating point"), AnsweredBy: report.AnsweredByPlan,
-		Answer: l.Text("Counts, noise and their sums are integers; noise has fractions as parameters and is drawn exactly.") +
+		Answer: l.Text("Counts, noise and their sums are integers. The parameters of the noise are fractions, and the noise is drawn exactly.") +
 			words.When(r.Bounds.OfValues() || r.Bounds.OfWeights(),
-				" "+l.Text("Values and weights are brought to multiples of their steps, and so to integers, before anything is added.")) +
+				" "+l.Text("Values and weights are rounded to multiples of their steps, and so to integers, before anything is added.")) +
 			words.When(len(r.Figured()) > 0,
-				" "+l.Text("Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more.")) +
+				" "+l.Text("Quantiles that are drawn are drawn exactly, too. All other figures are computed from noisy integers in floating point, which costs no further privacy.")) +
 			words.When(r.Together(),
 				" "+l.Text("Tables are then made from noisy answers alone, so floating point there costs no privacy.")) +
 			words.When(r.Adapts(),
-				" "+l.Text("So are the scores by which the microdata's method chooses, and a choice is drawn exactly too."))}
+				" "+l.Text("The scores by which the method of the microdata chooses what to measure are integers as well, and each choice is drawn exactly."))}
 }
 
 func randomnessHazard(r *report.Report) report.Hazard {
 	l := r.In()
 	return report.Hazard{Hazard: l.Text("Weak or repeated randomness"),
-		Answer: l.Text("Noise is derived from a key of the operating system's generator by HKDF-SHA256, separately for every question and set of counts. A run that was cut off finds the same noise or refuses.") +
-			words.When(r.Adapts(), " "+l.Text("Choices that were made before it was cut off are replayed, and never made anew.")) +
+		Answer: l.Text("Noise is derived from a key of the operating system's generator by HKDF-SHA256, separately for every question and set of counts. A run that was cut off finds the same noise again, or refuses to go on.") +
+			words.When(r.Adapts(), " "+l.Text("The choices that such a run had made are replayed and never made again.")) +
 			" " + l.Text("Nobody outside can see that the key was drawn and erased."), AnsweredBy: report.AnsweredByPlan}
 }
 
 func biasHazard(r *report.Report) report.Hazard {
 	l := r.In()
 	h := report.Hazard{Hazard: l.Text("Bias from bounds, from what is left out, and from hiding negatives"),
-		Answer:     l.Text("Every published number has its unbiased estimate. The margin does not cover what the spec's rules leave out, as the report says."),
+		Answer:     l.Text("Every published number has an unbiased estimate next to it. The margin does not cover what the spec's rules leave out, as the report says."),
 		AnsweredBy: report.AnsweredByPlan}
 	if len(r.Figured()) > 0 {
-		h.Answer = l.Text("Beside every count that is shown stands its unbiased estimate. Means, ratios, variances and quantiles are not unbiased, and the report says which figures are.")
+		h.Answer = l.Text("Every count that is shown has its unbiased estimate next to it. Means, ratios, variances and quantiles are not unbiased; the report says which figures are.")
 		if r.Bounds.OfValues() {
 			h.Answer += " " + clampedText(r)
 			h.AnsweredBy = report.LeftToApprovers
 		}
-		h.Answer += " " + l.Text("What the spec's rules leave out is not in the margin.")
+		h.Answer += " " + l.Text("The margin does not cover what the spec's rules leave out.")
 	}
 	if len(r.Microdata) > 0 {
 		h.Answer = words.When(len(r.Tables) > 0,
-			l.Text("Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.")+" ") +
-			l.Text("Microdata have no negative counts, and so are biased where counts are small; what was not measured together is biased towards independence, by an amount that nobody knows.")
+			l.Text("Every number of a table has its unbiased estimate next to it. The margin does not cover what the spec's rules leave out, as the report says.")+" ") +
+			l.Text("Microdata have no negative counts, so they are biased where counts are small. What was not measured together is biased towards independence, by an amount that nobody knows.")
 		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h
@@ -119,10 +120,10 @@ func syntheticHazard(r *report.Report) report.Hazard {
 	for _, m := range r.Microdata {
 		drawn += m.Rows
 	}
-	tables := words.Either(len(r.Tables) > 0, l.Text("Whoever needs a figure takes it from a table."),
+	tables := words.Either(len(r.Tables) > 0, l.Text("If you need a figure, take it from a table."),
 		l.Text("No table gives a figure with its error."))
 	return report.Hazard{Hazard: hazard,
-		Answer: l.Text("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption.",
+		Answer: l.Text("The microdata are synthetic: %s rows that are drawn from a model and belong to nobody. The report and the file mark them as such. What they show about columns that were not measured together is an assumption of the model.",
 			budget.Group(drawn)) + " " + tables, AnsweredBy: report.LeftToApprovers}
 }
 
@@ -130,11 +131,11 @@ func syntheticHazard(r *report.Report) report.Hazard {
 func noneSynthetic(l *language.Language, together, figured bool) string {
 	switch {
 	case together && figured:
-		return l.Text("This release has none: every number is a noisy count with its own error, or made from noisy counts, or drawn or worked out from noisy answers.")
+		return l.Text("This release has none: every number is a noisy count with its own error, or made from noisy counts, or drawn or computed from noisy answers.")
 	case together:
 		return l.Text("This release has none: every number is a noisy count with its own error, or made from noisy counts.")
 	case figured:
-		return l.Text("This release has none: every number is a noisy count with its own error, or drawn or worked out from noisy answers.")
+		return l.Text("This release has none: every number is a noisy count with its own error, or drawn or computed from noisy answers.")
 	}
 	return l.Text("This release has none: every number is a noisy count with its own error.")
 }
@@ -143,14 +144,14 @@ func untoldHazard(r *report.Report) report.Hazard {
 	l := r.In()
 	h := report.Hazard{Hazard: l.Text("Readers who are not told the error"), AnsweredBy: report.AnsweredByPlan,
 		Answer: words.Either(len(r.Figured()) > 0,
-			l.Text("Every count has a standard error and an interval that holds the exact figure with a chance of %s. Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.",
+			l.Text("Every count has a standard error and an interval that contains the exact figure with a chance of %s. Every other figure has an interval, too, or a flag that says it has none. Quantiles have no standard error.",
 				r.Chance()),
-			l.Text("Every number has a standard error and an interval that holds the exact count with a chance of %s.", r.Chance()))}
+			l.Text("Every number has a standard error and an interval that contains the exact count with a chance of %s.", r.Chance()))}
 	if len(r.Microdata) > 0 {
 		h.Answer = words.When(len(r.Tables) > 0,
-			l.Text("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s.",
+			l.Text("Every number of a table has a standard error and an interval that contains the exact count with a chance of %s.",
 				r.Chance())+" ") +
-			l.Text("Microdata have none (%s): only how far the model is from the noisy counts is told.", l.Text(report.ModelOnly))
+			l.Text("Microdata have neither (%s): the report only says how far the model is from the noisy counts.", l.Text(report.ModelOnly))
 		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h
@@ -158,7 +159,7 @@ func untoldHazard(r *report.Report) report.Hazard {
 
 func largeEpsilon(l *language.Language, g report.Guarantee) report.Hazard {
 	h := report.Hazard{Hazard: l.Text("An ε too large to protect"),
-		Answer: l.Text("At ε = %s somebody at even odds guesses right at most %s of the time.", l.Number(g.Meaning.Epsilon),
+		Answer: l.Text("At ε = %s, someone who bets at even odds guesses right at most %s of the time.", l.Number(g.Meaning.Epsilon),
 			l.Percent(g.Meaning.Guess)), AnsweredBy: report.AnsweredByPlan}
 	if g.Meaning.Weak {
 		h.Answer, h.AnsweredBy = l.Text("ε = %s is above %d: the bound by itself rules out little.", l.Number(g.Meaning.Epsilon),
@@ -171,7 +172,7 @@ func unitHazard(l *language.Language, g report.Guarantee) report.Hazard {
 	hazard := l.Text("A unit that is less than a person")
 	if g.ByRow() {
 		return report.Hazard{Hazard: hazard,
-			Answer: l.Text("Each row is protected by itself: a %s with several rows is protected less, by each row once more.",
+			Answer: l.Text("Each row is protected separately. A %s with several rows is protected less: each further row adds to the loss.",
 				g.Protects), AnsweredBy: report.LeftToApprovers}
 	}
 	return report.Hazard{Hazard: hazard, Answer: l.Text("%s are protected together, as one %s.",
@@ -181,15 +182,15 @@ func unitHazard(l *language.Language, g report.Guarantee) report.Hazard {
 func rowsHazard(l *language.Language, g report.Guarantee) report.Hazard {
 	hazard := l.Text("One unit in many rows")
 	if g.ByRow() {
-		return report.Hazard{Hazard: hazard, Answer: l.Text("A unit is a row, so it has one; see the unit above."),
+		return report.Hazard{Hazard: hazard, Answer: l.Text("A unit is a single row; see the hazard “A unit that is less than a person”."),
 			AnsweredBy: report.LeftToApprovers}
 	}
 	counted := words.Either(g.MaxRows > 1,
-		l.Text("At most %s rows of a unit are counted, chosen at random under a secret key. The bound is enforced, and the sensitivities include it.",
+		l.Text("At most %s of a unit are counted, chosen at random under a secret key. The bound is enforced, and the sensitivities include it.",
 			countedRows(l, g)),
 		l.Text("One row of a unit is counted, chosen at random under a secret key. The bound is enforced, and the sensitivities include it."))
 	if g.Rows != nil {
-		counted = l.Text("At most %s of a unit are counted, chosen at random under a secret key, and its losses in all tables are added up. The bound is enforced, and the sensitivities include it.",
+		counted = l.Text("At most %s of a unit are counted, chosen at random under a secret key, and the losses of the unit in all tables are added up. The bound is enforced, and the sensitivities include it.",
 			countedRows(l, g))
 	}
 	return report.Hazard{Hazard: hazard, Answer: counted, AnsweredBy: report.AnsweredByPlan}
@@ -202,9 +203,13 @@ func relaxedHazard(l *language.Language, g report.Guarantee) report.Hazard {
 		return report.Hazard{Hazard: hazard, Answer: l.Text("None: the promise is pure, without a δ."),
 			AnsweredBy: report.AnsweredByPlan}
 	case "zcdp":
+		deltas := make([]string, len(g.Equivalents))
+		for i, e := range g.Equivalents {
+			deltas[i] = l.Number(words.RoundedUp(e.Delta))
+		}
 		return report.Hazard{Hazard: hazard,
-			Answer: l.Text("ρ is not an ε. What it comes to is said at δ = %s and more, from the losses of the very mechanisms, rounded up.",
-				l.Number(g.Meaning.Delta)), AnsweredBy: report.AnsweredByPlan}
+			Answer: l.Text("ρ is not an ε. The corresponding ε is stated at δ = %s. It is computed from the privacy losses of the mechanisms that were used, and rounded up.",
+				l.List(deltas)), AnsweredBy: report.AnsweredByPlan}
 	}
 	h := report.Hazard{Hazard: hazard,
 		Answer:     l.Text("Beyond the factor that ε allows, the chance of a result may differ by at most δ = %s.", l.Number(g.Meaning.Delta)),
@@ -221,21 +226,22 @@ func exactHazard(r *report.Report, account report.Account) report.Hazard {
 	h := report.Hazard{Hazard: l.Text("A mixture with exact figures"), Answer: l.Text("No exact figure from the data is published here."),
 		AnsweredBy: report.AnsweredByPlan}
 	if len(r.PublicFigures()) > 0 {
-		h.Answer = l.Text("Public figures are published as they are: the spec gives them, and the program read no data for them. If they were counted in the same data, they are exact figures from it all the same, and no promise covers what they tell, alone or together with the rest.")
+		h.Answer = l.Text("Public figures are published as they are: the spec gives them, and the program read no data for them. If they were counted in the same data, they are still exact figures from these data, and no promise covers what they reveal, alone or together with the rest.")
 		h.AnsweredBy = report.LeftToApprovers
 	}
-	h.Answer += words.When(g.Replaced(), " "+l.Text("How many units there are counts as public.")+
-		words.When(g.Rows != nil, " "+l.Text("That is in all tables together; how many have rows in one of them does not.")))
+	h.Answer += words.When(g.Replaced(), " "+l.Text("The number of units is treated as public.")+
+		words.When(g.Rows != nil, " "+l.Text("That is their number in all tables together; how many have rows in one of them is not public.")))
 	if account.Comparisons > 0 {
-		h.Answer += " " + l.Text("But results on the account were compared with the truth %s before: what was learned from that is in no budget.",
+		h.Answer += " " + l.Text("But results on the account were compared with the truth %s before: no budget covers what was learned from that.",
 			l.Times(account.Comparisons))
 		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h
 }
 
-func compositionHazard(l *language.Language, status report.Status, account report.Account) report.Hazard {
+func compositionHazard(l *language.Language, status report.Status, account report.Account, several bool) report.Hazard {
 	hazard := l.Text("Losses that are not added up")
+	charged := l.Text("The whole plan was charged to the account before noise was drawn, and a repeated run draws no new noise.")
 	switch {
 	case status == report.Rehearsal:
 		return report.Hazard{Hazard: hazard, Answer: l.Text("A rehearsal reads no data and loses nothing."),
@@ -245,12 +251,19 @@ func compositionHazard(l *language.Language, status report.Status, account repor
 			AnsweredBy: report.LeftToApprovers}
 	case !account.Witnessed:
 		return report.Hazard{Hazard: hazard,
-			Answer:     l.Text("The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. For an account that paid, no witness on another disk or host keeps the newest entry of its ledger, so a rollback can go unnoticed."),
+			Answer:     charged + " " + unwitnessedText(l, several),
 			AnsweredBy: report.LeftToApprovers}
 	}
 	return report.Hazard{Hazard: hazard,
-		Answer:     l.Text("The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. A rollback of the account's ledger is noticed by its witness."),
+		Answer:     charged + " " + l.Text("A rollback of the account's ledger is noticed by its witness."),
 		AnsweredBy: report.AnsweredByPlan}
+}
+
+// unwitnessedText says that no witness notices a rollback of the ledger. several says that several accounts paid.
+func unwitnessedText(l *language.Language, several bool) string {
+	return words.Either(several,
+		l.Text("At least one of the accounts that paid has no witness on another disk or host that keeps the newest entry of its ledger, so a rollback of the ledger can go unnoticed."),
+		l.Text("The account that paid has no witness on another disk or host that keeps the newest entry of its ledger, so a rollback of the ledger can go unnoticed."))
 }
 
 func smallGroups(r *report.Report) report.Hazard {
@@ -268,15 +281,15 @@ func smallGroups(r *report.Report) report.Hazard {
 	}))
 	if len(r.Figured()) > 0 {
 		_, withheld, unbounded := figuresIn(r.Tables)
-		h.Answer += " " + l.Text("Means, ratios and the like have the widest intervals there: %s have none, and %s are withheld by the noisy count.",
-			l.Plural(unbounded, "figure"), budget.Group(withheld))
+		h.Answer += " " + l.Text("Means, ratios and the like have their widest intervals in small groups. Figures that have no interval: %s; figures that are withheld because the noisy count is small: %s.",
+			budget.Group(unbounded), budget.Group(withheld))
 	}
 	if noisy > 0 {
 		h.Answer += " " + l.Text("In %s at least half of the cells could be zero.", l.Plural(int64(noisy), "table"))
 		h.AnsweredBy = report.LeftToApprovers
 	}
 	if len(r.Microdata) > 0 {
-		h.Answer += " " + l.Text("In microdata a small group may be missing, or be there by noise alone, and nothing tells.")
+		h.Answer += " " + l.Text("In microdata a small group may be missing, or may be there because of noise alone, and there is no way to tell.")
 		h.AnsweredBy = report.LeftToApprovers
 	}
 	return h

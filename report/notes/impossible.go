@@ -20,7 +20,7 @@ func publicSentence(l *language.Language, p *plan.Plan) string {
 		rules = append(rules, l.Text("no row of %s has %s", i.Table, i.Rule))
 	}
 	return words.When(rules != nil,
-		l.Text("Given away, since the spec declares it and no data was read for it: %s.", strings.Join(rules, "; ")))
+		l.Text("Given away, because the spec declares it and no data were read for it: %s.", strings.Join(rules, "; ")))
 }
 
 // impossibleNotes say which cells are impossible, and what happened to rows in them.
@@ -42,7 +42,7 @@ func impossibleNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 		}
 	}
 	if tables != nil {
-		text += " " + l.Text("That makes %s exact zeros, which %s_flag calls impossible: they were not measured, carry no noise and say nothing of the data.",
+		text += " " + l.Text("So %s are exact zeros, which %s_flag marks as impossible. They were not measured, have no noise and say nothing about the data.",
 			l.FirstFew(tables), s)
 	}
 	return []report.Note{{Heading: report.NoteOnImpossible, Text: text}}

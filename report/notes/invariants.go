@@ -16,7 +16,7 @@ import (
 // invariantSentence says that the guarantee does not cover public figures, "" if there are none.
 func invariantSentence(l *language.Language, p *plan.Plan) string {
 	return words.When(p.Invariants != nil,
-		l.Text("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
+		l.Text("Public figures are shown as they are, and the promise does not cover them: %s. This program read no data for them. The promise compares data whether or not they agree with these figures. Whoever counted them in the same data gave away what they reveal about any %s.",
 			strings.Join(describe.Invariants(l, p.Invariants), "; "), p.Guarantee.Protects))
 }
 
@@ -37,12 +37,12 @@ func invariantNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 			l.FirstFew(held), s)
 	}
 	text += words.Either(r.FittedSome(),
-		" "+l.Text("Tables under “%s” keep to them in %s wherever their cells add up to one of them, and not in %[2]s_unbiased.",
+		" "+l.Text("The tables under “%s” agree with them in column %s wherever their cells add up to one of them; column %[2]s_unbiased need not.",
 			l.Text(report.NoteOnAddingUp), s),
-		" "+l.Text("No other table was moved to keep to them."))
+		" "+l.Text("No other table was adjusted to agree with them."))
 	return []report.Note{{Heading: report.NoteOnPublicFigures,
 		Text: text +
-			" " + l.Text("Nothing compared them with the data: if they are not figures of the same rows, counts that keep to them are off by as much.")}}
+			" " + l.Text("Nothing compared them with the data. If they do not describe the same rows, counts that agree with them are off by the difference.")}}
 }
 
 // invariantBias is the bias of agreeing with figures that may count other rows: one cause for each confidential table.
@@ -68,10 +68,10 @@ func invariantBias(r *report.Report, p *plan.Plan) []report.Bias {
 			continue
 		}
 		all = append(all, report.Bias{
-			Cause: l.Text("Counts keep to the public figures of %s. Where these are of other rows than the release counts (those that its rules leave out, of another day, or in error), the counts are off by the difference",
+			Cause: l.Text("Counts agree with the public figures of %s. If these describe other rows than the release counts (rows that its rules leave out, or rows of another day), or are wrong, the counts are off by the difference",
 				strings.Join(names, ", ")),
 			Tables: tables, Direction: l.Text(eitherWay),
-			Size: l.Text("not known, as nothing compares these figures with the data; what was measured of the same cells lies under measurements/"),
+			Size: l.Text("not known, because nothing compares these figures with the data; what was measured for the same cells is in measurements/"),
 		})
 	}
 	return all

@@ -30,17 +30,17 @@ func Misuse(r *report.Report) []string {
 			r.Guarantee.Protects),
 		smallNumberWarning(r),
 		words.When(report.Weighted(r.Tables),
-			l.Text("Do not take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it covers only the noise added for privacy, and sampling error comes on top.")),
+			l.Text("Do not take the interval of a weighted count, or of a figure next to it, for the confidence interval of a survey: it covers only the noise added for privacy, and sampling error comes on top.")),
 		words.When(len(r.Figured()) > 0,
 			l.Text("Do not quote a mean, a ratio or another figure without its interval, or where its flag says that it has none.")),
 		words.When(len(some) == 1,
-			l.Text("Do not take what table %s does not have for empty or small: noise helped decide what is shown there.",
+			l.Text("Do not assume that what table %s does not show is empty or small: noise helped decide what is shown there.",
 				l.FirstFew(some))),
 		words.When(len(some) > 1,
-			l.Text("Do not take what tables %s do not have for empty or small: noise helped decide what is shown there.",
+			l.Text("Do not assume that what tables %s do not show is empty or small: noise helped decide what is shown there.",
 				l.FirstFew(some))),
 		words.When(len(r.Microdata) > 0,
-			l.Text("Do not take a row of microdata for a person or for a row of the data: it is nobody's.")),
+			l.Text("Do not take a row of microdata for a person or for a row of the data: it belongs to nobody.")),
 	)
 }
 
@@ -67,7 +67,7 @@ func NotReading(r *report.Report) []string {
 	)
 	return slices.Concat(figures, misreadings(l, r.Tables), words.NonEmpty(
 		words.When(len(r.Microdata) > 0,
-			l.Text("Do not learn from microdata how columns depend on each other that were not measured as a pair: what they show is an assumption.")),
+			l.Text("Do not use microdata to study how columns depend on each other if they were not measured together: what the rows show there is an assumption of the model.")),
 		words.When(len(r.Microdata) > 0,
 			l.Text("Do not put a margin, a test or a confidence interval around a figure from microdata: the rows are not a sample of the data.")),
 	))

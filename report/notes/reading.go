@@ -21,7 +21,7 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []strin
 	if len(r.Tables) == 0 {
 		return append(slices.Concat(unitNotes(r), sampleNote(l, p), microdataNotes(r)),
 			report.Note{Heading: l.Text("Noise is not sampling error"),
-				Text: l.Text("If the data are a sample, or people answered wrongly or not at all, that error comes on top of what noise and the model do.")})
+				Text: l.Text("If the data are a sample, or if people answered wrongly or not at all, these errors come on top of those of the noise and the model.")})
 	}
 	s := r.CountName()
 	listed := report.TablesWhere(r.Tables, func(t report.Table) bool { return !t.Aside })
@@ -65,9 +65,9 @@ func microdataNotes(r *report.Report) []report.Note {
 		l.Text("Where a table has the figure, take it from there: %s.", microdataSums(r)),
 		l.Text("No table is published to check it against."))
 	return []report.Note{{Heading: l.Text("Microdata are a model's rows"),
-		Text: l.Text("They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (%s).",
+		Text: l.Text("They show what such data look like, for trying out a program or an analysis. A figure that you count in them is a property of the model, not of the data, and its margin of error is not known (%s).",
 			l.Text(report.ModelOnly)) + " " + tables +
-			" " + l.Text("The more rows are drawn the less chance is in them, but the model gets no better.")}}
+			" " + l.Text("Drawing more rows reduces the chance error of the drawing, but does not make the model better.")}}
 }
 
 // microdataSums says whether counts in microdata equal those of tables.
@@ -81,9 +81,9 @@ func microdataSums(r *report.Report) string {
 		return l.Text("microdata do not add up to the tables")
 	}
 	return words.Either(len(counted) < len(r.Tables),
-		l.Text("what was measured stands in %s_unbiased, while the published %[1]s of %s is counted in the microdata; to other tables they do not add up",
+		l.Text("%s_unbiased has what was measured, while the published %[1]s of %s is counted in the microdata; microdata do not add up to other tables",
 			r.CountName(), l.FirstFew(counted)),
-		l.Text("what was measured stands in %s_unbiased, while the published %[1]s of %s is counted in the microdata",
+		l.Text("%s_unbiased has what was measured, while the published %[1]s of %s is counted in the microdata",
 			r.CountName(), l.FirstFew(counted)))
 }
 
@@ -103,7 +103,7 @@ func sumsNote(r *report.Report, s string) report.Note {
 		raised = l.Text("Making counts add up has moved %[1]s: a sum over it is no estimate with an error of its own.",
 			s)
 	case r.FittedSome():
-		raised = l.Text("Showing negative numbers as 0 makes sums over %[1]s too high, but for tables whose counts were made to add up, where %[1]s was moved either way.",
+		raised = l.Text("Because negative numbers are shown as 0, sums over %[1]s are too high, except in tables whose counts were made to add up: there %[1]s was moved either way.",
 			s)
 	}
 	n := report.Note{Heading: l.Text("Add up the unbiased column"),
@@ -201,18 +201,28 @@ func inconsistencyText(r *report.Report, columns []string) string {
 // exactCount says what the intervals cover.
 func exactCount(r *report.Report) string {
 	l, g := r.In(), r.Guarantee
-	rows := l.Text("all rows")
-	if !g.ByRow() {
-		rows = words.Either(g.Rows != nil, l.Text("of %s at most %s", g.Unit, countedRows(l, g)),
-			l.Text("at most %s of %s", l.Plural(g.MaxRows, "row"), g.Unit))
+	counted := l.Text("By these rules, every row is counted.")
+	switch {
+	case g.ByRow():
+	case g.Rows != nil:
+		counted = l.Text("By these rules, at most %s are counted for each %s.", countedRows(l, g), g.Protects)
+	case g.MaxRows > 1:
+		counted = l.Text("By these rules, at most %s of each %s are counted.", countedRows(l, g), g.Protects)
+	default:
+		counted = l.Text("By these rules, at most one row of each %s is counted.", g.Protects)
 	}
-	beside := words.When(g.WithoutID != "", l.Text(", rows without an id left out")) +
-		words.When(len(r.Impossible()) > 0, l.Text(", and rows that cannot be refused or left out"))
+	all := words.NonEmpty(
+		l.Text("The margins are about the count after the rules of the spec were applied."),
+		counted,
+		words.When(r.Bounds.OfWeights(), l.Text("Each row counts with its weight, after the weight is bounded.")),
+		words.When(r.Bounds != nil && len(r.Bounds.Tables) > 0,
+			l.Text("Tables with bounds of their own count no more rows of a unit than those bounds allow.")),
+		l.Text("Unknown and missing values are refused, dropped or put into a category, as the spec says."),
+		words.When(g.WithoutID != "", l.Text("Rows without an id were left out.")),
+		words.When(len(r.Impossible()) > 0, l.Text("Rows that the spec declares impossible are refused or left out.")),
+	)
 	for _, of := range r.Provenance.Rows {
-		beside += l.Text(", and of %s the rows alone for which %s is true", of.Table, of.Where)
+		all = append(all, l.Text("Of %s, only the rows for which %s is true are counted.", of.Table, of.Where))
 	}
-	rows += words.When(r.Bounds.OfWeights(), l.Text(", each counting by its weight as that is bounded")) +
-		words.When(r.Bounds != nil && len(r.Bounds.Tables) > 0, l.Text(", in tables with bounds of their own no more than those"))
-	return l.Text("The margins are about the count after the rules of the spec. These count %s, with unknown and missing values refused, dropped or put into a category as the spec says%s. The margin does not cover what they leave out.",
-		rows, beside)
+	return strings.Join(append(all, l.Text("The margin does not cover what these rules leave out.")), " ")
 }

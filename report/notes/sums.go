@@ -15,7 +15,7 @@ func cumulativeNotes(r *report.Report) []report.Note {
 		}
 		s := t.Statistics[0].Name
 		return []report.Note{{Heading: l.Text("Cumulative counts are already added up"),
-			Text: l.Text("A row's %[1]s is how many have its category or one before it, so the row of the last category has the count of all, and adding rows counts the same units again. By noise alone %[1]s can fall from one row to the next. How many lie between two rows is the difference of their %[1]s_unbiased; the noise of both is correlated, and `dprelease query` gives the difference with its own error. Margins and flags are read as those of counts.",
+			Text: l.Text("In each row, %[1]s counts all that have the category of the row or an earlier one. So the row of the last category has the count of all, and adding rows counts the same units again. Noise alone can make %[1]s fall from one row to the next. The number between two rows is the difference of their %[1]s_unbiased. The noise of both is correlated; `dprelease query` gives the difference with its own error. Margins and flags are read like those of other counts.",
 				s)}}
 	}
 	return nil

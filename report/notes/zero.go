@@ -89,11 +89,15 @@ func cellWarning(r *report.Report) string {
 		names = append(names, l.Text("%s (%s of %s)", t.Path, budget.Group(t.NoiseCells()), budget.Group(t.Possible())))
 	}
 	some, all, worst := budget.Group(cells), budget.Group(of), l.List(names)
-	text := l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s, in %s.", some, all,
+	text := l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s cells, in %s.", some, all,
 		worst)
 	if len(in) > namedTables {
-		text = l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s, in %d tables, the largest shares in %s.",
-			some, all, len(in), worst)
+		share := func(t report.Table) float64 { return report.Ratio(t.NoiseCells(), t.Possible()) }
+		text = words.Either(share(in[namedTables-1]) > share(in[namedTables]),
+			l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s cells in %d tables, the largest shares in %s.",
+				some, all, len(in), worst),
+			l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s cells in %d tables, such as %s.",
+				some, all, len(in), worst))
 	}
 	return text + " " + words.Either(r.ZerosNamed(), l.Text("The list %s names them.", l.Text(ZeroSection)),
 		l.Text("The list %s says how to find them.", l.Text(ZeroSection)))
@@ -104,6 +108,8 @@ func cellWarning(r *report.Report) string {
 func smallNumberWarning(r *report.Report) string {
 	l := r.In()
 	_, cells, _ := r.CouldBeZero()
+	some := r.AnyStatistic(func(s report.Statistic) bool { return s.NoiseCells > 0 })
 	return words.When(cells == 0 && len(r.Tables) > 0,
-		l.Text("Do not decide anything by a number whose interval reaches zero: it could be zero, and a 0 could be more."))
+		l.Text("Do not base a decision on a figure whose interval reaches zero: the exact figure could be zero, and where 0 is shown it could be larger.")+
+			words.When(!some, " "+l.Text("No count in the tables has such an interval here, but a difference of counts or another figure may have one.")))
 }

@@ -4,6 +4,7 @@ package page
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/report"
@@ -55,6 +56,23 @@ func (r View) WholeLoss() string {
 	return words.Either(g.Neighbours == "add-remove",
 		l.Text("one %s in the data or not, with all attributes (the whole release)", g.Protects),
 		l.Text("one %s with all attributes, replaced by any other (the whole release)", g.Protects))
+}
+
+// TableLoss explains the losses of tables, and names the methods of computing ε.
+func (r View) TableLoss() string {
+	l := r.In()
+	text := words.Either(r.Together(),
+		l.Text("This is the privacy loss of all measurements that a table is made from, rounded up. Tables share measurements, so these losses must not be added."),
+		l.Text("This is the privacy loss of each table alone, rounded up."))
+	switch methods := r.Certificate.Loss.Methods; len(methods) {
+	case 0:
+		return text
+	case 1:
+		return text + " " + l.Text("ε is computed by this method: %s.", methods[0])
+	default:
+		return text + " " + l.Text("ε is computed by the one of these methods that gives the smallest bound: %s.",
+			strings.Join(methods, "; "))
+	}
 }
 
 // foldLosses merges each run of neighbouring parts with the same loss into one line of a page.

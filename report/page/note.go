@@ -3,6 +3,8 @@ package page
 // This file repeats notes next to the figures that they are about.
 
 import (
+	"slices"
+
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
@@ -11,6 +13,17 @@ import (
 // ByWeight returns the statement that must accompany errors of weighted counts, "" if there are none.
 func (r View) ByWeight() string {
 	return words.When(report.Weighted(r.Tables), r.In().Text(notes.ByWeight))
+}
+
+// TypicalErrors says what the errors in the list of figures other than counts are.
+func (r View) TypicalErrors() string {
+	l := r.In()
+	ranked := slices.ContainsFunc(r.Tables, func(t report.Table) bool {
+		return slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return f.Share != "" })
+	})
+	return l.Text("The standard error and the half width of the interval are medians over the cells that have them.") +
+		words.When(ranked, " "+l.Text("For a quantile, the column “standard error” gives the planned error of its rank.")) +
+		" " + l.Text("The errors are those of privacy noise alone. They do not include sampling error, response error or the effect of bringing values into their range.")
 }
 
 // FigureNotes returns the notes on figures and weights that are repeated next to the figures.
@@ -26,7 +39,7 @@ func (r View) OfUnbiased() string {
 		return ""
 	}
 	l := r.In()
-	return l.Text("Where counts were made to add up, margins, chances, intervals and verdicts are of %[1]s_unbiased, what they were before. The published %[1]s was moved from there, and can lie outside of its interval: the note “%[2]s” says how far it was moved, table by table.",
+	return l.Text("Where counts were made to add up, margins, chances, intervals and verdicts are those of %[1]s_unbiased, the counts before that. The published %[1]s was moved from there, and can be outside its interval: the note “%[2]s” says how far it was moved, table by table.",
 		m.Name, l.Text(report.NoteOnAddingUp))
 }
 

@@ -11,8 +11,8 @@ import (
 func (r View) errorHolds() string {
 	l := r.In()
 	return words.Either(r.Guarantee.Sample != "",
-		l.Text("The standard errors hold the noise and the drawing of the sample; response error is not in them."),
-		l.Text("Sampling and response error do not enter into it."))
+		l.Text("The standard errors include the noise and the drawing of the sample, but no response error."),
+		l.Text("Sampling and response error are not included."))
 }
 
 // errorsOf says what the errors are caused by.
@@ -24,12 +24,16 @@ func (r View) errorsOf() string {
 // release.
 func (r View) AttributeLoss() string {
 	l, g := r.In(), r.Guarantee
-	return l.Text("Each row bounds how much one attribute of a %s can change what is published: the loss if only that value changes, and everything else about this %[1]s and all others is known. The last row is for the whole %[1]s.",
+	return l.Text("Each row bounds how much one attribute of a %s can change what is published: it is the loss if only that value changes, and everything else about this %[1]s and all others is known. The last row is for the whole %[1]s.",
 		g.Protects) +
-		words.Either(g.Sample != "", " "+l.Text("All are as if everyone were drawn for the sample."),
+		words.Either(g.Sample != "", " "+l.Text("All losses are stated as if everyone were drawn for the sample."),
 			words.When(g.Neighbours == "add-remove",
 				" "+l.Text("That row compares the data with and without the %s. A changed value is a larger step, as if one %[1]s were removed and another added, so the loss of an attribute can be larger than that row. If the whole record of a %[1]s changes, the loss is at most twice the ε of pure differential privacy, or four times the ρ.",
-					g.Protects))) + " " + l.Text("Rounded up.")
+					g.Protects))) +
+		" " + words.Either(len(r.Microdata) > 0,
+		l.Text("The column “tables” counts the tables in which the attribute decides where a row counts, or whether it counts, and the microdata that contain it. Figures that are computed from its values add to the loss, but not to this number."),
+		l.Text("The column “tables” counts the tables in which the attribute decides where a row counts, or whether it counts. Figures that are computed from its values add to the loss, but not to this number.")) +
+		" " + l.Text("All losses are rounded up.")
 }
 
 // sampleNotes say that a plan's errors exclude the sampling error.

@@ -22,11 +22,11 @@ func (r View) AddedUp() []string {
 	}
 	return append(
 		cumulative.Say(func(tables []string, of string) string {
-			return l.Text("In %s a row counts those that have its category of %s or one before it: it is already added up, so do not add its rows.",
+			return l.Text("In %s, each row counts all that have its category of %s or an earlier one. So the rows are already added up: do not add them.",
 				l.FirstFew(tables), of)
 		}),
 		ranges.Say(func(tables []string, of string) string {
-			return l.Text("In %s a row counts those of its own category; it is there for sums of neighbours along %s, which `dprelease query` adds up with their error.",
+			return l.Text("In %s, each row counts only its own category. The table is made for sums of neighbours along %s, which `dprelease query` adds up with their error.",
 				l.FirstFew(tables), of)
 		})...)
 }

@@ -217,7 +217,7 @@ func (r View) terminalFigures(p *screen.Page, all bool) {
 	if rows == nil {
 		return
 	}
-	p.Heading("Figures beside counts, with medians over their cells")
+	p.Heading("Figures other than counts, with medians over their cells")
 	p.Table([]screen.Column{{Head: "table", Fold: 12}, {Head: "figure", Fold: 10}, {Head: "in", Fold: 8, Drop: 4},
 		{Head: "std. error", Right: true, Drop: 3},
 		{Head: "half width", Right: true}, {Head: "could be zero", Right: true, Drop: 3},

@@ -39,14 +39,14 @@ func (r View) VerdictText() string {
 	l := r.In()
 	never, use := verdictText(l, usefulness.DoNotUse), verdictText(l, usefulness.UseCells)
 	sums, large := verdictText(l, usefulness.AddUpFirst), verdictText(l, usefulness.LargeCellsOnly)
-	rule := l.Text("“%s” if the standard error is more than half of an average cell. Otherwise “%s” if at most a tenth of the cells could be zero, else “%s” (“%s” if cells cannot be added up).",
+	rule := l.Text("“%s” if the standard error is more than half of an average cell. Otherwise “%s” if at most a tenth of the cells could be zero. In all other cases “%s” (“%s” if cells cannot be added up).",
 		never, use, sums, large)
 	if columns := r.FitColumns(); columns != nil {
 		last := columns[len(columns)-1].Name
-		rule = l.Text("“%[1]s” if the standard error is more than half of an average cell, or one is “%[5]s”. Otherwise “%[2]s” if at most a tenth of the cells could be zero or are “%[5]s”, else “%[3]s” (“%[4]s” if cells cannot be added up).",
+		rule = l.Text("“%[1]s” if the standard error is more than half of an average cell, or if an average cell is in the class “%[5]s” of the spec. Otherwise “%[2]s” if at most a tenth of the cells could be zero and at most a tenth are “%[5]s”. In all other cases “%[3]s” (“%[4]s” if cells cannot be added up).",
 			never, use, sums, large, last)
 	}
-	return rule + " " + l.Text("The average cell comes from the plan if the spec expects a number of rows, otherwise from the noisy counts.")
+	return rule + " " + l.Text("If the spec expects a number of rows, the average cell comes from the plan, and otherwise from the noisy counts.")
 }
 
 // verdictText writes a verdict.
