@@ -1,9 +1,9 @@
 // Package bounding decides which rows of a table are counted for each unit: as many of its rows as its caps allow,
 // chosen uniformly at random, and only rows of the units that a sample draws.
 //
-// Of the rows it sees only their ids, their groups and their order. What it decides is a function of a key of the
-// table's own, of these and of nothing else: never of the workers, the memory or the disk. It counts nothing, knows
-// no plan, and writes ids only to the enciphered files of a spill, which it removes.
+// Of the rows it sees only their ids, their groups and hashes of what is counted of them. What it decides is a function
+// of a key of the table's own, of these and of nothing else: never of the order of the rows, the workers, the memory or
+// the disk. It counts nothing, knows no plan, and writes ids only to the enciphered files of a spill, which it removes.
 package bounding
 
 // This file holds the bounding: as many rows of each unit stay as its caps allow, chosen uniformly at random.
@@ -11,8 +11,6 @@ package bounding
 import (
 	"cmp"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -20,6 +18,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -27,17 +26,19 @@ import (
 )
 
 // Bounding keeps at most as many rows of each unit as its caps allow. It gets the id of every row and decides which
-// rows stay.
+// rows stay, in one of two ways. A screening ([Screen]) keeps all rows of the units that have no more than they may,
+// and none of the others. A choice ([Choose]) also chooses among the rows of the others, for which it needs the
+// content of every row.
 //
 // Guarantee: under a key that is fresh for the release, secret and erased, the rows of a unit that stay are a uniform
-// sample without replacement of min(rows, caps.rows) of them, and the samples of different units are independent
-// (Floyd's algorithm: Bentley and Floyd 1987, with draws from AES-256 as a pseudo-random function of id and number of
-// the draw).
+// sample without replacement of min(rows, caps.rows) of them, and the samples of different units are independent: each
+// row has a priority, a SHA-256 as a pseudo-random function of its content and of how many of its unit's rows with this
+// content come before it, and those with the least priorities stay.
 //
-// Neighbours: which of its rows a unit keeps is a function of the key, its id and its own rows in reading order, and
-// of nothing else. So for every key, adding or removing a unit changes the multiset of kept rows by that unit's at
-// most caps.rows rows alone, and replacing one by at most twice that. Neither the workers, nor the order in which
-// pieces arrive, nor memory or disk change what is kept. Argument: docs/proofs/bounding.md.
+// Neighbours: which contents a unit keeps, and how often, is a function of the key and of the contents of its own rows,
+// and of nothing else. So for every key, adding or removing a unit changes the multiset of kept rows by that unit's at
+// most caps.rows rows alone, and replacing one by at most twice that. Neither the workers, nor the order of rows, nor
+// memory or disk change what is kept. Argument: docs/proofs/bounding.md.
 //
 // Ids are distinguished by their exact values, never by a hash. Rows are stored as (id, place), by a partition of the
 // ids, in memory (rowbatch.go) and, when that is full, on disk (spill.go). Then the rows of each partition are grouped
@@ -45,13 +46,12 @@ import (
 // bit per row for the answer.
 type Bounding struct {
 	caps Caps
+	key  *Key // nil for a screening
 	opt  Options
 
 	permutation permutation
 	hash        func(id string) uint64 // hash of long ids
-	macKey      []byte
-	block       cipher.Block // AES under a key of the table's own stream
-	chooseBits  func(*draws, drawSeed, uint64, uint64, []uint64)
+	priority    func(h *Hasher, purpose byte, content Hash, number uint64) Hash
 
 	parts        int   // number of partitions at first, a power of two
 	chunk        int   // bytes that a worker gathers for a partition before it stores them
@@ -59,6 +59,8 @@ type Bounding struct {
 	answerCopies int   // copies of the answer to hold, each a bit per row
 	spill        *spill
 	batches      []*rowBatch // in reading order, once all rows were added
+	idType       arrow.Type  // of all ids, once all rows were added
+	left         atomic.Bool // a screening has met a unit with more rows than it may have
 
 	mu      sync.Mutex
 	workers []*Worker
@@ -90,8 +92,8 @@ type Options struct {
 
 // memoryToUse returns how much of o.Memory is used: MostMemory at most, and more only if the number of rows is known
 // and all of them fit into o.Memory; then no less than they need. If they do not fit, some go to disk anyway.
-func (o Options) memoryToUse() int64 {
-	if enough := o.bytesOfAllRows(); o.Rows >= 0 && enough <= o.Memory {
+func (o Options) memoryToUse(tuple int64) int64 {
+	if enough := o.bytesOfAllRows(tuple); o.Rows >= 0 && enough <= o.Memory {
 		return max(enough, min(o.Memory, MostMemory))
 	}
 	return min(o.Memory, MostMemory)
@@ -99,7 +101,9 @@ func (o Options) memoryToUse() int64 {
 
 // bytesOfAllRows returns the memory for all rows: twice the bytes of their tuples, as the tuples may take half of the
 // memory, and the answer, a bit per row and worker.
-func (o Options) bytesOfAllRows() int64 { return 2*tupleBytes*o.Rows + int64(o.Workers)*(o.Rows/8) }
+func (o Options) bytesOfAllRows(tuple int64) int64 {
+	return 2*tuple*o.Rows + int64(o.Workers)*(o.Rows/8)
+}
 
 const (
 	// A place is the position of a row in reading order: its piece, and its row within the piece.
@@ -115,19 +119,46 @@ var errTooLong = errors.New(
 // ErrMemory reports that the rows of one unit do not fit into memory, if their groups have to be chosen.
 var ErrMemory = errors.New("the rows of one unit do not fit into memory")
 
-// New returns the bounding of one table with the given caps. Its keys are the next words of the table's own stream.
-func New(c Caps, stream *noise.Bits, o Options) (*Bounding, error) {
+// Screen returns a bounding that keeps the rows of the units with at most so many rows, and none of other units. The
+// stream is the table's own.
+func Screen(most int64, stream *noise.Bits, o Options) *Bounding {
+	return newBounding(Caps{uint64(max(most, 0)), NoCap, NoCap}, nil, stream, o)
+}
+
+// Choose returns a bounding that keeps of every unit as many rows as the caps allow. Its key is the next words of the
+// stream, which is the table's or an allowance's own.
+func Choose(c Caps, stream *noise.Bits, o Options) *Bounding {
+	key := DrawKey(stream)
+	return newBounding(c, key, stream, o)
+}
+
+func newBounding(c Caps, key *Key, stream *noise.Bits, o Options) *Bounding {
 	o.Workers, o.Rows = max(o.Workers, 1), min(o.Rows, mostRows)
-	o.Memory = o.memoryToUse()
-	b := &Bounding{caps: c, opt: o, chooseBits: (*draws).chooseBits, hash: longHash(), permutation: newPermutation(stream)}
-	var key []byte
-	key, b.macKey = drawKeys(stream)
-	var err error
-	if b.block, err = aes.NewCipher(key); err != nil {
-		return nil, err
-	}
+	b := &Bounding{caps: c, key: key, opt: o, hash: longHash(), priority: (*Hasher).priority,
+		permutation: newPermutation(stream)}
+	b.opt.Memory = o.memoryToUse(b.tupleSize())
 	b.layOut()
-	return b, nil
+	return b
+}
+
+// chooses reports whether the bounding chooses among the rows of a unit.
+func (b *Bounding) chooses() bool { return b.key != nil }
+
+// tupleSize returns the bytes of a row's tuple, without its id if that is long.
+func (b *Bounding) tupleSize() int64 { return int64(tupleBytes + b.headSize(false)) }
+
+// headSize returns how many bytes of the rest of a tuple stand before the long id.
+func (b *Bounding) headSize(longIDs bool) (n int) {
+	if b.chooses() {
+		n += contentBytes
+	}
+	if b.caps.Grouped() {
+		n += groupBytes
+	}
+	if longIDs {
+		n += lengthBytes
+	}
+	return n
 }
 
 // Sizes in bytes: of everything held if rows go to disk; of a partition whose units fit the cache; of what a worker
@@ -153,7 +184,7 @@ func (b *Bounding) layOut() {
 	b.sortLimit = max(memory/6/8/workers, leastLoad)
 	b.parts = mostParts
 	if b.opt.Rows >= 0 {
-		want := min(b.opt.Rows*tupleBytes/min(partBytes, b.sortLimit), mostParts-1)
+		want := min(b.opt.Rows*b.tupleSize()/min(partBytes, b.sortLimit), mostParts-1)
 		b.parts = 1 << bits.Len64(uint64(want))
 	}
 	gather := memory / 4 / workers
@@ -163,7 +194,7 @@ func (b *Bounding) layOut() {
 	b.chunk = int(min(max(gather/int64(b.parts), leastChunk), mostChunk)) &^ (pageBytes - 1)
 	group := memory / 6
 	if b.opt.Rows >= 0 {
-		group = min(group, 2*8*workers*max(b.opt.Rows*tupleBytes/int64(b.parts), leastLoad))
+		group = min(group, 2*8*workers*max(b.opt.Rows*b.tupleSize()/int64(b.parts), leastLoad))
 	}
 	b.spill = newSpill(b.opt.Dir, memory-group-min(memory/4, int64(b.chunk*b.parts)*workers), b.parts)
 }
@@ -190,12 +221,12 @@ func (b *Bounding) Worker() *Worker {
 }
 
 // Add adds the rows of a batch, which begin at row first of a piece. Rows whose bit is set in out are left out; out
-// may be nil. groups are the groups of the rows, if the caps are on groups. Batches may arrive in any order, at any
-// worker.
+// may be nil. A choice needs the content of every row that is not left out, and its group if the caps are on groups.
+// Batches may arrive in any order, at any worker.
 //
 // Errors: *[IDError] for ids that cannot distinguish units or are missing; those of the disk. After an error only
 // Close may be called.
-func (w *Worker) Add(piece int, first int64, ids arrow.Array, groups []uint64, out []uint64) error {
+func (w *Worker) Add(piece int, first int64, ids arrow.Array, of Rows, out []uint64) error {
 	switch {
 	case ids.Len() == 0:
 		return nil
@@ -215,15 +246,18 @@ func (w *Worker) Add(piece int, first int64, ids arrow.Array, groups []uint64, o
 	if len(w.kinds) > 1 {
 		return nil // Finish reports it for the first piece in reading order
 	}
-	if !w.caps.Grouped() {
-		groups = nil
-	}
 	place := uint64(piece)<<rowBits | uint64(first)
 	if words, exact := Words(ids, &w.days); exact {
-		return w.addWords(place, words, groups, out)
+		return w.addWords(place, words, of, out)
 	}
 	w.longIDs = true
-	return w.addLong(place, ids, groups, out)
+	return w.addLong(place, ids, of, out)
+}
+
+// Rows is what a choice knows of the rows of a batch in addition to their ids. A screening knows nothing else.
+type Rows struct {
+	Contents []Hash
+	Groups   []uint64 // nil if the caps are not on groups
 }
 
 // hasMissingID reports whether a row that is not left out has no id.
@@ -236,8 +270,8 @@ func hasMissingID(ids arrow.Array, out []uint64) bool {
 	return false
 }
 
-func (w *Worker) addWords(place uint64, ids []int64, groups, out []uint64) error {
-	if groups == nil {
+func (w *Worker) addWords(place uint64, ids []int64, of Rows, out []uint64) error {
+	if !w.chooses() {
 		if w.batcher.addBatch(w.Bounding, place, ids, out) {
 			w.router.least = w.chunk // with so many rows, gathered rows will be stored anyway
 			return nil
@@ -246,31 +280,33 @@ func (w *Worker) addWords(place uint64, ids []int64, groups, out []uint64) error
 			return w.router.addAll(w.permutation, place, ids)
 		}
 	}
-	more := 0
-	if groups != nil {
-		more = 8
-	}
+	head := w.headSize(false)
 	for i, id := range ids {
 		if out != nil && out[i>>6]>>(i&63)&1 == 1 {
 			continue
 		}
-		rest, err := w.router.addRow(w.permutation.apply(uint64(id)), place+uint64(i), more)
+		rest, err := w.router.addRow(w.permutation.apply(uint64(id)), place+uint64(i), head)
 		if err != nil {
 			return err
 		}
-		if groups != nil {
-			binary.LittleEndian.PutUint64(rest, groups[i])
-		}
+		w.putHead(rest, of, i)
 	}
 	return nil
 }
 
-func (w *Worker) addLong(place uint64, ids arrow.Array, groups, out []uint64) error {
-	value := Texts(ids)
-	head := 4
-	if groups != nil {
-		head += 8
+// putHead writes what stands before the id in the rest of a tuple.
+func (w *Worker) putHead(rest []byte, of Rows, row int) {
+	if w.chooses() {
+		binary.LittleEndian.PutUint64(rest, of.Contents[row][0])
+		binary.LittleEndian.PutUint64(rest[8:], of.Contents[row][1])
 	}
+	if w.caps.Grouped() {
+		binary.LittleEndian.PutUint64(rest[contentBytes:], of.Groups[row])
+	}
+}
+
+func (w *Worker) addLong(place uint64, ids arrow.Array, of Rows, out []uint64) error {
+	value, head := Texts(ids), w.headSize(true)
 	for i := range ids.Len() {
 		if out != nil && out[i>>6]>>(i&63)&1 == 1 {
 			continue
@@ -280,10 +316,8 @@ func (w *Worker) addLong(place uint64, ids arrow.Array, groups, out []uint64) er
 		if err != nil {
 			return err
 		}
-		if groups != nil {
-			binary.LittleEndian.PutUint64(rest, groups[i])
-		}
-		binary.LittleEndian.PutUint32(rest[head-4:], uint32(len(id)))
+		w.putHead(rest, of, i)
+		binary.LittleEndian.PutUint32(rest[head-lengthBytes:], uint32(len(id)))
 		copy(rest[head:], id)
 	}
 	return nil
@@ -322,6 +356,9 @@ func (b *Bounding) decideAll(ctx context.Context) (*KeptRows, error) {
 	}
 	sizes, longIDs := []int64(nil), false
 	for _, w := range b.workers {
+		for kind := range w.kinds {
+			b.idType = kind
+		}
 		w.router.flushAll()
 		b.batches = append(b.batches, w.batcher.batches...)
 		w.batcher = batcher{}
@@ -365,7 +402,7 @@ func (b *Bounding) decideAll(ctx context.Context) (*KeptRows, error) {
 	for range len(all) {
 		k.merge(<-all)
 	}
-	b.batches = nil
+	b.batches, k.left = nil, b.left.Load()
 	return k, nil
 }
 
@@ -391,7 +428,26 @@ func (b *Bounding) checkOneType() error {
 }
 
 // KeptRows has a bit per row: whether the row stays.
-type KeptRows struct{ pieces [][]uint64 }
+type KeptRows struct {
+	pieces [][]uint64
+	left   bool
+}
+
+// SomeLeft reports whether a screening has met units with more rows than they may have, of which it keeps no row.
+func (k *KeptRows) SomeLeft() bool { return k.left }
+
+// Merge keeps the rows that other keeps as well.
+func (k *KeptRows) Merge(other *KeptRows) {
+	for i := len(k.pieces); i < len(other.pieces); i++ {
+		k.pieces = append(k.pieces, nil)
+	}
+	for i, words := range other.pieces {
+		if missing := len(words) - len(k.pieces[i]); missing > 0 {
+			k.pieces[i] = append(k.pieces[i], make([]uint64, missing)...)
+		}
+	}
+	k.merge(other)
+}
 
 func newKept(sizes []int64) *KeptRows {
 	k := &KeptRows{pieces: make([][]uint64, len(sizes))}

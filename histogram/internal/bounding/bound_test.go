@@ -2,6 +2,8 @@ package bounding
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,16 +27,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tableRow is a row of a test, in reading order: its unit, its group, and whether
-// a policy leaves it out.
+// tableRow is a row of a test, in reading order: its unit, its group, what else is counted of it, and whether a policy
+// leaves it out.
 type tableRow struct {
 	id    int64
 	group uint64
+	code  uint32
 	out   bool
 }
 
-// chooser is a version of draws.choose.
-type chooser = func(d *draws, from drawSeed, n, most uint64, chosen []uint64)
+// ranker is a version of Hasher.priority.
+type ranker = func(h *Hasher, purpose byte, content Hash, number uint64) Hash
 
 // arrangement is all that must not change which rows stay.
 type arrangement struct {
@@ -47,14 +50,17 @@ type arrangement struct {
 	arrival uint64 // seed of the order in which pieces are added
 	load    int64  // bytes of a partition that is split; 0: as usual
 	weak    bool   // all long ids have one hash
-	wrong   func() chooser
+	noID    bool   // a mutant: contents do not depend on the id
+	wrong   func() ranker
 }
 
 var plain = arrangement{kind: "number", workers: 1, memory: 1 << 30, known: true, piece: 1 << 20, batch: 1 << 16}
 
-// capped returns for each row whether it stays.
+// capped returns for each row whether it stays: by a screening and, if it leaves rows, a choice among these. Caps on
+// groups need the choice alone.
 func (a arrangement) capped(t testing.TB, key byte, c Caps, rows []tableRow) []bool {
 	t.Helper()
+	stream := func() *noise.Bits { return noise.NewStreams(noise.Key{key}, "plan").Rows().Bounding("t") }
 	o := Options{Memory: a.memory, Workers: a.workers, Rows: -1}
 	if a.memory < plain.memory {
 		o.Dir = t.TempDir()
@@ -62,10 +68,27 @@ func (a arrangement) capped(t testing.TB, key byte, c Caps, rows []tableRow) []b
 	if a.known {
 		o.Rows = int64(len(rows))
 	}
-	b, err := New(c, noise.NewStreams(noise.Key{key}, "plan").Rows().Bounding("t"), o)
-	if err != nil {
-		t.Fatal(err)
+	kept := &KeptRows{left: true}
+	if !c.Grouped() {
+		kept = a.finish(t, Screen(int64(min(c.Rows, math.MaxInt64)), stream(), o), rows)
 	}
+	stay := staying(a, kept, rows)
+	if kept.SomeLeft() {
+		rest := slices.Clone(rows)
+		for i := range rest {
+			rest[i].out = rest[i].out || stay[i]
+		}
+		kept.Merge(a.finish(t, Choose(c, stream(), o), rest))
+	}
+	if o.Dir != "" && len(namesIn(t, o.Dir)) > 0 {
+		t.Errorf("finishing leaves %v behind", namesIn(t, o.Dir))
+	}
+	return staying(a, kept, rows)
+}
+
+// finish adds the rows to a bounding and decides.
+func (a arrangement) finish(t testing.TB, b *Bounding, rows []tableRow) *KeptRows {
+	t.Helper()
 	defer b.Close()
 	if a.load > 0 {
 		b.sortLimit = a.load
@@ -74,20 +97,24 @@ func (a arrangement) capped(t testing.TB, key byte, c Caps, rows []tableRow) []b
 		b.hash = func(string) uint64 { return 7 }
 	}
 	if a.wrong != nil {
-		b.chooseBits = a.wrong()
+		b.priority = a.wrong()
 	}
 	a.addAll(t, b, rows)
 	k, err := b.Finish(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Dir != "" && len(namesIn(t, o.Dir)) > 0 {
-		t.Errorf("finishing leaves %v behind", namesIn(t, o.Dir))
-	}
+	return k
+}
+
+// staying returns for each row whether it stays.
+func staying(a arrangement, k *KeptRows, rows []tableRow) []bool {
 	stay := make([]bool, len(rows))
 	for i := range rows {
 		piece, row := i/a.piece, i%a.piece
-		stay[i] = k.PieceBits(piece)[row>>6]>>(row&63)&1 == 1
+		if bits := k.PieceBits(piece); row>>6 < len(bits) {
+			stay[i] = bits[row>>6]>>(row&63)&1 == 1
+		}
 	}
 	return stay
 }
@@ -125,15 +152,31 @@ func (a arrangement) addAll(t testing.TB, b *Bounding, rows []tableRow) {
 
 func (a arrangement) add(w *Worker, piece, first int, rows []tableRow) error {
 	ids := make([]int64, len(rows))
-	groups := make([]uint64, len(rows))
+	of := Rows{Groups: make([]uint64, len(rows))}
 	out := make([]uint64, (len(rows)+63)/64)
 	for i, r := range rows {
-		ids[i], groups[i] = r.id, r.group
+		ids[i], of.Groups[i] = r.id, r.group
 		if r.out {
 			out[i>>6] |= 1 << (i & 63)
 		}
 	}
-	return w.Add(piece, int64(first), idArray(a.kind, ids), groups, out)
+	column := idArray(a.kind, ids)
+	of.Contents = a.contentsOf(column, rows)
+	return w.Add(piece, int64(first), column, of, out)
+}
+
+// contentsOf returns the contents of rows, under one key for all tests.
+func (a arrangement) contentsOf(ids arrow.Array, rows []tableRow) []Hash {
+	h, text := DrawKey(noise.NewStreams(noise.Key{77}, "plan").Rows().Bounding("t")).Hasher(), idText(ids)
+	var contents []Hash
+	for i, r := range rows {
+		id := text(nil, i)
+		if a.noID {
+			id = nil
+		}
+		contents = append(contents, h.Content([]uint32{uint32(r.group), r.code}, KindOf(ids), id))
+	}
+	return contents
 }
 
 // idArray is ids as an array of a kind.
@@ -204,7 +247,7 @@ func drawRows(rt *rapid.T, most int) (rows []tableRow) {
 	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 	for range n {
 		id := min(random.Int64N(units), random.Int64N(units)) - 3 // some units have many rows
-		rows = append(rows, tableRow{id: id, group: random.Uint64N(5), out: random.IntN(10) == 0})
+		rows = append(rows, tableRow{id: id, group: random.Uint64N(5), code: random.Uint32N(3), out: random.IntN(10) == 0})
 	}
 	return rows
 }
@@ -234,7 +277,7 @@ func TestEachUnitKeepsAtMostItsBound(t *testing.T) {
 	})
 }
 
-// Which rows stay depends on key, ids and the order of rows alone.
+// What stays depends on the key and on what the rows of each unit are alone, and not on their order.
 func TestNothingButRowsAndKeyDecides(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		kind := rapid.SampledFrom(idKinds).Draw(rt, "kind")
@@ -242,31 +285,35 @@ func TestNothingButRowsAndKeyDecides(t *testing.T) {
 		first.kind = kind
 		most := rapid.Uint64Range(1, 5).Draw(rt, "most")
 		rows := drawRows(rt, 2000)
-		want := first.bounded(t, 3, most, rows)
-		if got := drawArrangement(rt, kind).bounded(t, 3, most, rows); !slices.Equal(got, want) {
-			rt.Error("other rows stay in another arrangement")
-		}
-		if kind != "text" && kind != "number" && kind != "date" {
-			return
+		want := contentsThatStay(first.bounded(t, 3, most, rows), rows)
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "order"), 1))
+		random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		if got := contentsThatStay(drawArrangement(rt, kind).bounded(t, 3, most, rows), rows); !maps.Equal(got, want) {
+			rt.Error("other rows stay in another order and arrangement")
 		}
 		left := slices.DeleteFunc(slices.Clone(rows), func(r tableRow) bool { return r.out })
-		if got := first.bounded(t, 3, most, left); !slices.Equal(got, slices.DeleteFunc(want, outOf(rows))) {
+		if got := contentsThatStay(first.bounded(t, 3, most, left), left); !maps.Equal(got, want) {
 			rt.Error("rows that are left out change which others stay")
 		}
 	})
 }
 
-// outOf says of one row after the other whether it is left out.
-func outOf(rows []tableRow) func(bool) bool {
-	i := -1
-	return func(bool) bool { i++; return rows[i].out }
+// contentsThatStay counts the rows that stay by what is counted of them.
+func contentsThatStay(stay []bool, rows []tableRow) map[tableRow]int {
+	counts := map[tableRow]int{}
+	for i, r := range rows {
+		if stay[i] {
+			counts[r]++
+		}
+	}
+	return counts
 }
 
 // Another key chooses other rows, and so does another table's stream.
 func TestTheKeyDecides(t *testing.T) {
 	var rows []tableRow
 	for i := range 3000 {
-		rows = append(rows, tableRow{id: int64(i % 100)})
+		rows = append(rows, tableRow{id: int64(i % 100), code: uint32(i / 100)})
 	}
 	if slices.Equal(plain.bounded(t, 1, 5, rows), plain.bounded(t, 2, 5, rows)) {
 		t.Error("two keys keep the same rows")
@@ -294,52 +341,28 @@ func surprise(seen map[string]float64, want map[string]float64) float64 {
 // false alarm; a fresh key would meet one in 1e9 tests.
 const alarm = 1e-9
 
-// mutants are wrong versions of draws.choose.
-var mutants = map[string]func() chooser{
-	"keep the first": func() chooser {
-		return func(_ *draws, _ drawSeed, _, most uint64, chosen []uint64) {
-			for i := range most {
-				chosen[i>>6] |= 1 << (i & 63)
-			}
+// mutants are wrong versions of Hasher.priority.
+var mutants = map[string]func() ranker{
+	"equal rows have one priority": func() ranker {
+		return func(h *Hasher, purpose byte, content Hash, _ uint64) Hash { return h.priority(purpose, content, 1) }
+	},
+	"the first of equal rows stay": func() ranker {
+		return func(_ *Hasher, _ byte, _ Hash, number uint64) Hash { return Hash{0, number} }
+	},
+	"one bit": func() ranker {
+		return func(h *Hasher, purpose byte, content Hash, number uint64) Hash {
+			return Hash{h.priority(purpose, content, number)[0] >> 63, 0}
 		}
 	},
-	"keep the last": func() chooser {
-		return func(_ *draws, _ drawSeed, n, most uint64, chosen []uint64) {
-			for i := n - most; i < n; i++ {
-				chosen[i>>6] |= 1 << (i & 63)
-			}
-		}
-	},
-	"off by one": func() chooser { return floyd((*draws).drawBelow, 0) },
-	"off by one upwards": func() chooser {
-		return floyd(func(d *draws, n uint64) uint64 { return min(d.drawBelow(n+1), n-1) }, 1)
-	},
-	"one draw for all": func() chooser {
-		return floyd(func(d *draws, n uint64) uint64 { d.next = 0; return d.drawBelow(n) }, 1)
-	},
-}
-
-// floyd is Floyd's algorithm with other draws, from the first i + more.
-func floyd(below func(d *draws, n uint64) uint64, more uint64) chooser {
-	return func(d *draws, from drawSeed, n, most uint64, chosen []uint64) {
-		d.restart(from)
-		for i := n - most; i < n; i++ {
-			t := below(d, i+more)
-			if chosen[t>>6]>>(t&63)&1 == 1 {
-				t = i
-			}
-			chosen[t>>6] |= 1 << (t & 63)
-		}
-	}
 }
 
 // pairs is the p-value of the test that each of the 10 pairs of a unit's 5 rows is
-// equally likely to stay, over many units.
-func pairs(t testing.TB, a arrangement) float64 {
+// equally likely to stay, over many units. codeOf gives the codes of the rows.
+func pairs(t testing.TB, a arrangement, codeOf func(row int) uint32) float64 {
 	const units = 20_000
 	var rows []tableRow
 	for i := range 5 * units { // the rows of the units are mixed
-		rows = append(rows, tableRow{id: int64(i % units)})
+		rows = append(rows, tableRow{id: int64(i % units), code: codeOf(i / units)})
 	}
 	outcomes := make([]string, units)
 	for i, stays := range a.bounded(t, 2, 2, rows) {
@@ -360,31 +383,112 @@ func pairs(t testing.TB, a arrangement) float64 {
 }
 
 func TestKeptRowsAreUniform(t *testing.T) {
-	for _, kind := range []string{"number", "text", "decimal"} {
-		a := plain
-		a.kind = kind
-		if p := pairs(t, a); p < alarm {
-			t.Errorf("%s: the rows kept are not uniform: p = %g", kind, p)
+	codes := map[string]func(int) uint32{
+		"different": func(row int) uint32 { return uint32(row) },
+		"equal":     func(int) uint32 { return 1 },
+		"both":      func(row int) uint32 { return uint32(row / 2) },
+	}
+	for of, codeOf := range codes {
+		for _, kind := range []string{"number", "text", "decimal"} {
+			a := plain
+			a.kind = kind
+			if p := pairs(t, a, codeOf); p < alarm {
+				t.Errorf("%s, %s rows: the rows kept are not uniform: p = %g", kind, of, p)
+			}
 		}
 	}
 	for mutant, wrong := range mutants {
 		a := plain
 		a.wrong = wrong
-		if p := pairs(t, a); p >= alarm {
+		if p := pairs(t, a, codes["equal"]); p >= alarm {
 			t.Errorf("the mutant %q is not noticed: p = %g", mutant, p)
 		}
 	}
 }
 
+// Equal rows are rows of their own: of two equal rows and another, one of the two stays twice as often as the other.
+func TestEqualRowsAreRowsOfTheirOwn(t *testing.T) {
+	const units = 20_000
+	law := func(wrong func() ranker) float64 {
+		var rows []tableRow
+		for i := range 3 * units {
+			rows = append(rows, tableRow{id: int64(i % units), code: uint32(i / units / 2)})
+		}
+		a := plain
+		a.wrong = wrong
+		seen := map[string]float64{}
+		for i, stays := range a.bounded(t, 9, 1, rows) {
+			if stays {
+				seen[fmt.Sprint(rows[i].code)]++
+			}
+		}
+		return surprise(seen, map[string]float64{"0": 2. / 3, "1": 1. / 3})
+	}
+	if p := law(nil); p < alarm {
+		t.Errorf("p = %g", p)
+	}
+	for _, mutant := range []string{"equal rows have one priority", "the first of equal rows stay"} {
+		if p := law(mutants[mutant]); p >= alarm {
+			t.Errorf("the mutant %q is not noticed: p = %g", mutant, p)
+		}
+	}
+}
+
+// TestHashesAreThoseOfTexts states the texts that are hashed, as engines hash them too, and one hash that was made by
+// another program (printf '%s' TEXT | sha256sum).
+func TestHashesAreThoseOfTexts(t *testing.T) {
+	key := DrawKey(noise.NewStreams(noise.Key{3}, "plan").Rows().Bounding("t"))
+	digits := func(text string) string {
+		sum := sha256.Sum256([]byte(string(key[:]) + text))
+		return hex.EncodeToString(sum[:16])
+	}
+	h := key.Hasher()
+	content := h.Content([]uint32{3, 17}, arrow.INT64, []byte("-42"))
+	for text, got := range map[string]Hash{
+		"3,17,I-42": content,
+		"Tü, 1":     h.Content(nil, arrow.STRING, []byte("ü, 1")),
+		"r2:" + string(content.appendDigits(nil)): h.priority(inGroup, content, 2),
+		"t1:" + string(content.appendDigits(nil)): h.priority(inUnit, content, 1),
+		"g12D-1": h.groupPriority(12, arrow.DATE32, []byte("-1")),
+	} {
+		if string(got.appendDigits(nil)) != digits(text) {
+			t.Errorf("%q: %s", text, got.appendDigits(nil))
+		}
+	}
+	known := &Key{}
+	copy(known[:], strings.Repeat("0123456789abcdef", 4))
+	const want = "2eaca3e811faf41837dbed9c5e7ef6b5"
+	if got := string(known.Hasher().Content([]uint32{3, 17}, arrow.INT64, []byte("-42")).appendDigits(nil)); got != want {
+		t.Errorf("the hash of a known text is %s", got)
+	}
+}
+
+// TestIDsAreOneText fails if the id that a worker hashes and the id that a sorter hashes differ.
+func TestIDsAreOneText(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		kind, id := rapid.SampledFrom(idKinds).Draw(rt, "kind"), rapid.Int64Range(-1<<31, 1<<31-1).Draw(rt, "id")
+		ids := idArray(kind, []int64{id})
+		var days []int64
+		got := []byte(nil)
+		if words, exact := Words(ids, &days); exact {
+			p := permutation{1, 3, 5}
+			got = appendID(nil, KindOf(ids), p.invert(p.apply(uint64(words[0]))), nil)
+		} else {
+			got = appendID(nil, KindOf(ids), 0, []byte(Texts(ids)(0)))
+		}
+		if want := idText(ids)(nil, 0); string(got) != string(want) {
+			rt.Errorf("%s: %q and %q", kind, got, want)
+		}
+	})
+}
+
 // Samples of two units are independent: of four rows each, one stays.
 func TestSamplesOfUnitsAreIndependent(t *testing.T) {
 	const units = 40_000
-	independence := func(wrong func() chooser) float64 {
-		a := plain
-		a.wrong = wrong
+	independence := func(a arrangement) float64 {
 		var rows []tableRow
 		for i := range 4 * units {
-			rows = append(rows, tableRow{id: int64(i % units)})
+			rows = append(rows, tableRow{id: int64(i % units), code: uint32(i / units)})
 		}
 		which := make([]int, units)
 		for i, stays := range a.bounded(t, 5, 1, rows) {
@@ -401,14 +505,11 @@ func TestSamplesOfUnitsAreIndependent(t *testing.T) {
 		}
 		return surprise(seen, want)
 	}
-	if p := independence(nil); p < alarm {
+	if p := independence(plain); p < alarm {
 		t.Errorf("the samples of neighbouring ids are not independent: p = %g", p)
 	}
-	sharing := func() chooser {
-		return func(d *draws, from drawSeed, n, most uint64, chosen []uint64) {
-			d.chooseBits(drawSeed{}, n, most, chosen)
-		}
-	}
+	sharing := plain
+	sharing.noID = true
 	if p := independence(sharing); p >= alarm {
 		t.Errorf("the mutant that draws alike for all units is not noticed: p = %g", p)
 	}
@@ -440,12 +541,12 @@ func TestLargeSamplesAreUniform(t *testing.T) {
 // cappedLaw is the p-value of the test of all three caps at once: a unit has groups
 // of 3, 2 and 1 rows, of which 2 groups, 1 row of each and 1 row in all stay, so
 // that a row of a group of n stays with probability 1/3n.
-func cappedLaw(t testing.TB, wrong func() chooser) float64 {
+func cappedLaw(t testing.TB, wrong func() ranker) float64 {
 	const units = 20_000
 	groups := []uint64{9, 4, 4, 9, 6, 9}
 	var rows []tableRow
 	for i := range len(groups) * units {
-		rows = append(rows, tableRow{id: int64(i % units), group: groups[i/units]})
+		rows = append(rows, tableRow{id: int64(i % units), group: groups[i/units], code: uint32(i / units / 2)})
 	}
 	a := plain
 	a.wrong = wrong
@@ -458,14 +559,17 @@ func cappedLaw(t testing.TB, wrong func() chooser) float64 {
 	return surprise(seen, map[string]float64{"0": 1. / 9, "3": 1. / 9, "5": 1. / 9, "1": 1. / 6, "2": 1. / 6, "4": 1. / 3})
 }
 
+// onePurpose gives a row the same priority among the rows of its group and among those of its unit.
+func onePurpose() ranker {
+	return func(h *Hasher, _ byte, content Hash, number uint64) Hash { return h.priority(inUnit, content, number) }
+}
+
 func TestCapsAreUniform(t *testing.T) {
 	if p := cappedLaw(t, nil); p < alarm {
 		t.Errorf("what the caps leave is not uniform: p = %g", p)
 	}
-	for mutant, wrong := range mutants {
-		if mutant == "one draw for all" {
-			continue // one row is drawn at a time here, but for the groups
-		}
+	for mutant, wrong := range map[string]func() ranker{"one purpose for all choices": onePurpose,
+		"the first of equal rows stay": mutants["the first of equal rows stay"], "one bit": mutants["one bit"]} {
 		if p := cappedLaw(t, wrong); p >= alarm {
 			t.Errorf("the mutant %q is not noticed: p = %g", mutant, p)
 		}
@@ -476,7 +580,7 @@ func TestCapsAreUniform(t *testing.T) {
 // three rows each, two groups stay with one row, in 27 ways.
 func TestSamplesOfGroupsAreIndependent(t *testing.T) {
 	const units = 40_000
-	law := func(wrong func() chooser) float64 {
+	law := func(wrong func() ranker) float64 {
 		var rows []tableRow
 		for i := range 9 * units {
 			rows = append(rows, tableRow{id: int64(i % units), group: uint64(i / units % 3)})
@@ -505,14 +609,8 @@ func TestSamplesOfGroupsAreIndependent(t *testing.T) {
 	if p := law(nil); p < alarm {
 		t.Errorf("the samples of a unit's groups are not independent: p = %g", p)
 	}
-	sharing := func() chooser { // one seat for all purposes and groups of a unit would draw so
-		var unit drawSeed
-		return func(d *draws, from drawSeed, n, most uint64, chosen []uint64) {
-			if most == 2 { // among the groups, which comes first
-				unit = from
-			}
-			d.chooseBits(unit, n, most, chosen)
-		}
+	sharing := func() ranker { // what ignores the content chooses alike in all groups of a unit
+		return func(h *Hasher, purpose byte, _ Hash, number uint64) Hash { return h.priority(purpose, Hash{}, number) }
 	}
 	if p := law(sharing); p >= alarm {
 		t.Errorf("the mutant that draws alike for all groups is not noticed: p = %g", p)
@@ -557,10 +655,12 @@ func TestCapsHold(t *testing.T) {
 				rt.Errorf("unit %d keeps %d of %d groups under %+v", id, len(kept[id]), len(groups), c)
 			}
 		}
+		want := contentsThatStay(stay, rows)
+		rand.New(rand.NewPCG(a.arrival, 2)).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		a2 := drawArrangement(rt, a.kind)
 		a2.load = 0
-		if !slices.Equal(a2.capped(t, 1, c, rows), stay) {
-			rt.Error("other rows stay in another arrangement")
+		if got := contentsThatStay(a2.capped(t, 1, c, rows), rows); !maps.Equal(got, want) {
+			rt.Error("other rows stay in another order and arrangement")
 		}
 	})
 }
@@ -585,7 +685,7 @@ func stable(t testing.TB, a arrangement, seed uint64) bool {
 	most := 1 + random.Uint64N(3)
 	var with, without, replaced []tableRow
 	for range 60 {
-		r := tableRow{id: random.Int64N(6), group: random.Uint64N(3)}
+		r := tableRow{id: random.Int64N(6), group: random.Uint64N(3), code: random.Uint32N(3)}
 		with = append(with, r)
 		switch {
 		case r.id != 0:
@@ -629,9 +729,9 @@ func TestBoundingIsStable(t *testing.T) {
 		}
 	}
 	byPosition := plain
-	byPosition.wrong = func() chooser {
+	byPosition.wrong = func() ranker {
 		stream := noise.NewStreams(noise.Key{9}, "plan").Rows().Bounding("t")
-		return floyd(func(_ *draws, n uint64) uint64 { return stream.Below(n) }, 1)
+		return func(*Hasher, byte, Hash, uint64) Hash { return Hash{stream.Uint64(), 0} }
 	}
 	if !unstable(byPosition) {
 		t.Error("the mutant that draws by position is not noticed")
@@ -655,14 +755,15 @@ func TestUnitsAreToldApartExactly(t *testing.T) {
 		for _, load := range []int64{0, 1} {
 			for _, weak := range []bool{false, true} {
 				ids := arrayOf(t, c.of, c.json)
-				b := boundingOf(t, 1, Options{Memory: 1 << 20})
+				b := choiceOf(t, 1, Options{Memory: 1 << 20})
 				if load > 0 {
 					b.sortLimit = load
 				}
 				if weak {
 					b.hash = func(string) uint64 { return 0 }
 				}
-				if err := b.Worker().Add(0, 0, ids, nil, nil); err != nil {
+				of := Rows{Contents: plain.contentsOf(ids, make([]tableRow, ids.Len()))}
+				if err := b.Worker().Add(0, 0, ids, of, nil); err != nil {
 					t.Fatal(kind, err)
 				}
 				if got := countOf(t, b); got != c.units {
@@ -675,10 +776,15 @@ func TestUnitsAreToldApartExactly(t *testing.T) {
 
 func boundingOf(t testing.TB, most int64, o Options) *Bounding {
 	t.Helper()
-	b, err := New(OfRows(most), noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := Screen(most, noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"), o)
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// choiceOf returns a choice of as many rows of each unit.
+func choiceOf(t testing.TB, most uint64, o Options) *Bounding {
+	t.Helper()
+	b := Choose(OfRows(int64(most)), noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"), o)
 	t.Cleanup(func() { b.Close() })
 	return b
 }
@@ -722,7 +828,7 @@ func TestPermutationIsABijection(t *testing.T) {
 		id := word.Draw(rt, "id")
 		x := p.apply(id) * inverse(p.second)
 		x ^= x >> 32
-		if x*inverse(p.first)-p.add != id {
+		if x*inverse(p.first)-p.add != id || p.invert(p.apply(id)) != id {
 			rt.Error("the inverse leads elsewhere")
 		}
 	})
@@ -748,7 +854,7 @@ func TestIDsOfOtherTypesAreRefused(t *testing.T) {
 					if i > 0 {
 						w = b.workers[0]
 					}
-					if err := w.Add(piece, 0, idArray(kind, []int64{1, 2}), nil, nil); err != nil {
+					if err := w.Add(piece, 0, idArray(kind, []int64{1, 2}), Rows{}, nil); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -770,7 +876,7 @@ func TestIDsThatTellNobodyApartAreRefused(t *testing.T) {
 		"missing": arrayOf(t, arrow.PrimitiveTypes.Int64, `["1", null]`),
 	} {
 		var bad *IDError
-		if err := boundingOf(t, 1, Options{Memory: 1 << 20}).Worker().Add(5, 0, ids, nil, nil); !errors.As(err, &bad) ||
+		if err := boundingOf(t, 1, Options{Memory: 1 << 20}).Worker().Add(5, 0, ids, Rows{}, nil); !errors.As(err, &bad) ||
 			bad.Piece != 5 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -783,7 +889,7 @@ func TestPlacesHaveAnEnd(t *testing.T) {
 	w := boundingOf(t, 1, Options{Memory: 1 << 20}).Worker()
 	for name, at := range map[string][2]int64{"piece": {mostPiece + 1, 0}, "no piece": {-1, 0}, "row": {0, mostRow},
 		"no row": {0, -1}} {
-		if err := w.Add(int(at[0]), at[1], ids, nil, nil); !errors.Is(err, errTooLong) {
+		if err := w.Add(int(at[0]), at[1], ids, Rows{}, nil); !errors.Is(err, errTooLong) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -793,10 +899,10 @@ func TestPlacesHaveAnEnd(t *testing.T) {
 func TestRowsBeyondFourBillion(t *testing.T) {
 	testkit.SkipUnderRace(t)
 	const far = 1<<32 + 1000
-	b := boundingOf(t, 2, Options{Memory: 1 << 20})
+	b := choiceOf(t, 2, Options{Memory: 1 << 20})
 	w := b.Worker()
 	for _, first := range []int64{far, 0, 100} {
-		if err := w.Add(0, first, idArray("number", []int64{5}), nil, nil); err != nil {
+		if err := w.Add(0, first, idArray("number", []int64{5}), Rows{Contents: []Hash{{1, 2}}}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -821,7 +927,7 @@ func TestLotsAndTuplesAreOneTable(t *testing.T) {
 	for range 600 {
 		rows = append(rows, tableRow{id: random.Int64N(80), out: random.IntN(9) == 0})
 	}
-	want := plain.bounded(t, 1, 2, rows)
+	want := staying(plain, plain.finish(t, boundingOf(t, 2, Options{Memory: plain.memory, Rows: int64(len(rows))}), rows), rows)
 	for _, load := range []int64{0, 900} {
 		for _, workers := range []int{1, 2} {
 			b := boundingOf(t, 2, Options{Memory: plain.memory, Rows: int64(len(rows)), Workers: workers})
@@ -858,22 +964,22 @@ func TestLotsAndTuplesAreOneTable(t *testing.T) {
 
 // The places of a lot's rows have an end: a batch of more rows is put aside as tuples.
 func TestLotsHaveAnEnd(t *testing.T) {
-	b := boundingOf(t, 1, Options{Memory: plain.memory, Rows: 1})
+	b := boundingOf(t, 2, Options{Memory: plain.memory, Rows: 1})
 	w := b.Worker()
 	ids := make([]int64, batchRows+1)
 	for i := range ids {
 		ids[i] = int64(i)
 	}
 	for piece, n := range []int{batchRows, batchRows + 1} {
-		if err := w.Add(piece, 0, over(ids[:n]), nil, nil); err != nil {
+		if err := w.Add(piece, 0, over(ids[:n]), Rows{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if len(w.batcher.batches) != 1 {
 			t.Errorf("%d rows: %d lots, want 1", n, len(w.batcher.batches))
 		}
 	}
-	if got := countOf(t, b); got != batchRows+1 {
-		t.Errorf("%d units keep a row, want %d", got, batchRows+1)
+	if got := countOf(t, b); got != 2*batchRows+1 {
+		t.Errorf("%d rows stay, want %d", got, 2*batchRows+1)
 	}
 }
 
@@ -885,18 +991,23 @@ func TestAUnitLargerThanMemory(t *testing.T) {
 		rows = append(rows, tableRow{id: int64(i % 1000 * (i & 1))}) // half of the rows are of unit 0
 	}
 	for _, kind := range []string{"number", "text"} {
-		large, little := plain, plain
-		large.kind, little.kind = kind, kind
-		little.memory, little.workers, little.piece, little.batch = 0, 2, 4096, 1000
-		if !slices.Equal(large.bounded(t, 8, 100, rows), little.bounded(t, 8, 100, rows)) {
-			t.Errorf("%s: with little memory other rows stay", kind)
+		for _, contents := range []int{1, 3, 60_000} { // rows of one content are more than a partition may hold
+			for i := range rows {
+				rows[i].code = uint32(i / 2 % contents)
+			}
+			large, little := plain, plain
+			large.kind, little.kind = kind, kind
+			little.memory, little.workers, little.piece, little.batch = 0, 2, 4096, 1000
+			for _, most := range []uint64{1, 100, 29_999} {
+				want := contentsThatStay(large.bounded(t, 8, most, rows), rows)
+				if !maps.Equal(contentsThatStay(little.bounded(t, 8, most, rows), rows), want) {
+					t.Errorf("%s, %d contents, %d rows: with little memory other rows stay", kind, contents, most)
+				}
+			}
 		}
 	}
-	b, err := New(Caps{Rows: 1, Groups: 1, PerGroup: 1}, noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"),
+	b := Choose(Caps{Rows: 1, Groups: 1, PerGroup: 1}, noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"),
 		Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
 	plain.addAll(t, b, rows)
 	if _, err := b.Finish(context.Background()); !errors.Is(err, ErrMemory) {
 		t.Errorf("groups of a unit that does not fit: %v", err)
@@ -915,28 +1026,34 @@ func TestMemoryOfBounding(t *testing.T) {
 	}
 	runtime.GC()
 	before, peak := held(), int64(0)
-	b := boundingOf(t, 2, Options{Memory: most, Workers: 1, Rows: rows, Dir: t.TempDir()})
-	n := 0
-	b.chooseBits = func(d *draws, from drawSeed, rows, most uint64, chosen []uint64) {
-		if n++; n%20_000 == 0 {
+	for _, b := range []*Bounding{
+		boundingOf(t, 2, Options{Memory: most, Workers: 1, Rows: rows, Dir: t.TempDir()}),
+		choiceOf(t, 2, Options{Memory: most, Workers: 1, Rows: rows, Dir: t.TempDir()}),
+	} {
+		n := 0
+		b.priority = func(h *Hasher, purpose byte, content Hash, number uint64) Hash {
+			if n++; n%60_000 == 0 {
+				peak = max(peak, held()-before)
+			}
+			return h.priority(purpose, content, number)
+		}
+		w, ids, of := b.Worker(), make([]int64, 1<<14), Rows{Contents: make([]Hash, 1<<14)}
+		column, random := over(ids), rand.New(rand.NewPCG(1, 1))
+		for first := 0; first < rows; first += len(ids) {
+			for i := range ids {
+				ids[i], of.Contents[i] = random.Int64N(rows/3), Hash{random.Uint64(), 0}
+			}
+			if err := w.Add(0, int64(first), column, of, nil); err != nil {
+				t.Fatal(err)
+			}
 			peak = max(peak, held()-before)
 		}
-		d.chooseBits(from, rows, most, chosen)
-	}
-	w, ids := b.Worker(), make([]int64, 1<<14)
-	column, random := over(ids), rand.New(rand.NewPCG(1, 1))
-	for first := 0; first < rows; first += len(ids) {
-		for i := range ids {
-			ids[i] = random.Int64N(rows / 3)
+		countOf(t, b)
+		if peak > most*3/2 {
+			t.Errorf("choosing: %v: %d bytes were held, with %d to hold", b.chooses(), peak, most)
 		}
-		if err := w.Add(0, int64(first), column, nil, nil); err != nil {
-			t.Fatal(err)
-		}
-		peak = max(peak, held()-before)
-	}
-	countOf(t, b)
-	if peak > most*3/2 {
-		t.Errorf("%d bytes were held, with %d to hold", peak, most)
+		runtime.GC()
+		before, peak = held(), 0
 	}
 }
 
@@ -946,7 +1063,7 @@ func TestAllRowsFindRoomWhereTheyAreKnown(t *testing.T) {
 	const batch = 1 << 15
 	for _, rows := range []int64{0, 1, 1000, 100_000, 1 << 22, 10_000_000, 1_000_000_000, 1 << 40} {
 		for _, workers := range []int{1, 2, 64} {
-			enough := Options{Rows: rows, Workers: workers}.bytesOfAllRows()
+			enough := Options{Rows: rows, Workers: workers}.bytesOfAllRows(tupleBytes)
 			for _, memory := range []int64{enough, enough - 1, 1 << 50} {
 				b := boundingOf(t, 2, Options{Memory: memory, Workers: workers, Rows: rows})
 				lots := (rows + batch - 1) / batch
@@ -1017,31 +1134,68 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
-// BenchmarkBounding bounds units of 3.16 rows on average to two rows. A single
-// worker makes the time that of the processor; making the table is not timed. The
-// memory is all that the process has had so far, which is why the largest is last.
+// BenchmarkBounding bounds units of 3.16 rows on average to two rows: a screening of all rows, and a choice among those
+// that it leaves, with the hashing of their contents. A single worker makes the time that of the processor; making the
+// table is not timed. The memory is all that the process has had so far, which is why the largest is last.
 func BenchmarkBounding(b *testing.B) {
 	for _, c := range []struct {
 		name   string
 		rows   int
 		memory int64
 	}{{"10M-in-32MB", 10_000_000, 32 << 20}, {"10M", 10_000_000, MostMemory}, {"50M", 50_000_000, MostMemory}} {
-		b.Run(c.name, func(b *testing.B) {
-			ids := make([]int64, 1<<16)
-			column := over(ids)
+		ids := make([]int64, 1<<16)
+		column := over(ids)
+		fill := func(b *testing.B, each func(first int)) {
+			random := rand.New(rand.NewPCG(1, 1))
+			for first := 0; first < c.rows; first += len(ids) {
+				b.StopTimer()
+				for i := range ids {
+					ids[i] = random.Int64N(int64(c.rows) * 6 / 19)
+				}
+				b.StartTimer()
+				each(first)
+			}
+		}
+		o := Options{Memory: c.memory, Workers: 1, Rows: int64(c.rows)}
+		screen := func(b *testing.B) *KeptRows {
+			bound := boundingOf(b, 2, o)
+			w := bound.Worker()
+			fill(b, func(first int) {
+				if err := w.Add(first>>20, int64(first&(1<<20-1)), column, Rows{}, nil); err != nil {
+					b.Fatal(err)
+				}
+			})
+			k, err := bound.Finish(context.Background())
+			if err != nil {
+				b.Fatal(err)
+			}
+			return k
+		}
+		b.Run("screening/"+c.name, func(b *testing.B) {
 			for b.Loop() {
-				bound := boundingOf(b, 2, Options{Memory: c.memory, Workers: 1, Rows: int64(c.rows)})
-				random, w := rand.New(rand.NewPCG(1, 1)), bound.Worker()
-				for first := 0; first < c.rows; first += len(ids) {
-					b.StopTimer()
+				screen(b)
+			}
+		})
+		b.Run("both/"+c.name, func(b *testing.B) {
+			of := Rows{Contents: make([]Hash, len(ids))}
+			for b.Loop() {
+				k := screen(b)
+				bound := choiceOf(b, 2, o)
+				h, w := DrawKey(noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("u")).Hasher(), bound.Worker()
+				text := idText(column)
+				var id []byte
+				fill(b, func(first int) {
+					kept := k.PieceBits(first >> 20)[first&(1<<20-1)>>6:][:len(ids)/64]
 					for i := range ids {
-						ids[i] = random.Int64N(int64(c.rows) * 6 / 19)
+						if kept[i>>6]>>(i&63)&1 == 0 {
+							id = text(id[:0], i)
+							of.Contents[i] = h.Content([]uint32{1, 2, 3, 40, 5, 60, 7, 8, 90, 10, 11, 12}, arrow.INT64, id)
+						}
 					}
-					b.StartTimer()
-					if err := w.Add(first>>20, int64(first&(1<<20-1)), column, nil, nil); err != nil {
+					if err := w.Add(first>>20, int64(first&(1<<20-1)), column, of, kept); err != nil {
 						b.Fatal(err)
 					}
-				}
+				})
 				if _, err := bound.Finish(context.Background()); err != nil {
 					b.Fatal(err)
 				}
@@ -1071,7 +1225,7 @@ func TestBoundingRefusesRowsWithoutAnID(t *testing.T) {
 		fits bool
 	}{{nil, false}, {[]uint64{0b101}, false}, {[]uint64{0b010}, true}, {[]uint64{0b111}, true}} {
 		var missing *IDError
-		if err := boundingOf(t, 1, Options{Memory: 1 << 20}).Worker().Add(0, 0, ids, nil, c.out); (err == nil) != c.fits ||
+		if err := boundingOf(t, 1, Options{Memory: 1 << 20}).Worker().Add(0, 0, ids, Rows{}, c.out); (err == nil) != c.fits ||
 			err != nil && !errors.As(err, &missing) {
 			t.Errorf("left out %v: %v", c.out, err)
 		}

@@ -1,17 +1,10 @@
 package bounding
 
-// This file holds the ids of units, how they are read and distinguished exactly, and the draws that are made from
-// them.
+// This file holds the ids of units, how they are read and distinguished exactly.
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/binary"
-	"hash"
 	"hash/maphash"
-	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -34,15 +27,6 @@ const (
 	idsMissing = "are missing in rows: a row of no unit is outside every bound"
 )
 
-// drawKeys returns the keys of the draws and of the HMACs of long ids: the next words of a stream.
-func drawKeys(stream *noise.Bits) (key, macKey []byte) {
-	var keys []byte
-	for range 8 {
-		keys = binary.LittleEndian.AppendUint64(keys, stream.Uint64())
-	}
-	return keys[:32], keys[32:]
-}
-
 // permutation is a keyed bijection of 64-bit words. It spreads units over partitions. Ids stay distinct because it is
 // a bijection; nothing relies on its being hard to guess.
 type permutation struct{ add, first, second uint64 } // first and second are odd
@@ -58,105 +42,21 @@ func (p permutation) apply(id uint64) uint64 {
 	return x * p.second
 }
 
-// unitName is the id of one unit as draws and comparisons need it: a word that stands for the id exactly or, for long
-// ids, a hash of the id and its bytes.
-type unitName struct {
-	word uint64
-	long []byte // nil for ids of 64 bits
+// invert returns the id whose word is x.
+func (p permutation) invert(x uint64) uint64 {
+	x *= inverseOf(p.second)
+	x ^= x >> 32
+	return x*inverseOf(p.first) - p.add
 }
 
-// drawSeed is a block of 128 bits from which the draws of one unit are made.
-type drawSeed [2]uint64
-
-// Purposes of a seed. Different purposes share no draws.
-const (
-	forRows byte = iota
-	forGroups
-	forGroup
-)
-
-// drawSeeds maps unit names to seeds: names of 64 bits to themselves, others to 128 bits of HMAC-SHA256 under a key
-// of the table's own stream. It must not be used concurrently.
-type drawSeeds struct {
-	mac    hash.Hash
-	buffer []byte
-	digest []byte
-}
-
-func newDrawSeeds(key []byte) *drawSeeds { return &drawSeeds{mac: hmac.New(sha256.New, key)} }
-
-// seedOfRows returns the seed of the draws among the rows of a unit. Two long ids with equal HMACs would share their
-// draws: each unit would still be bounded, by a sample that is uniform on its own.
-func (s *drawSeeds) seedOfRows(n unitName) drawSeed {
-	if n.long == nil {
-		return drawSeed{n.word, 0}
+// inverseOf returns the inverse of an odd number modulo 2^64. Newton's iteration doubles the number of bits that are
+// right, beginning with 3.
+func inverseOf(odd uint64) uint64 {
+	x := odd
+	for range 5 {
+		x *= 2 - odd*x
 	}
-	return s.seedOf(forRows, n, 0)
-}
-
-// seedOf returns the seed of a unit for a purpose and a group of its rows. Purpose and group have a fixed length, so
-// that no two inputs read the same.
-func (s *drawSeeds) seedOf(purpose byte, n unitName, group uint64) drawSeed {
-	s.buffer = append(s.buffer[:0], purpose)
-	s.buffer = binary.LittleEndian.AppendUint64(s.buffer, group)
-	if n.long == nil {
-		s.buffer = binary.LittleEndian.AppendUint64(s.buffer, n.word)
-	} else {
-		s.buffer = append(s.buffer, n.long...)
-	}
-	s.mac.Reset()
-	s.mac.Write(s.buffer)
-	s.digest = s.mac.Sum(s.digest[:0])
-	return drawSeed{binary.LittleEndian.Uint64(s.digest), binary.LittleEndian.Uint64(s.digest[8:])}
-}
-
-// draws is a stream of uniform words for each seed: AES-256 in counter mode under a key of the table's own stream,
-// counted from the seed. It must not be used concurrently.
-type draws struct {
-	block   cipher.Block
-	seeds   *drawSeeds
-	from    drawSeed
-	next    uint64 // number of the next word
-	in, out [aes.BlockSize]byte
-}
-
-// restart goes to the first word of a seed.
-func (d *draws) restart(from drawSeed) { d.from, d.next = from, 0 }
-
-// nextWord returns the next word of the seed: word i is a half of block ⌊i/2⌋.
-func (d *draws) nextWord() uint64 {
-	half := d.next & 1 * 8
-	if half == 0 {
-		binary.LittleEndian.PutUint64(d.in[:], d.from[0])
-		binary.LittleEndian.PutUint64(d.in[8:], d.from[1]^(d.next>>1))
-		d.block.Encrypt(d.out[:], d.in[:])
-	}
-	d.next++
-	return binary.LittleEndian.Uint64(d.out[half:])
-}
-
-// drawBelow returns a number that is uniform in [0, n), exactly (rejection after Lemire 2019), and a function of key,
-// seed and the earlier draws of the seed.
-func (d *draws) drawBelow(n uint64) uint64 {
-	for {
-		high, low := bits.Mul64(d.nextWord(), n)
-		if low >= n || low >= -n%n {
-			return high
-		}
-	}
-}
-
-// chooseBits sets, in chosen, the bits of a uniform choice of most of n, most < n (Floyd's algorithm, Bentley and
-// Floyd 1987): if a draw from the first i + 1 is already taken, then number i is not. chosen must have no bit set.
-// The choice is a function of key, seed, n and most.
-func (d *draws) chooseBits(from drawSeed, n, most uint64, chosen []uint64) {
-	d.restart(from)
-	for i := n - most; i < n; i++ {
-		t := d.drawBelow(i + 1)
-		taken := chosen[t>>6] >> (t & 63) & 1
-		t += (i - t) * taken // i if t is taken, without an unpredictable branch
-		chosen[t>>6] |= 1 << (t & 63)
-	}
+	return x
 }
 
 // KindOf returns the type as which ids are compared, NULL if they cannot be compared.

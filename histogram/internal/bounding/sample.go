@@ -4,6 +4,11 @@ package bounding
 
 import (
 	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
 	"math/big"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -23,11 +28,13 @@ type Sample struct {
 	macKey []byte
 }
 
-// NewSample returns a sample that draws a share of the units.
+// NewSample returns a sample that draws a share of the units. Its keys are the next words of a stream.
 func NewSample(share *big.Rat, stream *noise.Bits) *Sample {
-	s := &Sample{below: Threshold(share)}
-	s.key, s.macKey = drawKeys(stream)
-	return s
+	var keys []byte
+	for range 8 {
+		keys = binary.LittleEndian.AppendUint64(keys, stream.Uint64())
+	}
+	return &Sample{below: Threshold(share), key: keys[:32], macKey: keys[32:]}
 }
 
 // Threshold returns the number below which a uniform word of 64 bits lies with the probability share, rounded down.
@@ -39,9 +46,12 @@ func Threshold(share *big.Rat) uint64 {
 // Sampler draws for one goroutine.
 type Sampler struct {
 	*Sample
-	draws draws
-	out   []uint64
-	days  []int64
+	block   cipher.Block
+	mac     hash.Hash
+	digest  []byte
+	in, cut [aes.BlockSize]byte
+	out     []uint64
+	days    []int64
 }
 
 // Sampler returns a sampler for one more goroutine.
@@ -50,13 +60,15 @@ func (s *Sample) Sampler() (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sampler{Sample: s, draws: draws{block: block, seeds: newDrawSeeds(s.macKey)}}, nil
+	return &Sampler{Sample: s, block: block, mac: hmac.New(sha256.New, s.macKey)}, nil
 }
 
-// isDrawn reports whether the unit of a seed is in the sample.
-func (s *Sampler) isDrawn(from drawSeed) bool {
-	s.draws.restart(from)
-	return s.draws.nextWord() < s.below
+// isDrawn reports whether the unit of a block is in the sample.
+func (s *Sampler) isDrawn(first, second uint64) bool {
+	binary.LittleEndian.PutUint64(s.in[:], first)
+	binary.LittleEndian.PutUint64(s.in[8:], second)
+	s.block.Encrypt(s.cut[:], s.in[:])
+	return binary.LittleEndian.Uint64(s.cut[:]) < s.below
 }
 
 // Mask adds the rows whose unit is not in the sample to the rows that are left out. Units are drawn by their ids or,
@@ -67,32 +79,44 @@ func (s *Sampler) Mask(ids arrow.Array, rows, piece int, first int64, out []uint
 	left := s.out
 	clear(left)
 	copy(left, out)
-	leave := func(i int) { left[i>>6] |= 1 << (i & 63) }
-	if ids == nil {
-		for i := range rows {
-			if !s.isDrawn(drawSeed{uint64(piece)<<rowBits | uint64(first+int64(i)), 0}) {
-				leave(i)
-			}
+	drawn := s.drawnByPlace(piece, first)
+	if ids != nil {
+		if KindOf(ids) == arrow.NULL {
+			return left
 		}
-		return left
+		drawn = s.drawnByID(ids)
 	}
-	if KindOf(ids) == arrow.NULL {
-		return left
-	}
-	name := s.namesOf(ids)
 	for i := range rows {
-		if !ids.IsNull(i) && !s.isDrawn(s.draws.seeds.seedOfRows(name(i))) {
-			leave(i)
+		if !drawn(i) {
+			left[i>>6] |= 1 << (i & 63)
 		}
 	}
 	return left
 }
 
-// namesOf returns a function that returns the unit name of a row.
-func (s *Sampler) namesOf(ids arrow.Array) func(row int) unitName {
+// drawnByPlace returns a function that reports whether a row is drawn that is a unit by itself.
+func (s *Sampler) drawnByPlace(piece int, first int64) func(row int) bool {
+	return func(row int) bool { return s.isDrawn(uint64(piece)<<rowBits|uint64(first+int64(row)), 0) }
+}
+
+// drawnByID returns a function that reports whether the unit of a row is drawn; a row without an id is, too. The
+// blocks of 64-bit ids are the ids, those of others 128 bits of HMAC-SHA256.
+func (s *Sampler) drawnByID(ids arrow.Array) func(row int) bool {
 	if words, exact := Words(ids, &s.days); exact {
-		return func(row int) unitName { return unitName{word: uint64(words[row])} }
+		return func(row int) bool { return ids.IsNull(row) || s.isDrawn(uint64(words[row]), 0) }
 	}
 	value := Texts(ids)
-	return func(row int) unitName { return unitName{long: []byte(value(row))} }
+	return func(row int) bool {
+		if ids.IsNull(row) {
+			return true
+		}
+		s.mac.Reset()
+		s.mac.Write(macPrefix[:])
+		s.mac.Write([]byte(value(row)))
+		s.digest = s.mac.Sum(s.digest[:0])
+		return s.isDrawn(binary.LittleEndian.Uint64(s.digest), binary.LittleEndian.Uint64(s.digest[8:]))
+	}
 }
+
+// macPrefix stands before the long ids that are hashed.
+var macPrefix [9]byte

@@ -18,30 +18,29 @@ type sorter struct {
 	ctx     context.Context
 	all     chan *KeptRows // free copies of the answer, from which sorters take one
 	kept    *KeptRows      // the copy that it has taken
-	draws   *draws
+	hasher  *Hasher        // nil for a screening
 	longIDs bool
 
-	bytes     []byte   // tuples of the partition
-	at        []uint64 // place of each row, in the order of storage
-	of        []uint32 // unit of each row, an index in the table
-	groups    []uint64 // group of each row, if groups matter
-	runs      []run
-	spareRuns []run       // memory for runs that are split into rows
-	place     uint64      // place of the last row that was read
-	lookups   lookupBatch // rows being looked up
-	table     []unitRows  // units by the bits of their words; empty between partitions
-	size      int         // entries of the table used for the partition
-	units     []uint32    // indexes in the table of units of which not all rows stay; of all units if groups matter
-	next      []uint32    // where the next row of each unit goes, by index in the table
-	rows      []unitRow
-	chosen    []uint64
+	bytes    []byte   // tuples of the partition
+	at       []uint64 // place of each row, in the order of storage
+	of       []uint32 // unit of each row, an index in the table
+	contents []Hash   // content of each row, for a choice
+	groups   []uint64 // group of each row, if groups matter
+	runs     []run
+	place    uint64      // place of the last row that was read
+	lookups  lookupBatch // rows being looked up
+	table    []unitRows  // units by the bits of their words; empty between partitions
+	size     int         // entries of the table used for the partition
+	units    []uint32    // indexes in the table of all units, for a choice
+	next     []uint32    // where the next row of each unit goes, by index in the table
+	rows     []unitRow
+	ranks    []rank
+	id       []byte // scratch: the id of a unit as text
 }
 
 // unitRows is a unit while it is collected, and how many rows it has in the partition.
 type unitRows struct {
-	// word is the word of the id. Later it says which rows stay: the bit of each, lowest bit first, or for more than 64
-	// rows the index of the next row's bit in chosen.
-	word   uint64
+	word   uint64 // word of the id
 	rows   uint32
 	nameAt uint32 // offset in the partition's bytes of a row of the unit, to read its id
 }
@@ -56,17 +55,19 @@ func (u *unitRows) isOther(word uint64) bool {
 	return differ != 0
 }
 
-// run is the rows from..to in the order of storage. Their places increase from first to last.
+// run is the rows from..to in the order of storage, which are in a batch.
 type run struct {
-	from, to    int
-	first, last uint64
-	batch       *rowBatch // batch that holds the rows, nil for rows stored as tuples
-	row         int       // first row within the batch
+	from, to int
+	batch    *rowBatch
+	row      int // first row within the batch
 }
 
 func newSorter(ctx context.Context, b *Bounding, all chan *KeptRows, longIDs bool) *sorter {
-	return &sorter{Bounding: b, ctx: ctx, all: all, longIDs: longIDs,
-		draws: &draws{block: b.block, seeds: newDrawSeeds(b.macKey)}}
+	s := &sorter{Bounding: b, ctx: ctx, all: all, longIDs: longIDs}
+	if b.chooses() {
+		s.hasher = b.key.Hasher()
+	}
+	return s
 }
 
 // decidePartition decides which rows of a partition stay. The first skip bits of their words are equal.
@@ -89,37 +90,35 @@ func (s *sorter) decidePartition(p, skip int) error {
 		return err
 	}
 	s.gatherRows(p, skip, inLots)
-	s.orderRuns()
-	if s.caps.Grouped() {
-		s.capUnits()
+	if s.chooses() {
+		s.chooseRows()
 	} else {
-		s.capRows()
+		s.screenRows()
 	}
 	clear(s.table[:s.size])
 	return nil
 }
 
-// tupleRest is what follows word and step in a tuple: 8 bytes of the group if groups matter and, if ids are long, 4
-// bytes of the length of the id, and the id.
+// tupleRest is what follows word and step in a tuple: for a choice 16 bytes of the content, if groups matter 8 bytes of
+// the group and, if ids are long, 4 bytes of the length of the id, and the id.
 type tupleRest []byte
 
-func (r tupleRest) groupOf() uint64 { return binary.LittleEndian.Uint64(r) }
+const (
+	contentBytes = 16
+	groupBytes   = 8
+	lengthBytes  = 4
+)
+
+func (r tupleRest) contentOf() Hash {
+	return Hash{binary.LittleEndian.Uint64(r), binary.LittleEndian.Uint64(r[8:])}
+}
+
+func (r tupleRest) groupOf() uint64 { return binary.LittleEndian.Uint64(r[contentBytes:]) }
 
 // idOf returns the id of the row, if ids are long.
 func (s *sorter) idOf(m tupleRest) []byte {
-	head := s.headSize()
-	return m[head : head+int(binary.LittleEndian.Uint32(m[head-4:]))]
-}
-
-// headSize returns how many bytes stand before the long id.
-func (s *sorter) headSize() (n int) {
-	if s.caps.Grouped() {
-		n += 8
-	}
-	if s.longIDs {
-		n += 4
-	}
-	return n
+	head := s.headSize(true)
+	return m[head : head+int(binary.LittleEndian.Uint32(m[head-lengthBytes:]))]
 }
 
 // gatherRows reads the rows of the partition and finds the unit of each in a hash table with linear probing,
@@ -131,31 +130,23 @@ func (s *sorter) gatherRows(p, skip, inLots int) {
 		s.table = make([]unitRows, s.size)
 	}
 	s.at, s.of, s.units, s.runs = resize(s.at, most), resize(s.of, most), resize(s.units, most+1), s.runs[:0]
-	s.groups = s.groups[:0]
+	s.contents, s.groups = s.contents[:0], s.groups[:0]
 	n, units := 0, 0
 	for _, l := range s.batchesOf(p) {
 		from, to := l.rowsOf(p)
 		if from == to {
 			continue
 		}
-		s.runs = append(s.runs, run{from: n, to: n + to - from, first: l.placeOf(from), last: l.placeOf(to - 1), batch: l,
-			row: from})
+		s.runs = append(s.runs, run{from: n, to: n + to - from, batch: l, row: from})
 		units = s.lookUpRows(l.words[from:to], n, skip, shift, units)
 		n += to - from
 	}
-	runs := len(s.runs)
 	for at := 0; at < len(s.bytes); {
 		from := n
 		n, at = s.decodeRows(n, at)
 		units = s.lookUpRows(s.lookups.words[:n-from], from, skip, shift, units)
 	}
 	s.at, s.of, s.units = s.at[:n], s.of[:n], s.units[:units]
-	for i := len(s.runs) - 1; i >= runs; i-- {
-		r := &s.runs[i]
-		if r.to, n = n, r.from; r.from < r.to {
-			r.first, r.last = s.at[r.from], s.at[r.to-1]
-		}
-	}
 }
 
 // batchesOf returns the batches that hold rows of a partition. Partitions made by a split have none.
@@ -179,7 +170,7 @@ type lookupBatch struct {
 // decodeRows reads rows from the bytes at an offset, and numbers them from n. It returns the number of the next row
 // and the offset of the next byte.
 func (s *sorter) decodeRows(n, at int) (int, int) {
-	grouped, plain := s.caps.Grouped(), s.headSize() == 0
+	chooses, grouped, plain := s.chooses(), s.caps.Grouped(), s.headSize(s.longIDs) == 0
 	read, i, to := s.bytes, 0, s.at[n:min(n+lookupRows, len(s.at))]
 	for i < len(to) && at < len(read) {
 		tuple := read[at:][:tupleBytes]
@@ -187,7 +178,6 @@ func (s *sorter) decodeRows(n, at int) (int, int) {
 		at += tupleBytes
 		if step == 0 {
 			s.place = word
-			s.runs = append(s.runs, run{from: n + i})
 			continue
 		}
 		s.place += step
@@ -195,6 +185,9 @@ func (s *sorter) decodeRows(n, at int) (int, int) {
 		i++
 		if plain {
 			continue
+		}
+		if chooses {
+			s.contents = append(s.contents, tupleRest(read[at:]).contentOf())
 		}
 		if grouped {
 			s.groups = append(s.groups, tupleRest(read[at:]).groupOf())
@@ -204,10 +197,10 @@ func (s *sorter) decodeRows(n, at int) (int, int) {
 	return n + i, at
 }
 
-// lookUpRows finds the units of rows by their words; the first row has the number n. It appends the units with more
-// than mostWithoutChoice rows to s.units, which has `units` entries, and returns how many it has then.
+// lookUpRows finds the units of rows by their words; the first row has the number n. It appends the units that it meets
+// first to s.units, which has `units` entries, and returns how many it has then.
 func (s *sorter) lookUpRows(words []uint64, n, skip, shift, units int) int {
-	table, of, most := s.table[:s.size], s.of[n:n+len(words)], s.mostWithoutChoice()
+	table, of := s.table[:s.size], s.of[n:n+len(words)]
 	for i, word := range words {
 		unit := word << (skip & 63) >> (shift & 63)
 		u := &table[unit]
@@ -217,7 +210,7 @@ func (s *sorter) lookUpRows(words []uint64, n, skip, shift, units int) int {
 		}
 		of[i] = uint32(unit)
 		s.units[units] = uint32(unit)
-		if u.rows == most {
+		if u.rows == 0 {
 			units++
 		}
 		*u = unitRows{word, u.rows + 1, s.lookups.names[i&(lookupRows-1)]}
@@ -225,20 +218,11 @@ func (s *sorter) lookUpRows(words []uint64, n, skip, shift, units int) int {
 	return units
 }
 
-// mostWithoutChoice returns how many rows a unit may have without a choice among them: none if groups matter, and
-// else as many as may stay.
-func (s *sorter) mostWithoutChoice() uint32 {
-	if s.caps.Grouped() {
-		return 0
-	}
-	return uint32(min(s.caps.Rows, math.MaxUint32))
-}
-
 // sizeOf returns how many bytes the rest of a tuple takes.
 func (s *sorter) sizeOf(m tupleRest) int {
-	head := s.headSize()
+	head := s.headSize(s.longIDs)
 	if s.longIDs {
-		return head + int(binary.LittleEndian.Uint32(m[head-4:]))
+		return head + int(binary.LittleEndian.Uint32(m[head-lengthBytes:]))
 	}
 	return head
 }
@@ -248,185 +232,169 @@ func (s *sorter) sameID(a uint32, b int) bool {
 	return bytes.Equal(s.idOf(s.bytes[a:]), s.idOf(s.bytes[b:]))
 }
 
-// orderRuns puts the runs into reading order. Runs that overlap are split into single rows.
-func (s *sorter) orderRuns() {
-	byPlace := func(a, b run) int { return cmp.Compare(a.first, b.first) }
-	s.runs = slices.DeleteFunc(s.runs, func(r run) bool { return r.from == r.to })
-	if !slices.IsSortedFunc(s.runs, byPlace) {
-		slices.SortFunc(s.runs, byPlace)
-	}
-	for i := 1; i < len(s.runs); i++ {
-		if s.runs[i].first < s.runs[i-1].last {
-			s.runs, s.spareRuns = s.singleRows(), s.runs
-			slices.SortFunc(s.runs, byPlace)
-			return
-		}
-	}
-}
-
-// singleRows returns the runs split into single rows.
-func (s *sorter) singleRows() []run {
-	n := 0
-	for _, r := range s.runs {
-		n += int(r.to - r.from)
-	}
-	rows := slices.Grow(s.spareRuns[:0], n)
-	for _, r := range s.runs {
-		for i := range r.to - r.from {
-			row := run{from: r.from + i, to: r.from + i + 1, batch: r.batch, row: r.row + i}
-			if row.first = s.at[row.from]; r.batch != nil {
-				row.first = r.batch.placeOf(row.row)
-			}
-			row.last = row.first
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
-// capRows decides for the units of the partition, without groups.
-func (s *sorter) capRows() {
-	s.chosen = append(s.chosen[:0], 0)
-	for _, unit := range s.units {
-		u := &s.table[unit]
-		first := 0
-		if u.rows > 64 {
-			first = len(s.chosen)
-			s.chosen = append(s.chosen, make([]uint64, (u.rows+63)/64)...)
-		} else {
-			s.chosen[0] = 0
-		}
-		s.chooseBits(s.draws, s.draws.seeds.seedOfRows(s.nameOf(u.word, u.nameAt)), uint64(u.rows), s.caps.Rows,
-			s.chosen[first:])
-		if u.word = s.chosen[0]; first > 0 {
-			u.word = uint64(first) * 64
-		}
-	}
-	s.setRows()
-}
-
-// nameOf returns the name of a unit.
-func (s *sorter) nameOf(word uint64, at uint32) unitName {
-	if s.longIDs {
-		return unitName{word: word, long: s.idOf(s.bytes[at:])}
-	}
-	return unitName{word: word}
-}
-
 // takeBits takes a copy of the answer. The returned function gives it back.
 func (s *sorter) takeBits() (release func()) {
 	s.kept = <-s.all
 	return func() { s.all <- s.kept }
 }
 
-// setRows records which rows stay, in reading order: for rows in batches within the batch, and for others in the
-// bits.
-func (s *sorter) setRows() {
+// screenRows keeps the rows of the units with no more rows than they may have: for rows in batches within the batch, and
+// for others in the bits.
+func (s *sorter) screenRows() {
 	defer s.takeBits()()
-	all := s.mostWithoutChoice()
+	most, left, n := s.mostRows(), uint64(0), 0
 	for _, r := range s.runs {
 		of := s.of[r.from:r.to]
-		if r.batch != nil {
-			stay := r.batch.words[r.row:][:len(of)]
-			for i, unit := range of {
-				stay[i] = s.nextStays(&s.table[unit], all)
-			}
-			continue
+		stay := r.batch.words[r.row:][:len(of)]
+		for i, unit := range of {
+			stay[i] = bitOf(uint64(s.table[unit].rows) <= most)
+			left |= stay[i] ^ 1
 		}
-		for i, at := range s.at[r.from:r.to] {
-			s.kept.setBit(at, s.nextStays(&s.table[of[i]], all))
-		}
+		n = r.to
+	}
+	for i, at := range s.at[n:] {
+		stays := bitOf(uint64(s.table[s.of[n+i]].rows) <= most)
+		left |= stays ^ 1
+		s.kept.setBit(at, stays)
+	}
+	s.noteLeft(left)
+}
+
+// mostRows returns how many rows a unit may have.
+func (s *sorter) mostRows() uint64 { return min(s.caps.Rows, math.MaxUint32) }
+
+// noteLeft notes that rows do not stay if left is not 0.
+func (s *sorter) noteLeft(left uint64) {
+	if left != 0 {
+		s.left.Store(true)
 	}
 }
 
-// nextStays returns 1 if the next row of a unit stays, and 0 if not. All rows of a unit stay if it has at most all
-// rows.
-func (s *sorter) nextStays(u *unitRows, all uint32) uint64 {
-	bit := u.word
-	if u.rows > 64 && u.rows > all {
-		u.word++
-		return s.chosen[bit>>6] >> (bit & 63) & 1
+func bitOf(is bool) uint64 {
+	if is {
+		return 1
 	}
-	u.word = bits.RotateLeft64(bit, -1)
-	if u.rows <= all {
-		bit = 1
-	}
-	return bit & 1
+	return 0
 }
 
-// unitRow is a row of a unit, if groups matter.
-type unitRow struct{ group, at uint64 }
+// unitRow is a row of a unit, for a choice.
+type unitRow struct {
+	group   uint64
+	content Hash
+	number  uint64 // among the rows of the unit with this content, from 1
+	at      uint64
+}
 
-// capUnits decides for the units of the partition one by one, if groups matter.
-func (s *sorter) capUnits() {
+// rank is the priority of a row or a group, and its index.
+type rank struct {
+	priority Hash
+	index    int
+}
+
+// chooseRows decides for the units of the partition one by one.
+func (s *sorter) chooseRows() {
 	s.next, s.rows = resize(s.next, len(s.table)), resize(s.rows, len(s.at))
 	from := uint32(0)
 	for _, unit := range s.units {
 		s.next[unit] = from
 		from += s.table[unit].rows
 	}
-	for _, r := range s.runs {
-		for i := r.from; i < r.to; i++ {
-			to := &s.next[s.of[i]]
-			s.rows[*to] = unitRow{s.groups[i], s.at[i]}
-			*to++
+	for i, at := range s.at {
+		to := &s.next[s.of[i]]
+		row := unitRow{content: s.contents[i], at: at}
+		if s.caps.Grouped() {
+			row.group = s.groups[i]
 		}
+		s.rows[*to] = row
+		*to++
 	}
 	defer s.takeBits()()
 	for _, unit := range s.units {
 		u := s.table[unit]
-		rows := s.rows[s.next[unit]-u.rows : s.next[unit]]
-		slices.SortStableFunc(rows, func(a, b unitRow) int { return cmp.Compare(a.group, b.group) })
-		n := s.nameOf(u.word, u.nameAt)
-		if rows = s.capGroups(n, rows); uint64(len(rows)) > s.caps.Rows {
-			rows = s.sampleRows(s.draws.seeds.seedOfRows(n), rows, s.caps.Rows)
-		}
-		for _, r := range rows {
+		for _, r := range s.chooseOf(u, s.rows[s.next[unit]-u.rows:s.next[unit]]) {
 			s.kept.setBit(r.at, 1)
 		}
 	}
 }
 
-// capGroups returns the rows of a unit that stay under the caps on groups, in their order.
-func (s *sorter) capGroups(n unitName, rows []unitRow) []unitRow {
+// chooseOf returns the rows of a unit that stay.
+func (s *sorter) chooseOf(u unitRows, rows []unitRow) []unitRow {
+	if uint64(len(rows)) <= min(s.caps.Rows, s.caps.Groups, s.caps.PerGroup) {
+		return rows
+	}
+	slices.SortFunc(rows, func(a, b unitRow) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), a.content.compare(b.content), cmp.Compare(a.at, b.at))
+	})
+	for i := range rows {
+		rows[i].number = 1
+		if i > 0 && rows[i-1].content == rows[i].content && rows[i-1].group == rows[i].group {
+			rows[i].number = rows[i-1].number + 1
+		}
+	}
+	if s.caps.Grouped() {
+		rows = s.capGroups(u, rows)
+	}
+	return s.leastRows(inUnit, rows, s.caps.Rows)
+}
+
+// capGroups returns the rows of a unit that stay under the caps on groups.
+func (s *sorter) capGroups(u unitRows, rows []unitRow) []unitRow {
 	var groups [][]unitRow
 	for from, to := 0, 0; from < len(rows); from = to {
 		for to = from + 1; to < len(rows) && rows[to].group == rows[from].group; to++ {
 		}
 		groups = append(groups, rows[from:to])
 	}
-	if all := uint64(len(groups)); all > s.caps.Groups {
-		chosen := make([]uint64, (all+63)/64)
-		s.chooseBits(s.draws, s.draws.seeds.seedOf(forGroups, n, 0), all, s.caps.Groups, chosen)
-		groups = selectMarked(groups, chosen)
+	if uint64(len(groups)) > s.caps.Groups {
+		id := s.textOf(u)
+		s.ranks = s.ranks[:0]
+		for i, g := range groups {
+			s.ranks = append(s.ranks, rank{s.hasher.groupPriority(g[0].group, s.idType, id), i})
+		}
+		groups = leastOf(s.ranks, groups, s.caps.Groups)
 	}
 	stay := rows[:0]
 	for _, g := range groups {
-		if uint64(len(g)) > s.caps.PerGroup {
-			g = s.sampleRows(s.draws.seeds.seedOf(forGroup, n, g[0].group), g, s.caps.PerGroup)
-		}
-		stay = append(stay, g...) // never past g, so that later groups are not overwritten
+		stay = append(stay, s.leastRows(inGroup, g, s.caps.PerGroup)...) // never past g: later groups are not overwritten
 	}
 	return stay
 }
 
-// sampleRows returns a sample of most of the rows, of which there must be more, in their order.
-func (s *sorter) sampleRows(from drawSeed, rows []unitRow, most uint64) []unitRow {
-	s.chosen = resize(s.chosen, (len(rows)+63)/64)
-	clear(s.chosen)
-	s.chooseBits(s.draws, from, uint64(len(rows)), most, s.chosen)
-	return selectMarked(rows, s.chosen)
+// leastRows returns the rows with the least priorities, most of them at most, in their order and in the same memory.
+func (s *sorter) leastRows(purpose byte, rows []unitRow, most uint64) []unitRow {
+	if uint64(len(rows)) <= most {
+		return rows
+	}
+	s.ranks = s.ranks[:0]
+	for i, r := range rows {
+		s.ranks = append(s.ranks, rank{s.priority(s.hasher, purpose, r.content, r.number), i})
+	}
+	return leastOf(s.ranks, rows, most)
 }
 
-// selectMarked returns the entries whose bits are set, in their order and in the same memory.
-func selectMarked[T any](entries []T, chosen []uint64) []T {
+// leastOf returns the entries with the least priorities, most of them, in their order and in the same memory. Of equal
+// priorities the earlier entry's counts as less.
+func leastOf[T any](ranks []rank, entries []T, most uint64) []T {
+	slices.SortFunc(ranks, func(a, b rank) int {
+		return cmp.Or(a.priority.compare(b.priority), cmp.Compare(a.index, b.index))
+	})
+	ranks = ranks[:most]
+	slices.SortFunc(ranks, func(a, b rank) int { return cmp.Compare(a.index, b.index) })
 	stay := entries[:0]
-	for i, word := range chosen {
-		for ; word != 0; word &= word - 1 {
-			stay = append(stay, entries[64*i+bits.TrailingZeros64(word)])
-		}
+	for _, r := range ranks {
+		stay = append(stay, entries[r.index])
 	}
 	return stay
+}
+
+// textOf returns the id of a unit as it is hashed. It is valid until the next call.
+func (s *sorter) textOf(u unitRows) []byte {
+	if s.longIDs {
+		s.id = appendID(s.id[:0], s.idType, 0, s.idOf(s.bytes[u.nameAt:]))
+	} else {
+		s.id = appendID(s.id[:0], s.idType, s.permutation.invert(u.word), nil)
+	}
+	return s.id
 }
 
 // splitPartition decides for a partition that is too large to be sorted, by the next bits of its words. It sets the
@@ -437,7 +405,7 @@ func (s *sorter) splitPartition(p, skip int) error {
 		return err
 	}
 	if isOneWord {
-		return s.decideByBits(p)
+		return s.decideLarge(p)
 	}
 	const ways = 64
 	r := newRouter(s.spill, s.spill.addParts(ways), skip, ways, leastChunk)
@@ -506,65 +474,4 @@ func (s *sorter) haveOneWord(p int) (bool, error) {
 		return nil
 	})
 	return alike, err
-}
-
-// decideByBits decides for a partition with a single word that is too large to be sorted: unit by unit, with a bit
-// per row of the table in place of a list of rows. Groups cannot be chosen in this way: that is ErrMemory. Total
-// releases have no bounds on groups.
-func (s *sorter) decideByBits(p int) error {
-	if s.caps.Grouped() {
-		return ErrMemory
-	}
-	defer s.takeBits()()
-	decided := map[string]bool{}
-	for more := true; more; {
-		more = false
-		its, rows := s.kept.emptyCopy(), uint64(0)
-		var id []byte
-		var word uint64
-		err := s.eachRow(p, func(this, place uint64, m tupleRest) error {
-			word = this
-			if s.longIDs {
-				this := s.idOf(m)
-				switch {
-				case decided[string(this)]:
-					return nil
-				case id == nil:
-					id = append([]byte{}, this...)
-				case !bytes.Equal(this, id):
-					more = true
-					return nil
-				}
-			}
-			its.setBit(place, 1)
-			rows++
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		decided[string(id)] = true
-		s.keepSome(unitName{word: word, long: id}, its, rows)
-	}
-	return nil
-}
-
-// keepSome keeps as many of the rows of a unit as caps.rows allows.
-func (s *sorter) keepSome(n unitName, its *KeptRows, rows uint64) {
-	var chosen []uint64
-	if rows > s.caps.Rows {
-		chosen = make([]uint64, (rows+63)/64)
-		s.chooseBits(s.draws, s.draws.seeds.seedOfRows(n), rows, s.caps.Rows, chosen)
-	}
-	number := uint64(0) // number of a row within its unit
-	for piece, words := range its.pieces {
-		for i, word := range words {
-			for ; word != 0; word &= word - 1 {
-				if chosen == nil || chosen[number>>6]>>(number&63)&1 == 1 {
-					s.kept.setBit(uint64(piece)<<rowBits|uint64(64*i+bits.TrailingZeros64(word)), 1)
-				}
-				number++
-			}
-		}
-	}
 }

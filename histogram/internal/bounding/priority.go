@@ -1,0 +1,129 @@
+package bounding
+
+// This file holds the order of the rows of a unit: by keyed hashes of what is counted of them.
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/dprelease/dprelease/internal/noise"
+)
+
+// Key is a secret of 256 bits in hexadecimal digits, which fill the first block of every SHA-256 under it. It is text,
+// and so is all that is hashed, so that an engine which hashes texts finds the same order.
+type Key [2 * 32]byte
+
+// DrawKey returns the next words of a stream as a key.
+func DrawKey(stream *noise.Bits) *Key {
+	var secret [32]byte
+	for i := range 4 {
+		binary.LittleEndian.PutUint64(secret[8*i:], stream.Uint64())
+	}
+	k := &Key{}
+	hex.Encode(k[:], secret[:])
+	return k
+}
+
+// Hash is the first 128 bits of a SHA-256, as two words of which the first has the first digits. Hashes are ordered as
+// their digits are.
+type Hash [2]uint64
+
+func (h Hash) compare(other Hash) int {
+	if h[0] != other[0] {
+		return cmp.Compare(h[0], other[0])
+	}
+	return cmp.Compare(h[1], other[1])
+}
+
+// appendDigits appends the 32 hexadecimal digits of the hash.
+func (h Hash) appendDigits(to []byte) []byte {
+	var bytes [16]byte
+	binary.BigEndian.PutUint64(bytes[:], h[0])
+	binary.BigEndian.PutUint64(bytes[8:], h[1])
+	return hex.AppendEncode(to, bytes[:])
+}
+
+// Hasher hashes under one key. It must not be used concurrently.
+type Hasher struct{ message []byte }
+
+// Hasher returns a hasher for one more goroutine.
+func (k *Key) Hasher() *Hasher { return &Hasher{message: slices.Clone(k[:])} }
+
+// hash hashes the key and what was appended to it.
+func (h *Hasher) hash(message []byte) Hash {
+	h.message = message[:len(Key{})]
+	sum := sha256.Sum256(message)
+	return Hash{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
+}
+
+// The first byte of what is hashed after the key says what for; the content of a row begins with a digit or the
+// capital letter of its id's type.
+const (
+	forGroup = 'g' // a group of the rows of a unit
+	inGroup  = 'r' // a row among those of its group
+	inUnit   = 't' // a row among those of its unit
+)
+
+// Content returns the content of a row: a hash of the codes of all that is counted of it, in a fixed order, and of the
+// id of its unit. Rows of a unit with the same content are interchangeable.
+//
+// The message is the codes as decimal numbers, a comma after each, a letter for the type of the id, and the id as
+// text. Codes have no letters, so different rows have different messages.
+func (h *Hasher) Content(codes []uint32, idType arrow.Type, id []byte) Hash {
+	m := h.message
+	for _, c := range codes {
+		m = append(strconv.AppendUint(m, uint64(c), 10), ',')
+	}
+	return h.hash(append(append(m, typeLetters[idType]), id...))
+}
+
+// priority returns the priority of a row: number says which of the rows of the unit with this content it is, from 1.
+func (h *Hasher) priority(purpose byte, content Hash, number uint64) Hash {
+	m := append(strconv.AppendUint(append(h.message, purpose), number, 10), ':')
+	return h.hash(content.appendDigits(m))
+}
+
+// groupPriority returns the priority of a group of the rows of a unit.
+func (h *Hasher) groupPriority(group uint64, idType arrow.Type, id []byte) Hash {
+	m := strconv.AppendUint(append(h.message, forGroup), group, 10)
+	return h.hash(append(append(m, typeLetters[idType]), id...))
+}
+
+// typeLetters are the letters for the types of ids in what is hashed.
+var typeLetters = map[arrow.Type]byte{arrow.STRING: 'T', arrow.LARGE_STRING: 'U', arrow.INT64: 'I', arrow.DATE32: 'D',
+	arrow.DECIMAL128: 'N'}
+
+// idText returns a function that appends the id of a row as text: digits for numbers, and days since 1970 for dates.
+// Different ids of one type have different texts.
+func idText(ids arrow.Array) func(to []byte, row int) []byte {
+	switch a := ids.(type) {
+	case *array.Int64:
+		return func(to []byte, row int) []byte { return strconv.AppendInt(to, a.Value(row), 10) }
+	case *array.Date32:
+		return func(to []byte, row int) []byte { return strconv.AppendInt(to, int64(a.Value(row)), 10) }
+	case *array.Decimal128:
+		return func(to []byte, row int) []byte { return append(to, a.Value(row).BigInt().String()...) }
+	}
+	value := Texts(ids)
+	return func(to []byte, row int) []byte { return append(to, value(row)...) }
+}
+
+// appendID appends the id of a unit as idText does, given as bounding holds it: the word of a 64-bit id, or the bytes
+// that [Texts] returns.
+func appendID(to []byte, idType arrow.Type, word uint64, long []byte) []byte {
+	switch {
+	case long == nil:
+		return strconv.AppendInt(to, int64(word), 10)
+	case idType == arrow.DECIMAL128:
+		high, low := binary.LittleEndian.Uint64(long), binary.LittleEndian.Uint64(long[8:])
+		return append(to, decimal128.New(int64(high), low).BigInt().String()...)
+	}
+	return append(to, long...)
+}
