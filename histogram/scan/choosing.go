@@ -35,12 +35,12 @@ const allowancesMemory = 4 * bounding.MostMemory
 // that the table's own bound has kept (or of other rows, for diagnostics) stay for each allowance. own is what the
 // pass before has kept; it is the first entry of retained.
 //
-// Guarantee: for each allowance, which rows of a unit stay is a function of key, definition, id and the unit's own
-// rows in reading order, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most
+// Guarantee: for each allowance, which contents of a unit stay is a function of key, definition, id and the contents of
+// the unit's own rows, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most
 // caps.perGroup in each. Neighbours: both relations. Argument: docs/proofs/bounding.md.
 func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams, before *pass, own *bounding.KeptRows,
 	limit int64) (p *pass, stay []*bounding.KeptRows, err error) {
-	p = &pass{tally: t, ids: true, before: before, readers: t.groupReaders()}
+	p = &pass{tally: t, ids: true, before: before, readers: t.contentReaders()}
 	bounds := make([]*bounding.Bounding, len(t.allowances)) // by allowance, nil for the first
 	defer func() {
 		for _, b := range bounds {
@@ -55,12 +55,10 @@ func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams,
 	p.begin = func(rows int64) (err error) {
 		o := bounding.Options{Memory: min(limit, allowancesMemory) / int64(len(bounds)-1), Workers: t.workers, Rows: rows}
 		for i, a := range t.allowances[1:] {
-			if bounds[i+1], err = bounding.New(a.caps, s.Bounding(t.table.Name+"\x00"+a.definition), o); err != nil {
-				return err
-			}
+			bounds[i+1] = bounding.Choose(a.caps, t.groupText(a), s.Bounding(t.table.Name+"\x00"+a.definition), o)
 		}
-		for range t.workers {
-			workers = append(workers, newAllowanceWorker(t, bounds))
+		for _, h := range t.contentHashers(s) {
+			workers = append(workers, newAllowanceWorker(t, bounds, h))
 		}
 		return nil
 	}
@@ -84,44 +82,18 @@ func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams,
 	return p, stay, err
 }
 
-// groupReaders returns the indexes of the readers that [tally.chooseRows] needs in addition to the ids: of the table's
-// predicate, of the columns that define groups of rows, with the columns whose strata clamp them, and, if an allowance
-// chooses among other rows than the kept ones, of the columns whose values can have a row left out.
-func (t *tally) groupReaders() []int {
-	var readers []int
-	if t.where >= 0 { // a row that is outside needs no id
-		readers = append(readers, t.where)
-	}
-	for _, a := range t.allowances {
-		if a.eligible != keptRows {
-			for _, r := range t.leavingReaders() {
-				indexOrAppend(&readers, r)
-			}
-		}
-		for _, g := range a.groups {
-			column := t.attributes[g].column
-			indexOrAppend(&readers, column)
-			for _, c := range t.clamps {
-				if c.column == column {
-					indexOrAppend(&readers, c.by)
-				}
-			}
-		}
-	}
-	return readers
-}
-
 // allowanceWorker adds the rows of one goroutine to the boundings of all allowances.
 type allowanceWorker struct {
 	tally      *tally
+	hasher     *contentHasher
 	bounds     []*bounding.Worker // by allowance, without the first
 	clamped    clampedCodes
 	groups     []uint64
 	ineligible []uint64
 }
 
-func newAllowanceWorker(t *tally, bounds []*bounding.Bounding) *allowanceWorker {
-	w := &allowanceWorker{tally: t, clamped: clampedCodes{clamps: t.clamps}}
+func newAllowanceWorker(t *tally, bounds []*bounding.Bounding, h *contentHasher) *allowanceWorker {
+	w := &allowanceWorker{tally: t, hasher: h, clamped: clampedCodes{clamps: t.clamps}}
 	for _, b := range bounds[1:] {
 		w.bounds = append(w.bounds, b.Worker())
 	}
@@ -132,6 +104,7 @@ func newAllowanceWorker(t *tally, bounds []*bounding.Bounding) *allowanceWorker 
 // left out (nil: none).
 func (w *allowanceWorker) addChunk(piece int, first int64, c *chunk, kept, out []uint64) error {
 	columns := w.clamped.columnsOf(c.codes, c.rows)
+	contents := w.hasher.hashRows(c, w.needless(kept, c.rows))
 	for i, a := range w.tally.allowances[1:] {
 		var groups []uint64
 		if a.caps.Grouped() {
@@ -159,11 +132,23 @@ func (w *allowanceWorker) addChunk(piece int, first int64, c *chunk, kept, out [
 			}
 			markWithoutUnit(c.ids, ineligible)
 		}
-		if err := w.bounds[i].Add(piece, first, c.ids, groups, ineligible); err != nil {
+		if err := w.bounds[i].Add(piece, first, c.ids, bounding.Rows{Contents: contents, Groups: groups}, ineligible); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// needless returns the rows among which no allowance chooses: all but the kept ones, or none if there are diagnostics.
+func (w *allowanceWorker) needless(kept []uint64, rows int) []uint64 {
+	if slices.ContainsFunc(w.tally.allowances[1:], func(a allowance) bool { return a.eligible != keptRows }) {
+		return nil
+	}
+	out := clearedBits(&w.ineligible, rows)
+	for i := range out {
+		out[i] = ^kept[i]
+	}
+	return out
 }
 
 // markWithoutUnit sets the bits of rows without a unit. They are left out, and no unit's bound applies to them.

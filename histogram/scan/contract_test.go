@@ -78,15 +78,13 @@ func TestIDTypes(t *testing.T) {
 	for name, ids := range map[string][]arrow.Array{"float": {floats}, "mixed": {ints, texts},
 		"mixed back": {texts, ints}} {
 		p := planOf(t)
-		b, err := bounding.New(bounding.OfRows(1), streams(p, 1).Rows().Bounding("x"), bounding.Options{Memory: 1 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := bounding.Screen(1, streams(p, 1).Rows().Bounding("x"), bounding.Options{Memory: 1 << 20})
+		var err error
 		read, w := &pass{tally: &tally{task: task{table: &spec.Table{Unit: spec.Unit{ID: "id"}}}}}, b.Worker()
 		for piece, a := range ids {
 			read.read = append(read.read, reading{file: "f"})
 			if err == nil {
-				err = w.Add(piece, 0, a, nil, nil)
+				err = w.Add(piece, 0, a, bounding.Rows{}, nil)
 			}
 		}
 		if err == nil {

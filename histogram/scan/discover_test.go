@@ -201,3 +201,32 @@ func TestKeysOfLargeIntegers(t *testing.T) {
 		}
 	}
 }
+
+// TestValuesOfOthersDoNotDecide adds a unit whose values no other unit has, in the middle of all values: of every other
+// unit the same rows and the same groups stay.
+func TestValuesOfOthersDoNotDecide(t *testing.T) {
+	for _, groups := range []string{"1", "2"} {
+		p := planOfText(t, wordsOf("GROUPS", groups))
+		for key := range byte(20) {
+			var others strings.Builder
+			for unit := range 40 {
+				for row := range 6 {
+					fmt.Fprintf(&others, "u%d,w%02d\n", unit, (unit*7+row*row*3+unit%5*row)%30)
+				}
+			}
+			count := func(more string) map[string]int64 {
+				a := exactOf(t, p, folder(t, "s.csv", "customer,word\n"+others.String()+more), key).answers[0]
+				out := map[string]int64{}
+				for i, cell := range a.Cells {
+					out[strings.Join(a.Groups.Keys(cell), "|")] = a.Counts[i]
+				}
+				return out
+			}
+			without, with := count(""), count("x,a0\n")
+			delete(with, "a0")
+			if !maps.Equal(without, with) {
+				t.Fatalf("%s groups, key %d: another unit's value changes what stays of others: %v, %v", groups, key, without, with)
+			}
+		}
+	}
+}

@@ -82,7 +82,7 @@ type auditOfLinks struct {
 
 func (a auditOfLinks) count(t *testing.T, all ...home) [][]int64 {
 	t.Helper()
-	return countIn(t, a.plan, a.asked[0], shuffledHomes(t, a.random, all), a.spoil)
+	return countIn(t, a.plan, a.asked[0], shuffledHomes(t, a.random, all), nil, a.spoil)
 }
 
 // excess counts so many random inputs, each without a unit more and with each of so many, and returns by how much the

@@ -255,15 +255,20 @@ func pastCharge(a, b []int64, m plan.Measurement) int64 {
 // countHomes counts all questions of units, with a link that may be spoilt.
 func countHomes(t *testing.T, p *plan.Plan, asked []plan.Measurement, spoil func(*link), all ...home) [][]int64 {
 	t.Helper()
-	return countIn(t, p, asked, homesFolder(t, all), spoil)
+	return countIn(t, p, asked, homesFolder(t, all), nil, spoil)
 }
 
-// countIn counts all questions of the tables in a folder, with a link that may be spoilt.
-func countIn(t *testing.T, p *plan.Plan, asked []plan.Measurement, dir string, spoil func(*link)) [][]int64 {
+// countIn counts all questions of the tables in a folder, with tallies that may be changed and a link that may be
+// spoilt.
+func countIn(t *testing.T, p *plan.Plan, asked []plan.Measurement, dir string, change func(*tally),
+	spoil func(*link)) [][]int64 {
 	t.Helper()
 	s := streams(p, 3)
 	var spoilt *link
 	counts, err := countAll(p, asked, 1, func(tally *tally) error {
+		if change != nil {
+			change(tally)
+		}
 		if err := tally.link.readAll(t.Context(), dir, s.Rows(), 1<<28); err != nil {
 			return err
 		}

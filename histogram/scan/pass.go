@@ -33,6 +33,8 @@ type pass struct {
 	decides bool  // this pass determines whether each row counts, and records it for the expectation
 	until   int   // pieces to read, 0: all
 	before  *pass // the previous pass over the same files
+	// unannounced is set if whether there is this pass depends on the data, so that no step is named for it
+	unannounced bool
 
 	// begin is called before a row is read; rows is −1 if the number of rows is not known
 	begin func(rows int64) error
@@ -95,9 +97,15 @@ func (p *pass) run(ctx context.Context, dir string) (err error) {
 		readings = 1
 	}
 	for before := p.before; before != nil; before = before.before {
-		reading++
+		if !before.unannounced {
+			reading++
+		}
 	}
-	ctx = beginReading(ctx, p.tally.table.Name, reading, readings, p.rows.Bytes())
+	if p.unannounced {
+		ctx = progress.Silent(ctx)
+	} else {
+		ctx = beginReading(ctx, p.tally.table.Name, reading, readings, p.rows.Bytes())
+	}
 	err = parallel.Do(ctx, p.tally.workers, p.tally.workers, func(i int) error { return p.workPieces(ctx, i) })
 	if err == nil {
 		err = ctx.Err()

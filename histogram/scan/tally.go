@@ -22,6 +22,7 @@ type tally struct {
 	encoders []*encoding.Encoder // by column
 	readers  []*encoding.Encoder // the encoders, followed by those of columns that are only expected to be complete
 	where    int                 // index of the table's predicate among the columns, −1 without a predicate
+	contents []int               // columns whose codes are the content of a row, in order
 	expect   *expectation
 	rules    []rule // the entries of `impossible` for the table
 
@@ -52,6 +53,7 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 		t.readers = append(t.readers, e)
 	}
 	t.encoders = t.readers[:len(t.readers):len(t.readers)]
+	t.contents = t.contentColumns()
 	if t.expect, err = newExpectation(table, r.Privacy.Total, len(t.encoders), t.readerOf); err != nil {
 		return nil, err
 	}
@@ -198,44 +200,84 @@ func (t *tally) leavingReaders() (readers []int) {
 	return readers
 }
 
-// boundUnits reads the ids and decides which rows stay.
+// boundUnits reads the ids and decides which rows stay. If some units have more rows than they may, it reads the rows of
+// these once more, to choose among them by what is counted of them. That reading is not announced: whether there is one
+// depends on the data.
 func (t *tally) boundUnits(ctx context.Context, dir string, s *noise.RowStreams,
 	limit int64) (p *pass, k *bounding.KeptRows, err error) {
 	p = &pass{tally: t, ids: true, decides: true, readers: t.leavingReaders()}
 	for _, w := range t.expect.watches {
 		indexOrAppend(&p.readers, w.reader)
 	}
-	var bound *bounding.Bounding
+	k, err = t.runBounding(ctx, dir, p, func(o bounding.Options) *bounding.Bounding {
+		return bounding.Screen(t.table.Unit.MaxRows, s.Bounding(t.table.Name), o)
+	}, limit, func(w *bounding.Worker, worker, piece int, first int64, c *chunk, out []uint64) error {
+		if err := t.countSizes(piece, c, out); err != nil {
+			return err
+		}
+		return w.Add(piece, first, c.ids, bounding.Rows{}, t.withoutUndrawn(worker, c, piece, first, out))
+	})
+	if err != nil || !k.SomeLeft() {
+		return p, k, err
+	}
+	p = &pass{tally: t, ids: true, before: p, unannounced: true, readers: t.contentReaders()}
+	hashers := t.contentHashers(s)
+	chosen, err := t.runBounding(ctx, dir, p, func(o bounding.Options) *bounding.Bounding {
+		return bounding.Choose(bounding.OfRows(t.table.Unit.MaxRows), nil, s.Bounding(t.table.Name), o)
+	}, limit, func(w *bounding.Worker, worker, piece int, first int64, c *chunk, out []uint64) error {
+		settled := c.retainedRows(k, piece, first, nil)
+		for i, word := range t.withoutUndrawn(worker, c, piece, first, out) {
+			settled[i] |= word
+		}
+		return w.Add(piece, first, c.ids, bounding.Rows{Contents: hashers[worker].hashRows(c, settled)}, settled)
+	})
+	if err == nil {
+		k.Merge(chosen)
+	}
+	return p, k, err
+}
+
+// contentReaders returns the readers that a choice among the rows of a unit needs: of the table's predicate, of what is
+// counted, and of the columns that can have a row left out.
+func (t *tally) contentReaders() []int {
+	readers := t.leavingReaders()
+	if t.where >= 0 {
+		indexOrAppend(&readers, t.where)
+	}
+	for _, column := range t.contentColumns() {
+		indexOrAppend(&readers, column)
+	}
+	return readers
+}
+
+// runBounding has a pass add the rows of each of its chunks to a bounding, and returns what the bounding decides.
+func (t *tally) runBounding(ctx context.Context, dir string, p *pass, bound func(bounding.Options) *bounding.Bounding,
+	limit int64, add func(w *bounding.Worker, worker, piece int, first int64, c *chunk, out []uint64) error,
+) (k *bounding.KeptRows, err error) {
+	var b *bounding.Bounding
 	defer func() {
-		if bound != nil {
-			if closing := bound.Close(); err == nil {
+		if b != nil {
+			if closing := b.Close(); err == nil {
 				err = closing
 			}
 		}
 	}()
 	var workers []*bounding.Worker
-	p.begin = func(rows int64) (err error) {
-		bound, err = bounding.New(bounding.OfRows(t.table.Unit.MaxRows), s.Bounding(t.table.Name),
-			bounding.Options{Memory: limit, Workers: t.workers,
-				Rows: rows})
+	p.begin = func(rows int64) error {
+		b = bound(bounding.Options{Memory: limit, Workers: t.workers, Rows: rows})
 		for range t.workers {
-			if err == nil {
-				workers = append(workers, bound.Worker())
-			}
+			workers = append(workers, b.Worker())
 		}
-		return err
+		return nil
 	}
 	p.handle = func(worker, piece int, first int64, c *chunk, out []uint64) error {
-		if err := t.countSizes(piece, c, out); err != nil {
-			return err
-		}
-		return workers[worker].Add(piece, first, c.ids, nil, t.withoutUndrawn(worker, c, piece, first, out))
+		return add(workers[worker], worker, piece, first, c, out)
 	}
 	if err = p.run(ctx, dir); err == nil {
 		err = parallel.Guarded(func(int) (err error) {
-			k, err = bound.Finish(ctx)
+			k, err = b.Finish(ctx)
 			return err
 		}, 0)
 	}
-	return p, k, err
+	return k, err
 }

@@ -388,3 +388,32 @@ func TestBreachesAmongGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestOrderOfRowsDoesNotMatter counts the same rows in another order and in other files: all answers are the same, under
+// every bound and allowance.
+func TestOrderOfRowsDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		jobs := drawJobs(rt, 120)
+		u := spec.PerUnit{Groups: rapid.Int64Range(0, 3).Draw(rt, "groups"), RowsPerGroup: rapid.Int64Range(0, 3).Draw(rt,
+			"rows"), Total: rapid.Int64Range(0, 4).Draw(rt, "total")}
+		unit := fmt.Sprintf("{id: id, max_rows: %d}", rapid.Int64Range(1, 6).Draw(rt, "max_rows"))
+		all := askings(rapid.Int64Range(1, 3).Draw(rt, "distinct"), u)
+		count := func(jobs []job) (out []map[uint64]int64) {
+			got := answersTo(t, payrollRelease(t, unit), all, 1, rapid.IntRange(1, 4).Draw(rt, "workers"), 1<<28, nil,
+				filesOf(jobs, rapid.IntRange(1, 50).Draw(rt, "each"))...)
+			for i := range all {
+				out = append(out, got.byCell(i))
+			}
+			return out
+		}
+		want := count(jobs)
+		random := keyedNumbers(rapid.IntRange(0, 255).Draw(rt, "order"))
+		for i := range jobs {
+			j := i + random(len(jobs)-i)
+			jobs[i], jobs[j] = jobs[j], jobs[i]
+		}
+		if got := count(jobs); fmt.Sprint(got) != fmt.Sprint(want) {
+			rt.Errorf("%s: in another order the answers are %v, not %v", unit, got, want)
+		}
+	})
+}

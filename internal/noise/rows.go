@@ -22,6 +22,11 @@ func (s *RowStreams) Bounding(table string) *Bits {
 	return newBits(s.all.deriveKey(purposeBounding, []byte(table)))
 }
 
+// Contents returns the stream of the key under which the rows of one table are hashed, to be ordered within their units.
+func (s *RowStreams) Contents(table string) *Bits {
+	return newBits(s.all.deriveKey(purposeContents, []byte(table)))
+}
+
 // MadeUp returns the stream from which the rows of a rehearsal are drawn, for
 // one table.
 func (s *RowStreams) MadeUp(table string) *Bits {

@@ -14,6 +14,7 @@ const (
 	purposeNoise      = "noise"
 	purposeEmpty      = "noise of empty cells"
 	purposeBounding   = "bounding"
+	purposeContents   = "contents"
 	purposeMadeUp     = "made-up rows"
 	purposeSelection  = "selection"
 	purposeQuantiles  = "quantiles"

@@ -45,9 +45,10 @@ import (
 // by id, one partition after the other. Memory: about Options.Memory at most, but at least some hundred KiB, and one
 // bit per row for the answer.
 type Bounding struct {
-	caps Caps
-	key  *Key // nil for a screening
-	opt  Options
+	caps      Caps
+	key       *Key               // nil for a screening
+	groupText AppendText[uint64] // the text of a group that is hashed
+	opt       Options
 
 	permutation permutation
 	hash        func(id string) uint64 // hash of long ids
@@ -126,10 +127,13 @@ func Screen(most int64, stream *noise.Bits, o Options) *Bounding {
 }
 
 // Choose returns a bounding that keeps of every unit as many rows as the caps allow. Its key is the next words of the
-// stream, which is the table's or an allowance's own.
-func Choose(c Caps, stream *noise.Bits, o Options) *Bounding {
+// stream, which is the table's or an allowance's own. If the caps are on groups, text gives the text of each: it must not
+// depend on the data, and have no capital letter that could begin an id.
+func Choose(c Caps, text AppendText[uint64], stream *noise.Bits, o Options) *Bounding {
 	key := DrawKey(stream)
-	return newBounding(c, key, stream, o)
+	b := newBounding(c, key, stream, o)
+	b.groupText = text
+	return b
 }
 
 func newBounding(c Caps, key *Key, stream *noise.Bits, o Options) *Bounding {

@@ -78,13 +78,15 @@ func (a arrangement) capped(t testing.TB, key byte, c Caps, rows []tableRow) []b
 		for i := range rest {
 			rest[i].out = rest[i].out || stay[i]
 		}
-		kept.Merge(a.finish(t, Choose(c, stream(), o), rest))
+		kept.Merge(a.finish(t, Choose(c, groupNumber, stream(), o), rest))
 	}
 	if o.Dir != "" && len(namesIn(t, o.Dir)) > 0 {
 		t.Errorf("finishing leaves %v behind", namesIn(t, o.Dir))
 	}
 	return staying(a, kept, rows)
 }
+
+func groupNumber(to []byte, group uint64) []byte { return fmt.Appendf(to, "%d,", group) }
 
 // finish adds the rows to a bounding and decides.
 func (a arrangement) finish(t testing.TB, b *Bounding, rows []tableRow) *KeptRows {
@@ -167,14 +169,14 @@ func (a arrangement) add(w *Worker, piece, first int, rows []tableRow) error {
 
 // contentsOf returns the contents of rows, under one key for all tests.
 func (a arrangement) contentsOf(ids arrow.Array, rows []tableRow) []Hash {
-	h, text := DrawKey(noise.NewStreams(noise.Key{77}, "plan").Rows().Bounding("t")).Hasher(), idText(ids)
+	h, text := DrawKey(noise.NewStreams(noise.Key{77}, "plan").Rows().Bounding("t")).Hasher(), IDText(ids)
 	var contents []Hash
-	for i, r := range rows {
-		id := text(nil, i)
-		if a.noID {
-			id = nil
-		}
-		contents = append(contents, h.Content([]uint32{uint32(r.group), r.code}, KindOf(ids), id))
+	if a.noID {
+		text = func(to []byte, _ int) []byte { return to }
+	}
+	codes := func(to []byte, row int) []byte { return fmt.Appendf(to, "%d,%d,", rows[row].group, rows[row].code) }
+	for i := range rows {
+		contents = append(contents, h.Content(codes, ids, text, i))
 	}
 	return contents
 }
@@ -443,13 +445,16 @@ func TestHashesAreThoseOfTexts(t *testing.T) {
 		return hex.EncodeToString(sum[:16])
 	}
 	h := key.Hasher()
-	content := h.Content([]uint32{3, 17}, arrow.INT64, []byte("-42"))
+	number, text := idArray("number", []int64{-42}), arrayOf(t, arrow.BinaryTypes.String, `["ü, 1"]`)
+	codes := func(to []byte, _ int) []byte { return append(to, "3,17,"...) }
+	none := func(to []byte, _ int) []byte { return to }
+	content := h.Content(codes, number, IDText(number), 0)
 	for text, got := range map[string]Hash{
 		"3,17,I-42": content,
-		"Tü, 1":     h.Content(nil, arrow.STRING, []byte("ü, 1")),
+		"Tü, 1":     h.Content(none, text, IDText(text), 0),
 		"r2:" + string(content.appendDigits(nil)): h.priority(inGroup, content, 2),
 		"t1:" + string(content.appendDigits(nil)): h.priority(inUnit, content, 1),
-		"g12D-1": h.groupPriority(12, arrow.DATE32, []byte("-1")),
+		"g12,D-1": h.groupPriority(groupNumber, 12, arrow.DATE32, []byte("-1")),
 	} {
 		if string(got.appendDigits(nil)) != digits(text) {
 			t.Errorf("%q: %s", text, got.appendDigits(nil))
@@ -458,7 +463,7 @@ func TestHashesAreThoseOfTexts(t *testing.T) {
 	known := &Key{}
 	copy(known[:], strings.Repeat("0123456789abcdef", 4))
 	const want = "2eaca3e811faf41837dbed9c5e7ef6b5"
-	if got := string(known.Hasher().Content([]uint32{3, 17}, arrow.INT64, []byte("-42")).appendDigits(nil)); got != want {
+	if got := string(known.Hasher().Content(codes, number, IDText(number), 0).appendDigits(nil)); got != want {
 		t.Errorf("the hash of a known text is %s", got)
 	}
 }
@@ -476,7 +481,7 @@ func TestIDsAreOneText(t *testing.T) {
 		} else {
 			got = appendID(nil, KindOf(ids), 0, []byte(Texts(ids)(0)))
 		}
-		if want := idText(ids)(nil, 0); string(got) != string(want) {
+		if want := IDText(ids)(nil, 0); string(got) != string(want) {
 			rt.Errorf("%s: %q and %q", kind, got, want)
 		}
 	})
@@ -784,7 +789,7 @@ func boundingOf(t testing.TB, most int64, o Options) *Bounding {
 // choiceOf returns a choice of as many rows of each unit.
 func choiceOf(t testing.TB, most uint64, o Options) *Bounding {
 	t.Helper()
-	b := Choose(OfRows(int64(most)), noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"), o)
+	b := Choose(OfRows(int64(most)), nil, noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"), o)
 	t.Cleanup(func() { b.Close() })
 	return b
 }
@@ -1006,7 +1011,7 @@ func TestAUnitLargerThanMemory(t *testing.T) {
 			}
 		}
 	}
-	b := Choose(Caps{Rows: 1, Groups: 1, PerGroup: 1}, noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"),
+	b := Choose(Caps{Rows: 1, Groups: 1, PerGroup: 1}, groupNumber, noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"),
 		Options{Dir: t.TempDir()})
 	plain.addAll(t, b, rows)
 	if _, err := b.Finish(context.Background()); !errors.Is(err, ErrMemory) {
@@ -1182,14 +1187,13 @@ func BenchmarkBounding(b *testing.B) {
 				k := screen(b)
 				bound := choiceOf(b, 2, o)
 				h, w := DrawKey(noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("u")).Hasher(), bound.Worker()
-				text := idText(column)
-				var id []byte
+				text := IDText(column)
+				codes := func(to []byte, _ int) []byte { return append(to, "1,2,3,40,5,60,7,8,90,10,11,12,"...) }
 				fill(b, func(first int) {
 					kept := k.PieceBits(first >> 20)[first&(1<<20-1)>>6:][:len(ids)/64]
 					for i := range ids {
 						if kept[i>>6]>>(i&63)&1 == 0 {
-							id = text(id[:0], i)
-							of.Contents[i] = h.Content([]uint32{1, 2, 3, 40, 5, 60, 7, 8, 90, 10, 11, 12}, arrow.INT64, id)
+							of.Contents[i] = h.Content(codes, column, text, i)
 						}
 					}
 					if err := w.Add(first>>20, int64(first&(1<<20-1)), column, of, kept); err != nil {

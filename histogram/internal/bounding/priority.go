@@ -71,17 +71,17 @@ const (
 	inUnit   = 't' // a row among those of its unit
 )
 
+// AppendText appends a text for a number, such as a row of a batch or the code of a group. Different texts must be so
+// that none is another with more behind it.
+type AppendText[T any] func(to []byte, of T) []byte
+
 // Content returns the content of a row: a hash of the codes of all that is counted of it, in a fixed order, and of the
 // id of its unit. Rows of a unit with the same content are interchangeable.
 //
-// The message is the codes as decimal numbers, a comma after each, a letter for the type of the id, and the id as
-// text. Codes have no letters, so different rows have different messages.
-func (h *Hasher) Content(codes []uint32, idType arrow.Type, id []byte) Hash {
-	m := h.message
-	for _, c := range codes {
-		m = append(strconv.AppendUint(m, uint64(c), 10), ',')
-	}
-	return h.hash(append(append(m, typeLetters[idType]), id...))
+// The message is the codes of the row, which must not begin with a capital letter, a letter for the type of the id, and
+// the id as text: different rows have different messages.
+func (h *Hasher) Content(codes AppendText[int], ids arrow.Array, id AppendText[int], row int) Hash {
+	return h.hash(id(append(codes(h.message, row), typeLetters[KindOf(ids)]), row))
 }
 
 // priority returns the priority of a row: number says which of the rows of the unit with this content it is, from 1.
@@ -91,8 +91,8 @@ func (h *Hasher) priority(purpose byte, content Hash, number uint64) Hash {
 }
 
 // groupPriority returns the priority of a group of the rows of a unit.
-func (h *Hasher) groupPriority(group uint64, idType arrow.Type, id []byte) Hash {
-	m := strconv.AppendUint(append(h.message, forGroup), group, 10)
+func (h *Hasher) groupPriority(text AppendText[uint64], group uint64, idType arrow.Type, id []byte) Hash {
+	m := text(append(h.message, forGroup), group)
 	return h.hash(append(append(m, typeLetters[idType]), id...))
 }
 
@@ -100,9 +100,9 @@ func (h *Hasher) groupPriority(group uint64, idType arrow.Type, id []byte) Hash 
 var typeLetters = map[arrow.Type]byte{arrow.STRING: 'T', arrow.LARGE_STRING: 'U', arrow.INT64: 'I', arrow.DATE32: 'D',
 	arrow.DECIMAL128: 'N'}
 
-// idText returns a function that appends the id of a row as text: digits for numbers, and days since 1970 for dates.
-// Different ids of one type have different texts.
-func idText(ids arrow.Array) func(to []byte, row int) []byte {
+// IDText returns what appends the id of a row as text: digits for numbers, and days since 1970 for dates. Different ids
+// of one type have different texts. The type of the ids must be one that [KindOf] knows.
+func IDText(ids arrow.Array) AppendText[int] {
 	switch a := ids.(type) {
 	case *array.Int64:
 		return func(to []byte, row int) []byte { return strconv.AppendInt(to, a.Value(row), 10) }
@@ -115,7 +115,7 @@ func idText(ids arrow.Array) func(to []byte, row int) []byte {
 	return func(to []byte, row int) []byte { return append(to, value(row)...) }
 }
 
-// appendID appends the id of a unit as idText does, given as bounding holds it: the word of a 64-bit id, or the bytes
+// appendID appends the id of a unit as [IDText] does, given as bounding holds it: the word of a 64-bit id, or the bytes
 // that [Texts] returns.
 func appendID(to []byte, idType arrow.Type, word uint64, long []byte) []byte {
 	switch {

@@ -349,7 +349,7 @@ func (s *sorter) capGroups(u unitRows, rows []unitRow) []unitRow {
 		id := s.textOf(u)
 		s.ranks = s.ranks[:0]
 		for i, g := range groups {
-			s.ranks = append(s.ranks, rank{s.hasher.groupPriority(g[0].group, s.idType, id), i})
+			s.ranks = append(s.ranks, rank{s.hasher.groupPriority(s.groupText, g[0].group, s.idType, id), i})
 		}
 		groups = leastOf(s.ranks, groups, s.caps.Groups)
 	}

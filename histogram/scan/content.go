@@ -1,0 +1,101 @@
+package scan
+
+// This file holds the contents of rows: hashes of all that is counted of them, by which the rows of a unit are ordered.
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/internal/noise"
+)
+
+// contentColumns returns the indexes of the columns whose codes are the content of a row, in the order of the spec, the
+// categories of a column before its numbers. They are the columns that any question of the plan reads, except those
+// that are the same for all rows of a unit: the predicate, and columns of linked rows.
+func (t *tally) contentColumns() []int {
+	var columns []int
+	for i, w := range t.columns {
+		if i != t.where && w.column.Link == nil {
+			columns = append(columns, i)
+		}
+	}
+	place := func(i int) int { return slices.Index(t.table.Columns, t.columns[i].column) }
+	slices.SortFunc(columns, func(a, b int) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), compareFalseFirst(t.columns[a].numbers, t.columns[b].numbers))
+	})
+	return columns
+}
+
+func compareFalseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// appendCode appends the text of a code: its number and a comma. Which number a discovered category has depends on the
+// other units, so the text of such a category is its length and itself, between a quotation mark and a comma.
+func (t *tally) appendCode(to []byte, column int, code uint32) []byte {
+	if d := t.columns[column].column.Domain; !t.columns[column].numbers && d != nil && d.Discover() != nil {
+		label := t.encoders[column].Label(code)
+		to = append(strconv.AppendInt(append(to, '"'), int64(len(label)), 10), ':')
+		return append(append(to, label...), ',')
+	}
+	return append(strconv.AppendUint(to, uint64(code), 10), ',')
+}
+
+// groupText returns what appends the text of a group: the codes of the attributes that define it.
+func (t *tally) groupText(a allowance) bounding.AppendText[uint64] {
+	return func(to []byte, group uint64) []byte {
+		codes := make([]uint32, len(a.groups))
+		for i := len(a.groups) - 1; i >= 0; i-- {
+			size := uint64(t.axisOf(t.attributes[a.groups[i]]).Size)
+			codes[i], group = uint32(group%size), group/size
+		}
+		for i, g := range a.groups {
+			to = t.appendCode(to, t.attributes[g].column, codes[i])
+		}
+		return to
+	}
+}
+
+// contentHasher hashes the contents of the rows of one goroutine.
+type contentHasher struct {
+	*tally
+	hasher *bounding.Hasher
+	hashes []bounding.Hash
+}
+
+// contentHashers returns a hasher for each worker of the tally.
+func (t *tally) contentHashers(s *noise.RowStreams) []*contentHasher {
+	key := bounding.DrawKey(s.Contents(t.table.Name))
+	hashers := make([]*contentHasher, t.workers)
+	for i := range hashers {
+		hashers[i] = &contentHasher{tally: t, hasher: key.Hasher()}
+	}
+	return hashers
+}
+
+// hashRows returns the contents of the rows of a chunk, except for those that are left out. The result is valid until
+// the next call.
+func (h *contentHasher) hashRows(c *chunk, out []uint64) []bounding.Hash {
+	h.hashes = slices.Grow(h.hashes[:0], c.rows)[:c.rows]
+	id := bounding.IDText(c.ids)
+	codes := func(to []byte, row int) []byte {
+		for _, column := range h.contents {
+			to = h.appendCode(to, column, codeAt(c.codes[column], row))
+		}
+		return to
+	}
+	for i := range c.rows {
+		if (out == nil || out[i/64]>>(i%64)&1 == 0) && !c.ids.IsNull(i) {
+			h.hashes[i] = h.hasher.Content(codes, c.ids, id, i)
+		}
+	}
+	return h.hashes
+}
