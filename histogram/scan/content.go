@@ -41,8 +41,9 @@ func compareFalseFirst(a, b bool) int {
 // appendCode appends the text of a code: its number and a comma. Which number a discovered category has depends on the
 // other units, so the text of such a category is its length and itself, between a quotation mark and a comma.
 func (t *tally) appendCode(to []byte, column int, code uint32) []byte {
-	if d := t.columns[column].column.Domain; !t.columns[column].numbers && d != nil && d.Discover() != nil {
-		label := t.encoders[column].Label(code)
+	e := t.encoders[column]
+	if d := e.Column.Domain; !e.Numbers && d != nil && d.Discover() != nil && code < e.Marks {
+		label := e.Label(code)
 		to = append(strconv.AppendInt(append(to, '"'), int64(len(label)), 10), ':')
 		return append(append(to, label...), ',')
 	}
