@@ -40,7 +40,7 @@ const allowancesMemory = 4 * bounding.MostMemory
 // caps.perGroup in each. Neighbours: both relations. Argument: docs/proofs/bounding.md.
 func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams, before *pass, own *bounding.KeptRows,
 	limit int64) (p *pass, stay []*bounding.KeptRows, err error) {
-	p = &pass{tally: t, ids: true, before: before, readers: t.contentReaders()}
+	p = &pass{tally: t, ids: true, before: before, readers: t.groupReaders()}
 	bounds := make([]*bounding.Bounding, len(t.allowances)) // by allowance, nil for the first
 	defer func() {
 		for _, b := range bounds {
@@ -80,6 +80,24 @@ func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams,
 		return nil
 	}, 0)
 	return p, stay, err
+}
+
+// groupReaders returns the readers that [tally.chooseRows] needs: those of the contents, and of the columns that define
+// groups of rows, with the columns whose strata clamp them.
+func (t *tally) groupReaders() []int {
+	readers := t.contentReaders()
+	for _, a := range t.allowances {
+		for _, g := range a.groups {
+			column := t.attributes[g].column
+			indexOrAppend(&readers, column)
+			for _, c := range t.clamps {
+				if c.column == column {
+					indexOrAppend(&readers, c.by)
+				}
+			}
+		}
+	}
+	return readers
 }
 
 // allowanceWorker adds the rows of one goroutine to the boundings of all allowances.

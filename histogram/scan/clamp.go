@@ -25,7 +25,7 @@ func (t *task) addNumberColumn(c *spec.Column) (int, error) {
 	if c == nil || c.Lattice == nil {
 		return 0, errors.New("the column has no values that could be added up or ranked")
 	}
-	at := indexOrAppend(&t.columns, wantedColumn{c, true})
+	at := indexOrAppend(&t.columns, wantedColumn{column: c, numbers: true})
 	l := c.Lattice
 	if l.By == "" || slices.ContainsFunc(t.clamps, func(x clamp) bool { return x.column == at }) {
 		return at, nil

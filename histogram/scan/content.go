@@ -3,39 +3,42 @@ package scan
 // This file holds the contents of rows: hashes of all that is counted of them, by which the rows of a unit are ordered.
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/spec"
 )
 
-// contentColumns returns the indexes of the columns whose codes are the content of a row, in the order of the spec, the
-// categories of a column before its numbers. They are the columns that any question of the plan reads, except those
-// that are the same for all rows of a unit: the predicate, and columns of linked rows.
+// contentColumns returns the indexes of the columns whose codes are the content of a row: those that the questions of
+// the plan read, whichever of them are asked, except those of linked rows, which are the same for all rows of a unit.
+// They are in the order of the spec, of one column the categories before the numbers, and then the weights.
 func (t *tally) contentColumns() []int {
 	var columns []int
-	for i, w := range t.columns {
-		if i != t.where && w.column.Link == nil {
+	for i, w := range t.columns[:t.shared] {
+		if w.column.Link == nil {
 			columns = append(columns, i)
 		}
 	}
-	place := func(i int) int { return slices.Index(t.table.Columns, t.columns[i].column) }
-	slices.SortFunc(columns, func(a, b int) int {
-		return cmp.Or(cmp.Compare(place(a), place(b)), compareFalseFirst(t.columns[a].numbers, t.columns[b].numbers))
-	})
+	slices.SortFunc(columns, func(a, b int) int { return slices.Compare(t.placeOf(a), t.placeOf(b)) })
 	return columns
 }
 
-func compareFalseFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
+// placeOf returns the place of a column among those of the content: its place in the spec, and how it is read.
+func (t *tally) placeOf(column int) []int {
+	w := t.columns[column]
+	if t.table.Weight != nil && w.column.Lattice == &t.table.Weight.Lattice {
+		return []int{len(t.table.Columns), 0}
 	}
-	return 1
+	place := slices.IndexFunc(t.table.Columns, func(c *spec.Column) bool { return c.Name == w.column.Name })
+	switch {
+	case w.widened:
+		return []int{place, 2}
+	case w.numbers:
+		return []int{place, 1}
+	}
+	return []int{place, 0}
 }
 
 // appendCode appends the text of a code: its number and a comma. Which number a discovered category has depends on the

@@ -15,7 +15,6 @@ import (
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -119,9 +118,6 @@ func countFound(q histogram.Questions, workers int, found finder, fill func(*tal
 	}
 	for _, m := range q.Plan.Measurements {
 		read = append(read, m.Query)
-	}
-	for _, s := range q.Plan.Synthetic {
-		read = append(read, plan.Query{Table: s.Table, Factors: s.By, Counted: counted.Rows{}})
 	}
 	counts := make([]answer.Answer, len(all))
 	asked := map[string]bool{}

@@ -224,7 +224,7 @@ func (t *tally) boundUnits(ctx context.Context, dir string, s *noise.RowStreams,
 	hashers := t.contentHashers(s)
 	chosen, err := t.runBounding(ctx, dir, p, func(o bounding.Options) *bounding.Bounding {
 		return bounding.Choose(bounding.OfRows(t.table.Unit.MaxRows), nil, s.Bounding(t.table.Name), o)
-	}, limit, func(w *bounding.Worker, worker, piece int, first int64, c *chunk, out []uint64) error {
+	}, limit-k.Bytes(), func(w *bounding.Worker, worker, piece int, first int64, c *chunk, out []uint64) error {
 		settled := c.retainedRows(k, piece, first, nil)
 		for i, word := range t.withoutUndrawn(worker, c, piece, first, out) {
 			settled[i] |= word

@@ -18,6 +18,7 @@ import (
 type task struct {
 	table      *spec.Table
 	columns    []wantedColumn // columns that the questions need
+	shared     int            // number of columns, from the first, that all countings of the plan read
 	attributes []attribute
 	clamps     []clamp     // clamps of columns whose values have ranges by stratum
 	values     []*value    // what rows add; the first is 1
@@ -27,9 +28,18 @@ type task struct {
 	diagnoses  []*query    // the queries that are answered by which rows stay
 }
 
-// newTask compiles the measurements of a table, and adds the columns that other queries to the table read.
+// newTask compiles the measurements of a table. The columns that other queries to the table read come first.
 func newTask(table *spec.Table, measurements []plan.Measurement, read []plan.Query) (task, error) {
 	t := task{table: table, values: []*value{nil}, allowances: []allowance{{}}}
+	for _, q := range read {
+		if q.Table != table.Name {
+			continue
+		}
+		if err := t.addQueryColumns(q); err != nil {
+			return task{}, err
+		}
+	}
+	t.shared = len(t.columns)
 	for _, m := range measurements {
 		if m.Query.Table != table.Name {
 			continue
@@ -40,14 +50,6 @@ func newTask(table *spec.Table, measurements []plan.Measurement, read []plan.Que
 		}
 		t.queries = append(t.queries, q)
 	}
-	for _, q := range read {
-		if q.Table != table.Name {
-			continue
-		}
-		if err := t.addQueryColumns(q); err != nil {
-			return task{}, err
-		}
-	}
 	return t, nil
 }
 
@@ -55,6 +57,7 @@ func newTask(table *spec.Table, measurements []plan.Measurement, read []plan.Que
 type wantedColumn struct {
 	column  *spec.Column
 	numbers bool
+	widened bool // numbers beyond the range are one step beyond it, so that they can be counted
 }
 
 // newEncoder returns the encoder of the column.
@@ -122,5 +125,5 @@ func indexOrAppend[T comparable](list *[]T, entry T) int {
 
 // categoryColumn returns the index of a column, read as categories, among the task's columns.
 func (t *task) categoryColumn(c *spec.Column) int {
-	return indexOrAppend(&t.columns, wantedColumn{c, false})
+	return indexOrAppend(&t.columns, wantedColumn{column: c})
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
@@ -48,6 +49,11 @@ func (t *task) readValues(what counted.Counted) error {
 	}
 	if v.Column != "" {
 		if _, err := t.addNumberColumn(t.table.Column(v.Column)); err != nil {
+			return err
+		}
+	}
+	if v.Beyond {
+		if _, err := t.addWidenedColumn(t.table.Column(v.Column)); err != nil {
 			return err
 		}
 	}
@@ -137,8 +143,25 @@ func (t *task) resolveColumn(made *value, v counted.Values) (*big.Int, error) {
 	return most, nil
 }
 
-// resolveClamped resolves the count of values that are clamped. The column is read a second time over a lattice with
-// one more point on either side; these stand for everything beyond the range.
+// addWidenedColumn returns the index of a column of numbers that is read a second time, over a lattice with one more
+// point on either side; these stand for everything beyond the range.
+func (t *task) addWidenedColumn(column *spec.Column) (int, error) {
+	for i, c := range t.columns {
+		if c.widened && c.column.Name == column.Name {
+			return i, nil
+		}
+	}
+	wide, all := *column, *column.Lattice
+	all.First, all.Last, all.By, all.Strata = all.First-1, all.Last+1, "", nil
+	wide.Lattice = &all
+	at, err := t.addNumberColumn(&wide)
+	if err == nil {
+		t.columns[at].widened = true
+	}
+	return at, err
+}
+
+// resolveClamped resolves the count of values that are clamped.
 func (t *task) resolveClamped(made *value, name string) error {
 	column := t.table.Column(name)
 	if _, err := t.addNumberColumn(column); err != nil {
@@ -152,11 +175,8 @@ func (t *task) resolveClamped(made *value, name string) error {
 			made.low, made.high = append(made.low, s.First-l.First+1), append(made.high, s.Last-l.First+1)
 		}
 	}
-	wide, all := *column, *l
-	all.First, all.Last, all.By, all.Strata = l.First-1, l.Last+1, "", nil
-	wide.Lattice = &all
 	var err error
-	made.column, err = t.addNumberColumn(&wide)
+	made.column, err = t.addWidenedColumn(column)
 	return err
 }
 

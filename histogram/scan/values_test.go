@@ -200,7 +200,7 @@ func answersTo(t testing.TB, r *spec.Release, all []asking, key byte, workers in
 	files ...string) answered {
 	t.Helper()
 	dir := folder(t, files...)
-	tally, err := newTally(r, r.Tables[0], measurementsOf(all), nil, workers)
+	tally, err := newTally(r, r.Tables[0], measurementsOf(all), queriesOf(all), workers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,6 +223,14 @@ func answersTo(t testing.TB, r *spec.Release, all []asking, key byte, workers in
 		t.Fatal(err)
 	}
 	return answered{tally, stay}
+}
+
+// queriesOf are the queries that are asked.
+func queriesOf(all []asking) (queries []plan.Query) {
+	for _, a := range all {
+		queries = append(queries, a.query)
+	}
+	return queries
 }
 
 // byCell is the answer to a query: the figures that are not 0, by cell. Of distinct values these are their numbers.
@@ -414,6 +422,28 @@ func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 		}
 		if got := count(jobs); fmt.Sprint(got) != fmt.Sprint(want) {
 			rt.Errorf("%s: in another order the answers are %v, not %v", unit, got, want)
+		}
+	})
+}
+
+// TestWhichQuestionsAreAskedDoesNotDecide counts each question of a plan alone: the same rows stay as where all are
+// counted at once.
+func TestWhichQuestionsAreAskedDoesNotDecide(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		jobs := drawJobs(rt, 120)
+		r := payrollRelease(t, fmt.Sprintf("{id: id, max_rows: %d}", rapid.Int64Range(1, 4).Draw(rt, "max_rows")))
+		all := askings(2, spec.PerUnit{})
+		whole := answersTo(t, r, all, 1, 2, 1<<28, nil, filesOf(jobs, 30)...)
+		dir, one := folder(t, filesOf(jobs, 30)...), rapid.IntRange(0, len(all)-1).Draw(rt, "question")
+		tally, err := newTally(r, r.Tables[0], measurementsOf(all[one:one+1]), queriesOf(all), 2)
+		if err == nil {
+			err = tally.countFiles(t.Context(), dir, noise.NewStreams(noise.Key{1}, "plan").Rows(), 1<<28)
+		}
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if got, want := (answered{tally: tally}).byCell(0), whole.byCell(one); fmt.Sprint(got) != fmt.Sprint(want) {
+			rt.Errorf("question %d: got %v alone, and %v with others", one, got, want)
 		}
 	})
 }

@@ -185,7 +185,7 @@ func (b *Bounding) layOut() {
 	answer, workers := max(b.opt.Rows, 0)/8+1, int64(b.opt.Workers)
 	b.answerCopies = int(min(max(b.opt.Memory/4/answer, 1), workers))
 	memory := max(b.opt.Memory-int64(b.answerCopies)*answer, b.opt.Memory/2)
-	b.sortLimit = max(memory/6/8/workers, leastLoad)
+	b.sortLimit = max(memory/6/8/workers, leastLoad*b.tupleSize()/tupleBytes)
 	b.parts = mostParts
 	if b.opt.Rows >= 0 {
 		want := min(b.opt.Rows*b.tupleSize()/min(partBytes, b.sortLimit), mostParts-1)
@@ -492,6 +492,9 @@ func (k *KeptRows) merge(other *KeptRows) {
 func (k *KeptRows) setBit(place, bit uint64) {
 	k.pieces[place>>rowBits][place&mostRow>>6] |= bit << (place & 63)
 }
+
+// Bytes returns the memory that the bits take.
+func (k *KeptRows) Bytes() int64 { return k.capacity() / 8 }
 
 // capacity returns about how many rows there are bits for.
 func (k *KeptRows) capacity() (n int64) {

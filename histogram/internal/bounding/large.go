@@ -174,12 +174,18 @@ func (s *sorter) eachRank(leaves []int, visit func(rowRank)) error {
 		}
 		for content, n := range rows {
 			for number := range n {
+				if number%ranksBetweenChecks == 0 && s.ctx.Err() != nil {
+					return s.ctx.Err()
+				}
 				visit(rowRank{s.priority(s.hasher, inUnit, content, number+1), content, number + 1})
 			}
 		}
 	}
 	return nil
 }
+
+// ranksBetweenChecks is the number of rows that are ranked between two looks at the context.
+const ranksBetweenChecks = 1 << 16
 
 // keepUpTo keeps the rows of a unit whose rank is at most last. Rows with the same content are interchangeable: as many
 // of them stay as have such a rank.
@@ -193,6 +199,9 @@ func (s *sorter) keepUpTo(leaves []int, last rowRank) error {
 		for content, n := range rows {
 			stay := uint64(0)
 			for number := range n {
+				if number%ranksBetweenChecks == 0 && s.ctx.Err() != nil {
+					return s.ctx.Err()
+				}
 				r := rowRank{s.priority(s.hasher, inUnit, content, number+1), content, number + 1}
 				stay += bitOf(r.compare(last) <= 0)
 			}

@@ -323,15 +323,16 @@ func (s *sorter) chooseOf(u unitRows, rows []unitRow) []unitRow {
 		return rows
 	}
 	slices.SortFunc(rows, func(a, b unitRow) int {
-		return cmp.Or(cmp.Compare(a.group, b.group), a.content.compare(b.content), cmp.Compare(a.at, b.at))
+		return cmp.Or(a.content.compare(b.content), cmp.Compare(a.at, b.at))
 	})
 	for i := range rows {
 		rows[i].number = 1
-		if i > 0 && rows[i-1].content == rows[i].content && rows[i-1].group == rows[i].group {
+		if i > 0 && rows[i-1].content == rows[i].content {
 			rows[i].number = rows[i-1].number + 1
 		}
 	}
 	if s.caps.Grouped() {
+		slices.SortStableFunc(rows, func(a, b unitRow) int { return cmp.Compare(a.group, b.group) })
 		rows = s.capGroups(u, rows)
 	}
 	return s.leastRows(inUnit, rows, s.caps.Rows)

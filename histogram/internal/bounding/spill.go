@@ -24,8 +24,8 @@ type spill struct {
 	limit int64  // bytes to keep in memory
 
 	mu     sync.Mutex
-	parts  []*part
-	held   int64 // bytes kept in memory
+	parts  []*part // nil before anything is stored
+	held   int64   // bytes kept in memory
 	folder string
 	file   *os.File
 	block  cipher.Block
@@ -62,10 +62,16 @@ func (s *spill) addParts(parts int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first := len(s.parts)
-	for range parts {
-		s.parts = append(s.parts, &part{})
-	}
+	s.parts = append(s.parts, make([]*part, parts)...)
 	return first
+}
+
+// partAt returns a partition in which something is stored. s must be locked.
+func (s *spill) partAt(p int) *part {
+	if s.parts[p] == nil {
+		s.parts[p] = &part{}
+	}
+	return s.parts[p]
 }
 
 // put stores bytes for a partition. It reports whether the spill keeps the slice, which must not change then. If not,
@@ -84,7 +90,7 @@ func (s *spill) put(p int, bytes []byte) (keeps bool, err error) {
 			return false, err
 		}
 	}
-	to := s.parts[p]
+	to := s.partAt(p)
 	s.mu.Unlock()
 	to.enciphering.Lock()
 	if to.key == nil {
@@ -123,21 +129,28 @@ func (s *spill) putInMemory(p int, bytes []byte) {
 }
 
 func (s *spill) appendStretch(p int, run stretch) {
-	s.parts[p].stretches = append(s.parts[p].stretches, run)
-	s.parts[p].size += int64(run.size)
+	to := s.partAt(p)
+	to.stretches = append(to.stretches, run)
+	to.size += int64(run.size)
 }
 
 // size returns how many bytes are stored for a partition.
 func (s *spill) size(p int) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.parts[p] == nil {
+		return 0
+	}
 	return s.parts[p].size
 }
 
 // eachStretch visits the stretches of a partition, which are valid during the visit.
 func (s *spill) eachStretch(p int, visit func(bytes []byte) error) error {
 	s.mu.Lock()
-	stretches := s.parts[p].stretches
+	var stretches []stretch
+	if s.parts[p] != nil {
+		stretches = s.parts[p].stretches
+	}
 	s.mu.Unlock()
 	var scratch []byte
 	var key cipher.Stream
@@ -178,11 +191,16 @@ func (s *spill) takeAll(p int, scratch []byte) ([]byte, error) {
 func (s *spill) forget(p int) []stretch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.parts[p] == nil {
+		return nil
+	}
 	stretches := s.parts[p].stretches
 	for _, run := range stretches {
 		s.held -= int64(len(run.held))
 	}
-	s.parts[p].stretches, s.parts[p].size = nil, 0
+	if s.parts[p].stretches, s.parts[p].size = nil, 0; s.parts[p].key == nil { // a key stream is not begun twice
+		s.parts[p] = nil
+	}
 	return stretches
 }
 
