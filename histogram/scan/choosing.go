@@ -31,9 +31,9 @@ func (t *tally) passCount() int64 {
 // allowancesMemory is the most memory that the boundings of all allowances hold; the rest goes to disk.
 const allowancesMemory = 4 * bounding.MostMemory
 
-// chooseRows reads the ids once more, with the columns that define the groups of rows. It decides which of the rows
-// that the table's own bound has kept (or of other rows, for diagnostics) stay for each allowance. own is what the
-// pass before has kept; it is the first entry of retained.
+// chooseRows reads the ids once more, with all that is counted. It decides which of the rows that the table's own bound
+// has kept (or of other rows, for diagnostics) stay for each allowance. own is what the pass before has kept; it is the
+// first entry of retained.
 //
 // Guarantee: for each allowance, which contents of a unit stay is a function of key, definition, id and the contents of
 // the unit's own rows, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most

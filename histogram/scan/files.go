@@ -19,7 +19,7 @@ import (
 )
 
 // Files counts the tables of a release in files below a folder. Each table is read once or, if its units have ids,
-// twice: first the ids, to bound how many rows of each unit are counted. Columns are read as codes, and package
+// more often: first the ids, to bound how many rows of each unit are counted. Columns are read as codes, and package
 // tabulate counts all questions to a table at once. The counts do not depend on the options.
 type Files struct {
 	Dir     string // folder from which relative paths of sources start

@@ -80,10 +80,10 @@ func (t *tally) readerOf(c *spec.Column) (int, error) {
 // workers.
 //
 // If units have ids, the files are read twice: first the ids and the columns that can have rows left out, which
-// decides which rows stay, then the columns that are counted. If queries allow a unit fewer rows than its table does,
-// the ids are read once more between the two, with the columns that define the groups of rows. The ids of a parent
-// are also read once more, with the columns that its children's rows have. The ids of all linked tables are read
-// before any of the tables is counted.
+// decides which rows stay, then the columns that are counted. In between they are read once more if some unit has more
+// rows than it may, and once more if queries allow a unit fewer rows than its table does: ids and all that is counted,
+// to choose among the rows of a unit. The ids of a parent are also read once more, with the columns that its children's
+// rows have. The ids of all linked tables are read before any of the tables is counted.
 func (t *tally) countFiles(ctx context.Context, dir string, s *noise.RowStreams, limit int64) error {
 	if err := t.prepareSample(s); err != nil {
 		return err

@@ -127,8 +127,8 @@ func Screen(most int64, stream *noise.Bits, o Options) *Bounding {
 }
 
 // Choose returns a bounding that keeps of every unit as many rows as the caps allow. Its key is the next words of the
-// stream, which is the table's or an allowance's own. If the caps are on groups, text gives the text of each: it must not
-// depend on the data, and have no capital letter that could begin an id.
+// stream, which is the table's or an allowance's own. If the caps are on groups, text gives the text of each, which must
+// be a function of the rows in it, and of which none may be the beginning of another.
 func Choose(c Caps, text AppendText[uint64], stream *noise.Bits, o Options) *Bounding {
 	key := DrawKey(stream)
 	b := newBounding(c, key, stream, o)

@@ -63,8 +63,8 @@ func (h *Hasher) hash(message []byte) Hash {
 	return Hash{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
 }
 
-// The first byte of what is hashed after the key says what for; the content of a row begins with a digit or the
-// capital letter of its id's type.
+// The first byte of what is hashed after the key says what for; the content of a row, under a key of its own, begins with
+// none of these.
 const (
 	forGroup = 'g' // a group of the rows of a unit
 	inGroup  = 'r' // a row among those of its group
@@ -78,8 +78,8 @@ type AppendText[T any] func(to []byte, of T) []byte
 // Content returns the content of a row: a hash of the codes of all that is counted of it, in a fixed order, and of the
 // id of its unit. Rows of a unit with the same content are interchangeable.
 //
-// The message is the codes of the row, which must not begin with a capital letter, a letter for the type of the id, and
-// the id as text: different rows have different messages.
+// The message is the texts of the codes, a capital letter for the type of the id, and the id as text. No text of a code
+// may be the beginning of another or begin with a capital letter: then different rows have different messages.
 func (h *Hasher) Content(codes AppendText[int], ids arrow.Array, id AppendText[int], row int) Hash {
 	return h.hash(id(append(codes(h.message, row), typeLetters[KindOf(ids)]), row))
 }
