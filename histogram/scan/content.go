@@ -28,7 +28,7 @@ func (t *tally) contentColumns() []int {
 // placeOf returns the place of a column among those of the content: its place in the spec, and how it is read.
 func (t *tally) placeOf(column int) []int {
 	w := t.columns[column]
-	if t.table.Weight != nil && w.column.Lattice == &t.table.Weight.Lattice {
+	if t.holdsWeights(w) {
 		return []int{len(t.table.Columns), 0}
 	}
 	place := slices.IndexFunc(t.table.Columns, func(c *spec.Column) bool { return c.Name == w.column.Name })
@@ -41,14 +41,10 @@ func (t *tally) placeOf(column int) []int {
 	return []int{place, 0}
 }
 
-// appendCode appends the text of a code: its number and a comma. Which number a discovered category has depends on the
-// other units, so the text of such a category is its length and itself, between a quotation mark and a comma.
+// appendCode appends the text of a code: its number and a comma or, of a discovered category, the category itself.
 func (t *tally) appendCode(to []byte, column int, code uint32) []byte {
-	e := t.encoders[column]
-	if d := e.Column.Domain; !e.Numbers && d != nil && d.Discover() != nil && code < e.Marks {
-		label := e.Label(code)
-		to = append(strconv.AppendInt(append(to, '"'), int64(len(label)), 10), ':')
-		return append(append(to, label...), ',')
+	if to, done := t.appendDiscovered(to, t.encoders[column], code); done {
+		return to
 	}
 	return append(strconv.AppendUint(to, uint64(code), 10), ',')
 }

@@ -296,3 +296,15 @@ func (t *tally) groupsOf(m plan.Measurement, q *query) *answer.Groups {
 	}
 	return g
 }
+
+// appendDiscovered appends the text by which a discovered category is hashed, and reports whether the code is one. Which
+// number a category has depends on the other units, so the text is its length and itself, between a quotation mark and a
+// comma.
+func (t *tally) appendDiscovered(to []byte, e *encoding.Encoder, code uint32) ([]byte, bool) {
+	if d := e.Column.Domain; e.Numbers || d == nil || d.Discover() == nil || code >= e.Marks {
+		return to, false
+	}
+	label := e.Label(code)
+	to = append(strconv.AppendInt(append(to, '"'), int64(len(label)), 10), ':')
+	return append(append(to, label...), ','), true
+}

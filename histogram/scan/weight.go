@@ -19,13 +19,18 @@ func (t *task) weightColumn() (int, error) {
 		return 0, fmt.Errorf("table %s has no weight", t.table.Name)
 	}
 	for i, c := range t.columns {
-		if c.column.Lattice == &w.Lattice {
+		if t.holdsWeights(c) {
 			return i, nil
 		}
 	}
 	none := spec.Policy{Action: w.Null}
 	return t.addNumberColumn(&spec.Column{Name: w.From, From: w.From, Unknown: none, Null: none,
 		Declaration: domain.Declaration{Type: domain.Decimal, Lattice: &w.Lattice}})
+}
+
+// holdsWeights reports whether a column is that of the weights.
+func (t *task) holdsWeights(w wantedColumn) bool {
+	return t.table.Weight != nil && w.column.Lattice == &t.table.Weight.Lattice
 }
 
 // readWeight adds the weights if rows count by them.

@@ -162,8 +162,8 @@ func TestRowStreamsDeriveNoNoise(t *testing.T) {
 	for i := range of.NumMethod() {
 		methods = append(methods, of.Method(i).Name)
 	}
-	if want := []string{"Bounding", "Format", "LogValue", "MadeUp", "MarshalJSON", "Sampling", "Stamp"}; !slices.Equal(
-		methods, want) {
+	if want := []string{"Bounding", "Contents", "Format", "LogValue", "MadeUp", "MarshalJSON", "Sampling",
+		"Stamp"}; !slices.Equal(methods, want) {
 		t.Errorf("they have the methods %q", methods)
 	}
 	for i := range of.Elem().NumField() {

@@ -33,9 +33,9 @@ var wordsByKind = [counted.Kinds]struct {
 // countedRows names what a question of its kind counts, as do the functions below whose names begin in the same way.
 func countedRows(l *language.Language, q plan.Query, _ plan.Table) string {
 	if q.PerUnit.RowsPerGroup == 1 {
-		return l.Text("units that have a row in the cell")
+		return l.Text("units that have a row in the cell") + byWeight(l, q.Counted)
 	}
-	return l.Text("rows")
+	return l.Text("rows") + byWeight(l, q.Counted)
 }
 
 func countedValues(l *language.Language, q plan.Query, t plan.Table) string {
@@ -46,19 +46,19 @@ func countedValues(l *language.Language, q plan.Query, t plan.Table) string {
 	case v.Column == "":
 		return countedRows(l, q, t)
 	case v.Power == 2:
-		return l.Text("the squared distance of %s from the middle of its range", v.Column)
+		return l.Text("the squared distance of %s from the middle of its range", v.Column) + timesWeight(l, v)
 	case v.Minus == 0 && v.Per == "":
-		return v.Column
+		return v.Column + timesWeight(l, v)
 	}
-	return l.Text("the value of %s minus the middle of its range", v.Column)
+	return l.Text("the value of %s minus the middle of its range", v.Column) + timesWeight(l, v)
 }
 
 func countedQuantiles(l *language.Language, q plan.Query, _ plan.Table) string {
-	return l.Text("quantiles of %s", q.Counted.Reads())
+	return l.Text("quantiles of %s", q.Counted.Reads()) + byWeight(l, q.Counted)
 }
 
 func countedBins(l *language.Language, q plan.Query, _ plan.Table) string {
-	return l.Text("rows, by bins of %s", q.Counted.Reads())
+	return l.Text("rows, by bins of %s", q.Counted.Reads()) + byWeight(l, q.Counted)
 }
 
 func countedDistinct(l *language.Language, q plan.Query, _ plan.Table) string {

@@ -72,5 +72,5 @@ func scaleOf(t *spec.Table, v counted.Values) *big.Rat {
 
 // addedUp says what a query adds up over the rows of a table.
 func addedUp(l *language.Language, q plan.Query, t plan.Table) string {
-	return wordsByKind[q.Counted.Kind()].counted(l, q, t) + byWeight(l, q.Counted)
+	return wordsByKind[q.Counted.Kind()].counted(l, q, t)
 }

@@ -36,12 +36,14 @@ func weightStep(t *spec.Table, what counted.Counted) *big.Rat {
 	return t.Weight.Lattice.Step
 }
 
-// byWeight says that a row counts, or its value is added up, by its weight, "" if it is not.
+// byWeight says that rows count by their weights, "" if they do not.
 func byWeight(l *language.Language, what counted.Counted) string {
-	if v, ok := what.(counted.Values); ok && v.Column != "" {
-		return words.When(what.Weighted(), ", "+l.Text("times the weight of the row"))
-	}
 	return words.When(what.Weighted(), " "+l.Text("(weighted)"))
+}
+
+// timesWeight says that what a row adds is multiplied by its weight, "" if it is not.
+func timesWeight(l *language.Language, what counted.Counted) string {
+	return words.When(what.Weighted(), ", "+l.Text("times the weight of the row"))
 }
 
 // unitRowsSentence says how much a unit contributes to counts of some rows.

@@ -66,7 +66,7 @@ func (r View) allUsableText() []string {
 	}
 	_, cells, _ := r.CouldBeZero()
 	l := r.In()
-	none := words.Either(slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Impossible > 0 }),
+	none := words.Either(len(report.PathsWhere(r.Tables, report.Table.RulesOut)) > 0,
 		l.Text("No table has to be avoided, and no cell could be zero, apart from those that the spec declares impossible."),
 		l.Text("No table has to be avoided, and no cell could be zero."))
 	return []string{words.Either(cells == 0, none,
