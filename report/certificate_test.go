@@ -206,7 +206,7 @@ func TestTheRowOfTheWholeReleaseIsNamed(t *testing.T) {
 		"add-remove": {"| one person in the data or not, with all attributes (the whole release) |",
 			"If the whole record of a person changes, the loss is at most twice the ε"},
 		"replace": {"| one person with all attributes, replaced by any other (the whole release) |",
-			"The last row is for the whole person. Rounded up."},
+			"The last row is for the whole person. The column"},
 	} {
 		text := string(page.Markdown(reportOf(t,
 			specInput(report.Official, changed("neighbours: add-remove", "neighbours: "+neighbours)))))

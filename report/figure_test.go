@@ -227,7 +227,7 @@ func TestHeadlineOfWeightedCounts(t *testing.T) {
 			t.Fatalf("%+v", r.Accuracy)
 		}
 		g := r.Accuracy.Groups[0]
-		says := fmt.Sprintf("are within %d of the exact sum of weights", int64(math.Ceil(g.Margin+half)))
+		says := fmt.Sprintf("within %d of the exact sum of weights", int64(math.Ceil(g.Margin+half)))
 		if !strings.Contains(r.Accuracy.Sentence, says) || g.Rounded != (half > 0) {
 			t.Errorf("%+v: %s", g, r.Accuracy.Sentence)
 		}

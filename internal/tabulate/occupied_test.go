@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/internal/testkit"
 	"pgregory.net/rapid"
 )
 
@@ -73,6 +74,7 @@ func occupiedRequest(workers int, memory int64) Request {
 // whether the cells that fit are all over the table or all in one place of it, come once
 // or many times, and whether they fit or not.
 func TestOccupiedCellsStayWithinTheirMemory(t *testing.T) {
+	testkit.SkipUnderRace(t)
 	const limit = 64 << 20
 	for _, times := range []int{1, 5} {
 		for _, over := range []int{0, 1, 300_000} {

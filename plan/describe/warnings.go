@@ -495,7 +495,7 @@ func repeatWarnings(l *language.Language, r *spec.Release) []string {
 		for i, a := range m.By {
 			for _, b := range m.By[:i] {
 				if derived, origin, found := attributes.SameColumnPair(t, []spec.Attribute{b, a}); found {
-					pairs = append(pairs, l.Text("%s with %s", derived, origin))
+					pairs = append(pairs, l.Text("both %s and %s", derived, origin))
 				}
 			}
 		}
@@ -509,7 +509,7 @@ func repeatWarnings(l *language.Language, r *spec.Release) []string {
 		}
 		if left > 0 {
 			all = append(all, l.Text(
-				"marginal %s leaves out %s with %s: both come from one column, and the cells would be those of a table without the first",
+				"marginal %s leaves out %s with %s: both come from one column, so the cells would be those of a table without the first",
 				m.Name, l.Plural(left, "subset"), strings.Join(pairs, ", "+l.Text("or")+" ")))
 		}
 	}

@@ -257,7 +257,7 @@ func TestDerivedColumnsAreCountedByTheirOrigins(t *testing.T) {
 			}
 		}
 	}
-	const says = "marginal every leaves out 1 subset with pair beside age.odd"
+	const says = "marginal every leaves out 1 subset with both pair and age.odd: both come from one column"
 	if !slices.ContainsFunc(describe.Warnings(language.English, p.Plan()), func(w string) bool { return strings.Contains(w, says) }) {
 		t.Errorf("warnings %q, expected %q", describe.Warnings(language.English, p.Plan()), says)
 	}
