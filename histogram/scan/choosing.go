@@ -55,7 +55,7 @@ func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams,
 	p.begin = func(rows int64) (err error) {
 		o := bounding.Options{Memory: min(limit, allowancesMemory) / int64(len(bounds)-1), Workers: t.workers, Rows: rows}
 		for i, a := range t.allowances[1:] {
-			bounds[i+1] = bounding.Choose(a.caps, t.groupText(a), s.Bounding(t.table.Name+"\x00"+a.definition), o)
+			bounds[i+1] = bounding.ChooseAgain(a.caps, t.groupText(a), s.Bounding(t.table.Name+"\x00"+a.definition), o)
 		}
 		for _, h := range t.contentHashers(s) {
 			workers = append(workers, newAllowanceWorker(t, bounds, h))
@@ -150,7 +150,8 @@ func (w *allowanceWorker) addChunk(piece int, first int64, c *chunk, kept, out [
 			}
 			markWithoutUnit(c.ids, ineligible)
 		}
-		if err := w.bounds[i].Add(piece, first, c.ids, bounding.Rows{Contents: contents, Groups: groups}, ineligible); err != nil {
+		of := bounding.Rows{Contents: contents, Groups: groups}
+		if err := w.bounds[i].Add(piece, first, c.ids, of, ineligible); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/spec"
@@ -46,8 +47,19 @@ func (t *tally) appendCode(to []byte, column int, code uint32) []byte {
 	if to, done := t.appendDiscovered(to, t.encoders[column], code); done {
 		return to
 	}
+	if int(code) < len(codeTexts) {
+		return append(to, codeTexts[code]...)
+	}
 	return append(strconv.AppendUint(to, uint64(code), 10), ',')
 }
+
+// codeTexts are the texts of the codes that most columns have.
+var codeTexts = func() (texts [1000]string) {
+	for i := range texts {
+		texts[i] = strconv.Itoa(i) + ","
+	}
+	return texts
+}()
 
 // groupText returns what appends the text of a group: the codes of the attributes that define it.
 func (t *tally) groupText(a allowance) bounding.AppendText[uint64] {
@@ -85,6 +97,9 @@ func (t *tally) contentHashers(s *noise.RowStreams) []*contentHasher {
 // the next call.
 func (h *contentHasher) hashRows(c *chunk, out []uint64) []bounding.Hash {
 	h.hashes = slices.Grow(h.hashes[:0], c.rows)[:c.rows]
+	if bounding.KindOf(c.ids) == arrow.NULL {
+		return h.hashes // bounding refuses such ids
+	}
 	id := bounding.IDText(c.ids)
 	codes := func(to []byte, row int) []byte {
 		for _, column := range h.contents {

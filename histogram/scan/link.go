@@ -6,6 +6,7 @@ package scan
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -121,6 +122,9 @@ func newLinkedTallies(r *spec.Release, tables []*spec.Table,
 	}
 	for _, name := range parentColumns(r, l.parent.table.Name) {
 		at := l.parent.categoryColumn(l.parent.table.Column(name))
+		if at >= l.parent.shared && l.parent.shared > 0 {
+			return nil, errUnmeasuredParent
+		}
 		width := l.parent.encoders[at].Width()
 		l.columns = append(l.columns, linkedColumn{column: at, at: l.stride, width: width})
 		l.stride += width
@@ -130,6 +134,10 @@ func newLinkedTallies(r *spec.Release, tables []*spec.Table,
 	}
 	return all, nil
 }
+
+// errUnmeasuredParent refuses a parent column that no question of the plan reads: two rows of a unit that differ in it
+// alone would be interchangeable, and which of them the children have would depend on the order of rows.
+var errUnmeasuredParent = errors.New("the rows of a child have a column of their parent that the plan does not measure")
 
 // parentColumns returns the columns of a parent's rows that the rows of its children have.
 func parentColumns(r *spec.Release, parent string) (names []string) {

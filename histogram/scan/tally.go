@@ -223,7 +223,7 @@ func (t *tally) boundUnits(ctx context.Context, dir string, s *noise.RowStreams,
 	p = &pass{tally: t, ids: true, before: p, unannounced: true, readers: t.contentReaders()}
 	hashers := t.contentHashers(s)
 	chosen, err := t.runBounding(ctx, dir, p, func(o bounding.Options) *bounding.Bounding {
-		return bounding.Choose(bounding.OfRows(t.table.Unit.MaxRows), nil, s.Bounding(t.table.Name), o)
+		return bounding.Choose(t.table.Unit.MaxRows, s.Bounding(t.table.Name), o)
 	}, limit-k.Bytes(), func(w *bounding.Worker, worker, piece int, first int64, c *chunk, out []uint64) error {
 		settled := c.retainedRows(k, piece, first, nil)
 		for i, word := range t.withoutUndrawn(worker, c, piece, first, out) {

@@ -16,9 +16,11 @@ import (
 // task is what all questions to one table need of its rows: which columns are read, along which attributes rows are
 // counted, what each row adds, and how many rows of a unit count. It knows no row.
 type task struct {
-	table      *spec.Table
-	columns    []wantedColumn // columns that the questions need
-	shared     int            // number of columns, from the first, that all countings of the plan read
+	table   *spec.Table
+	columns []wantedColumn // columns that the questions need
+	// shared is the number of columns, from the first, that all countings of the plan read. The rows that stay are chosen
+	// by these: to a question that reads others, equal rows are not interchangeable.
+	shared     int
 	attributes []attribute
 	clamps     []clamp     // clamps of columns whose values have ranges by stratum
 	values     []*value    // what rows add; the first is 1

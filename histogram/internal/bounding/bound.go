@@ -27,8 +27,8 @@ import (
 
 // Bounding keeps at most as many rows of each unit as its caps allow. It gets the id of every row and decides which
 // rows stay, in one of two ways. A screening ([Screen]) keeps all rows of the units that have no more than they may,
-// and none of the others. A choice ([Choose]) also chooses among the rows of the others, for which it needs the
-// content of every row.
+// and none of the others. A choice ([Choose], [ChooseAgain]) also chooses among the rows of the others, for which it
+// needs the content of every row.
 //
 // Guarantee: under a key that is fresh for the release, secret and erased, the rows of a unit that stay are a uniform
 // sample without replacement of min(rows, caps.rows) of them, and the samples of different units are independent: each
@@ -46,8 +46,10 @@ import (
 // bit per row for the answer.
 type Bounding struct {
 	caps      Caps
+	chooses   bool               // among the rows of a unit; a screening does not
 	key       *Key               // nil for a screening
 	groupText AppendText[uint64] // the text of a group that is hashed
+	byContent bool               // the content of a row is its priority
 	opt       Options
 
 	permutation permutation
@@ -123,37 +125,42 @@ var ErrMemory = errors.New("the rows of one unit do not fit into memory")
 // Screen returns a bounding that keeps the rows of the units with at most so many rows, and none of other units. The
 // stream is the table's own.
 func Screen(most int64, stream *noise.Bits, o Options) *Bounding {
-	return newBounding(Caps{uint64(max(most, 0)), NoCap, NoCap}, nil, stream, o)
+	return newBounding(OfRows(most), false, stream, o)
 }
 
-// Choose returns a bounding that keeps of every unit as many rows as the caps allow. Its key is the next words of the
-// stream, which is the table's or an allowance's own. If the caps are on groups, text gives the text of each, which must
-// be a function of the rows in it, and of which none may be the beginning of another.
-func Choose(c Caps, text AppendText[uint64], stream *noise.Bits, o Options) *Bounding {
-	key := DrawKey(stream)
-	b := newBounding(c, key, stream, o)
-	b.groupText = text
+// Choose returns a bounding that keeps of every unit at most so many rows, for the table itself. The content of a row is
+// its priority, unless its unit has more rows like it. Its key is the next words of the stream, which is the table's own.
+func Choose(most int64, stream *noise.Bits, o Options) *Bounding {
+	b := ChooseAgain(OfRows(most), nil, stream, o)
+	b.byContent = true
 	return b
 }
 
-func newBounding(c Caps, key *Key, stream *noise.Bits, o Options) *Bounding {
+// ChooseAgain returns a bounding that keeps of every unit as many rows as the caps allow, for an allowance: among rows
+// that [Choose] has chosen by their contents already. If the caps are on groups, text gives the text of each, which must
+// be a function of the rows in it, and of which none may be the beginning of another. Its key is the next words of the
+// stream, which is the allowance's own.
+func ChooseAgain(c Caps, text AppendText[uint64], stream *noise.Bits, o Options) *Bounding {
+	b := newBounding(c, true, stream, o)
+	b.key, b.groupText = DrawKey(stream), text
+	return b
+}
+
+func newBounding(c Caps, chooses bool, stream *noise.Bits, o Options) *Bounding {
 	o.Workers, o.Rows = max(o.Workers, 1), min(o.Rows, mostRows)
-	b := &Bounding{caps: c, key: key, opt: o, hash: longHash(), priority: (*Hasher).priority,
+	b := &Bounding{caps: c, chooses: chooses, opt: o, hash: longHash(), priority: (*Hasher).priority,
 		permutation: newPermutation(stream)}
 	b.opt.Memory = o.memoryToUse(b.tupleSize())
 	b.layOut()
 	return b
 }
 
-// chooses reports whether the bounding chooses among the rows of a unit.
-func (b *Bounding) chooses() bool { return b.key != nil }
-
 // tupleSize returns the bytes of a row's tuple, without its id if that is long.
 func (b *Bounding) tupleSize() int64 { return int64(tupleBytes + b.headSize(false)) }
 
 // headSize returns how many bytes of the rest of a tuple stand before the long id.
 func (b *Bounding) headSize(longIDs bool) (n int) {
-	if b.chooses() {
+	if b.chooses {
 		n += contentBytes
 	}
 	if b.caps.Grouped() {
@@ -275,7 +282,7 @@ func hasMissingID(ids arrow.Array, out []uint64) bool {
 }
 
 func (w *Worker) addWords(place uint64, ids []int64, of Rows, out []uint64) error {
-	if !w.chooses() {
+	if !w.chooses {
 		if w.batcher.addBatch(w.Bounding, place, ids, out) {
 			w.router.least = w.chunk // with so many rows, gathered rows will be stored anyway
 			return nil
@@ -300,7 +307,7 @@ func (w *Worker) addWords(place uint64, ids []int64, of Rows, out []uint64) erro
 
 // putHead writes what stands before the id in the rest of a tuple.
 func (w *Worker) putHead(rest []byte, of Rows, row int) {
-	if w.chooses() {
+	if w.chooses {
 		binary.LittleEndian.PutUint64(rest, of.Contents[row][0])
 		binary.LittleEndian.PutUint64(rest[8:], of.Contents[row][1])
 	}

@@ -28,7 +28,7 @@ func (s *sorter) decideLarge(p int) error {
 	if err != nil {
 		return err
 	}
-	if s.chooses() && s.caps.Grouped() {
+	if s.chooses && s.caps.Grouped() {
 		return ErrMemory
 	}
 	left := uint64(0)
@@ -43,7 +43,7 @@ func (s *sorter) decideLarge(p int) error {
 	if err != nil {
 		return err
 	}
-	if !s.chooses() {
+	if !s.chooses {
 		s.noteLeft(left)
 		return nil
 	}
@@ -54,6 +54,7 @@ func (s *sorter) decideLarge(p int) error {
 			}
 		}
 	}
+	s.spill.forget(p)
 	return nil
 }
 
@@ -177,7 +178,7 @@ func (s *sorter) eachRank(leaves []int, visit func(rowRank)) error {
 				if number%ranksBetweenChecks == 0 && s.ctx.Err() != nil {
 					return s.ctx.Err()
 				}
-				visit(rowRank{s.priority(s.hasher, inUnit, content, number+1), content, number + 1})
+				visit(rowRank{s.priorityOf(inUnit, content, number+1), content, number + 1})
 			}
 		}
 	}
@@ -202,7 +203,7 @@ func (s *sorter) keepUpTo(leaves []int, last rowRank) error {
 				if number%ranksBetweenChecks == 0 && s.ctx.Err() != nil {
 					return s.ctx.Err()
 				}
-				r := rowRank{s.priority(s.hasher, inUnit, content, number+1), content, number + 1}
+				r := rowRank{s.priorityOf(inUnit, content, number+1), content, number + 1}
 				stay += bitOf(r.compare(last) <= 0)
 			}
 			rows[content] = stay

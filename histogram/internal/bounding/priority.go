@@ -5,9 +5,10 @@ package bounding
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"encoding/hex"
-	"slices"
+	"hash"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -51,16 +52,35 @@ func (h Hash) appendDigits(to []byte) []byte {
 }
 
 // Hasher hashes under one key. It must not be used concurrently.
-type Hasher struct{ message []byte }
+type Hasher struct {
+	digest  digest
+	keyed   []byte // the state of a digest of the key
+	message []byte // scratch
+	sum     []byte // scratch
+}
+
+// digest is what a SHA-256 can do.
+type digest interface {
+	hash.Hash
+	encoding.BinaryMarshaler
+	encoding.BinaryUnmarshaler
+}
 
 // Hasher returns a hasher for one more goroutine.
-func (k *Key) Hasher() *Hasher { return &Hasher{message: slices.Clone(k[:])} }
+func (k *Key) Hasher() *Hasher {
+	h := &Hasher{digest: sha256.New().(digest)}
+	h.digest.Write(k[:])
+	h.keyed, _ = h.digest.MarshalBinary() // which never fails, nor does reading it back
+	return h
+}
 
-// hash hashes the key and what was appended to it.
+// hash hashes the key and a message.
 func (h *Hasher) hash(message []byte) Hash {
-	h.message = message[:len(Key{})]
-	sum := sha256.Sum256(message)
-	return Hash{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
+	h.message = message[:0]
+	h.digest.UnmarshalBinary(h.keyed)
+	h.digest.Write(message)
+	h.sum = h.digest.Sum(h.sum[:0])
+	return Hash{binary.BigEndian.Uint64(h.sum), binary.BigEndian.Uint64(h.sum[8:])}
 }
 
 // The first byte of what is hashed after the key says what for; the content of a row, under a key of its own, begins with

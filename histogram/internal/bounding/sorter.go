@@ -64,7 +64,7 @@ type run struct {
 
 func newSorter(ctx context.Context, b *Bounding, all chan *KeptRows, longIDs bool) *sorter {
 	s := &sorter{Bounding: b, ctx: ctx, all: all, longIDs: longIDs}
-	if b.chooses() {
+	if b.chooses {
 		s.hasher = b.key.Hasher()
 	}
 	return s
@@ -90,7 +90,7 @@ func (s *sorter) decidePartition(p, skip int) error {
 		return err
 	}
 	s.gatherRows(p, skip, inLots)
-	if s.chooses() {
+	if s.chooses {
 		s.chooseRows()
 	} else {
 		s.screenRows()
@@ -124,7 +124,7 @@ func (s *sorter) idOf(m tupleRest) []byte {
 // gatherRows reads the rows of the partition and finds the unit of each in a hash table with linear probing,
 // beginning at the entry for the word of its id. inLots is how many of the rows are in batches.
 func (s *sorter) gatherRows(p, skip, inLots int) {
-	most := inLots + len(s.bytes)/tupleBytes
+	most := inLots + len(s.bytes)/int(s.tupleSize())
 	shift := 64 - bits.Len(uint(most+most/2))
 	if s.size = 1 << (64 - shift); len(s.table) < s.size {
 		s.table = make([]unitRows, s.size)
@@ -170,7 +170,7 @@ type lookupBatch struct {
 // decodeRows reads rows from the bytes at an offset, and numbers them from n. It returns the number of the next row
 // and the offset of the next byte.
 func (s *sorter) decodeRows(n, at int) (int, int) {
-	chooses, grouped, plain := s.chooses(), s.caps.Grouped(), s.headSize(s.longIDs) == 0
+	chooses, grouped, plain := s.chooses, s.caps.Grouped(), s.headSize(s.longIDs) == 0
 	read, i, to := s.bytes, 0, s.at[n:min(n+lookupRows, len(s.at))]
 	for i < len(to) && at < len(read) {
 		tuple := read[at:][:tupleBytes]
@@ -323,13 +323,20 @@ func (s *sorter) chooseOf(u unitRows, rows []unitRow) []unitRow {
 		return rows
 	}
 	slices.SortFunc(rows, func(a, b unitRow) int {
-		return cmp.Or(a.content.compare(b.content), cmp.Compare(a.at, b.at))
+		if by := a.content.compare(b.content); by != 0 {
+			return by
+		}
+		return cmp.Compare(a.at, b.at)
 	})
+	repeated := false
 	for i := range rows {
 		rows[i].number = 1
 		if i > 0 && rows[i-1].content == rows[i].content {
-			rows[i].number = rows[i-1].number + 1
+			rows[i].number, repeated = rows[i-1].number+1, true
 		}
+	}
+	if s.byContent && !repeated {
+		return rows[:s.caps.Rows]
 	}
 	if s.caps.Grouped() {
 		slices.SortStableFunc(rows, func(a, b unitRow) int { return cmp.Compare(a.group, b.group) })
@@ -368,9 +375,17 @@ func (s *sorter) leastRows(purpose byte, rows []unitRow, most uint64) []unitRow 
 	}
 	s.ranks = s.ranks[:0]
 	for i, r := range rows {
-		s.ranks = append(s.ranks, rank{s.priority(s.hasher, purpose, r.content, r.number), i})
+		s.ranks = append(s.ranks, rank{s.priorityOf(purpose, r.content, r.number), i})
 	}
 	return leastOf(s.ranks, rows, most)
+}
+
+// priorityOf returns the priority of a row.
+func (s *sorter) priorityOf(purpose byte, content Hash, number uint64) Hash {
+	if s.byContent && number == 1 {
+		return content
+	}
+	return s.priority(s.hasher, purpose, content, number)
 }
 
 // leastOf returns the entries with the least priorities, most of them, in their order and in the same memory. Of equal
