@@ -3,6 +3,7 @@ package scan
 // This file holds the contents of rows: hashes of all that is counted of them, by which the rows of a unit are ordered.
 
 import (
+	"encoding/binary"
 	"slices"
 	"strconv"
 
@@ -44,19 +45,31 @@ func (t *tally) placeOf(column int) []int {
 
 // appendCode appends the text of a code: its number and a comma or, of a discovered category, the category itself.
 func (t *tally) appendCode(to []byte, column int, code uint32) []byte {
-	if to, done := t.appendDiscovered(to, t.encoders[column], code); done {
-		return to
+	if e := t.encoders[column]; discovers(e) {
+		return appendDiscovered(to, e, code)
 	}
-	if int(code) < len(codeTexts) {
-		return append(to, codeTexts[code]...)
+	return appendNumber(to, code)
+}
+
+// appendNumber appends the number of a code and a comma.
+func appendNumber(to []byte, code uint32) []byte {
+	if n := len(to); int(code) < len(shortTexts) && cap(to)-n >= 8 {
+		text := shortTexts[code]
+		binary.LittleEndian.PutUint64(to[n:n+8], text.bytes)
+		return to[:n+text.length]
 	}
 	return append(strconv.AppendUint(to, uint64(code), 10), ',')
 }
 
-// codeTexts are the texts of the codes that most columns have.
-var codeTexts = func() (texts [1000]string) {
+// shortTexts are the texts of the codes that most columns have, of up to 8 bytes each, the first in the lowest bits.
+var shortTexts = func() (texts [1000]struct {
+	bytes  uint64
+	length int
+}) {
 	for i := range texts {
-		texts[i] = strconv.Itoa(i) + ","
+		var bytes [8]byte
+		texts[i].length = copy(bytes[:], strconv.Itoa(i)+",")
+		texts[i].bytes = binary.LittleEndian.Uint64(bytes[:])
 	}
 	return texts
 }()
@@ -79,16 +92,21 @@ func (t *tally) groupText(a allowance) bounding.AppendText[uint64] {
 // contentHasher hashes the contents of the rows of one goroutine.
 type contentHasher struct {
 	*tally
-	hasher *bounding.Hasher
-	hashes []bounding.Hash
+	hasher     *bounding.Hasher
+	discovered []bool // by column of the content, whether its categories are discovered
+	hashes     []bounding.Hash
 }
 
 // contentHashers returns a hasher for each worker of the tally.
 func (t *tally) contentHashers(s *noise.RowStreams) []*contentHasher {
 	key := bounding.DrawKey(s.Contents(t.table.Name))
+	var discovered []bool
+	for _, column := range t.contents {
+		discovered = append(discovered, discovers(t.encoders[column]))
+	}
 	hashers := make([]*contentHasher, t.workers)
 	for i := range hashers {
-		hashers[i] = &contentHasher{tally: t, hasher: key.Hasher()}
+		hashers[i] = &contentHasher{tally: t, hasher: key.Hasher(), discovered: discovered}
 	}
 	return hashers
 }
@@ -102,8 +120,12 @@ func (h *contentHasher) hashRows(c *chunk, out []uint64) []bounding.Hash {
 	}
 	id := bounding.IDText(c.ids)
 	codes := func(to []byte, row int) []byte {
-		for _, column := range h.contents {
-			to = h.appendCode(to, column, codeAt(c.codes[column], row))
+		for i, column := range h.contents {
+			if code := codeAt(c.codes[column], row); h.discovered[i] {
+				to = appendDiscovered(to, h.encoders[column], code)
+			} else {
+				to = appendNumber(to, code)
+			}
 		}
 		return to
 	}

@@ -297,14 +297,19 @@ func (t *tally) groupsOf(m plan.Measurement, q *query) *answer.Groups {
 	return g
 }
 
-// appendDiscovered appends the text by which a discovered category is hashed, and reports whether the code is one. Which
-// number a category has depends on the other units, so the text is its length and itself, between a quotation mark and a
-// comma.
-func (t *tally) appendDiscovered(to []byte, e *encoding.Encoder, code uint32) ([]byte, bool) {
-	if d := e.Column.Domain; e.Numbers || d == nil || d.Discover() == nil || code >= e.Marks {
-		return to, false
+// discovers reports whether the codes of an encoder are of categories that are discovered.
+func discovers(e *encoding.Encoder) bool {
+	return !e.Numbers && e.Column.Domain != nil && e.Column.Domain.Discover() != nil
+}
+
+// appendDiscovered appends the text by which a discovered category is hashed. Which number it has depends on the other
+// units, so the text is its length and itself, between a quotation mark and a comma. Of the mark of a row that is left
+// out, the text is the number.
+func appendDiscovered(to []byte, e *encoding.Encoder, code uint32) []byte {
+	if code >= e.Marks {
+		return appendNumber(to, code-e.Marks)
 	}
 	label := e.Label(code)
 	to = append(strconv.AppendInt(append(to, '"'), int64(len(label)), 10), ':')
-	return append(append(to, label...), ','), true
+	return append(append(to, label...), ',')
 }
