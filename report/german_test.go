@@ -28,7 +28,7 @@ func inGerman(t testing.TB, in maker.Input) *report.Report {
 }
 
 var (
-	english = regexp.MustCompile(`\b(?i:the|of|is|are|and|which|each|with|from|than|not|there|its|has|have|only)\b`)
+	english = regexp.MustCompile(`\b(?i:the|of|is|are|and|which|each|with|from|than|not|there|its|has|have|only|good|weak|mostly)\b`)
 	// point matches a decimal point, not a date, a version or a file.
 	point  = regexp.MustCompile(`(^|[\s(±≥≤=−])\d+\.\d+($|[\s),;:%])`)
 	code   = regexp.MustCompile(`(?s)<code[^>]*>.*?</code>|<pre[^>]*>.*?</pre>|<style>.*?</style>|<script>.*?</script>|<title>.*?</title>`)
