@@ -200,9 +200,9 @@ func (t *tally) leavingReaders() (readers []int) {
 	return readers
 }
 
-// boundUnits reads the ids and decides which rows stay. If some units have more rows than they may, it reads the rows of
-// these once more, to choose among them by what is counted of them. That reading is not announced: whether there is one
-// depends on the data.
+// boundUnits reads the ids and decides which rows stay. If some units have more rows than they may, it reads the rows
+// of these once more, to choose among them by what is counted of them. That reading is not announced: whether there is
+// one depends on the data.
 func (t *tally) boundUnits(ctx context.Context, dir string, s *noise.RowStreams,
 	limit int64) (p *pass, k *bounding.KeptRows, err error) {
 	p = &pass{tally: t, ids: true, decides: true, readers: t.leavingReaders()}

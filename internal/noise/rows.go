@@ -22,7 +22,8 @@ func (s *RowStreams) Bounding(table string) *Bits {
 	return newBits(s.all.deriveKey(purposeBounding, []byte(table)))
 }
 
-// Contents returns the stream of the key under which the rows of one table are hashed, to be ordered within their units.
+// Contents returns the stream of the key under which the rows of one table are hashed, to be ordered within their
+// units.
 func (s *RowStreams) Contents(table string) *Bits {
 	return newBits(s.all.deriveKey(purposeContents, []byte(table)))
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // PickedAfter advises on pairs that are picked for their figures. A pair of equal cells differs that much with a
-// probability of at most 1 − confidence, so among all pairs that one looks at, up to that share do, on average. The noise
-// of a difference is log-concave, so twice the distance has at most the square of that probability.
+// probability of at most 1 − confidence, so among all pairs that one looks at, up to that share do, on average. The
+// noise of a difference is log-concave, so twice the distance has at most the square of that probability.
 func PickedAfter(l *language.Language, confidence float64) string {
 	pairs := int64(math.Round(1 / (1 - confidence)))
 	return l.Text("Among many pairs, up to %s in 100 with equal exact counts are that far apart by chance. If you pick a pair because its counts differ, ask for twice the distance: that is enough if there were up to %s pairs to pick from.",

@@ -128,8 +128,9 @@ func Screen(most int64, stream *noise.Bits, o Options) *Bounding {
 	return newBounding(OfRows(most), false, stream, o)
 }
 
-// Choose returns a bounding that keeps of every unit at most so many rows, for the table itself. The content of a row is
-// its priority, unless its unit has more rows like it. Its key is the next words of the stream, which is the table's own.
+// Choose returns a bounding that keeps of every unit at most so many rows, for the table itself. The content of a row
+// is its priority, unless its unit has more rows like it. Its key is the next words of the stream, which is the table's
+// own.
 func Choose(most int64, stream *noise.Bits, o Options) *Bounding {
 	b := ChooseAgain(OfRows(most), nil, stream, o)
 	b.byContent = true
@@ -137,9 +138,9 @@ func Choose(most int64, stream *noise.Bits, o Options) *Bounding {
 }
 
 // ChooseAgain returns a bounding that keeps of every unit as many rows as the caps allow, for an allowance: among rows
-// that [Choose] has chosen by their contents already. If the caps are on groups, text gives the text of each, which must
-// be a function of the rows in it, and of which none may be the beginning of another. Its key is the next words of the
-// stream, which is the allowance's own.
+// that [Choose] has chosen by their contents already. If the caps are on groups, text gives the text of each, which
+// must be a function of the rows in it, and of which none may be the beginning of another. Its key is the next words of
+// the stream, which is the allowance's own.
 func ChooseAgain(c Caps, text AppendText[uint64], stream *noise.Bits, o Options) *Bounding {
 	b := newBounding(c, true, stream, o)
 	b.key, b.groupText = DrawKey(stream), text

@@ -76,7 +76,8 @@ type rowRank struct {
 }
 
 func (r rowRank) compare(other rowRank) int {
-	return cmp.Or(r.priority.compare(other.priority), r.content.compare(other.content), cmp.Compare(r.number, other.number))
+	return cmp.Or(r.priority.compare(other.priority), r.content.compare(other.content),
+		cmp.Compare(r.number, other.number))
 }
 
 // chooseLarge chooses among the rows of one unit of a partition. Its rows are first partitioned by their contents.

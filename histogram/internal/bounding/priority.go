@@ -83,8 +83,8 @@ func (h *Hasher) hash(message []byte) Hash {
 	return Hash{binary.BigEndian.Uint64(h.sum), binary.BigEndian.Uint64(h.sum[8:])}
 }
 
-// The first byte of what is hashed after the key says what for; the content of a row, under a key of its own, begins with
-// none of these.
+// The first byte of what is hashed after the key says what for; the content of a row, under a key of its own, begins
+// with none of these.
 const (
 	forGroup = 'g' // a group of the rows of a unit
 	inGroup  = 'r' // a row among those of its group

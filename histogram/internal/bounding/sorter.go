@@ -238,8 +238,8 @@ func (s *sorter) takeBits() (release func()) {
 	return func() { s.all <- s.kept }
 }
 
-// screenRows keeps the rows of the units with no more rows than they may have: for rows in batches within the batch, and
-// for others in the bits.
+// screenRows keeps the rows of the units with no more rows than they may have: for rows in batches within the batch,
+// and for others in the bits.
 func (s *sorter) screenRows() {
 	defer s.takeBits()()
 	most, left, n := s.mostRows(), uint64(0), 0
