@@ -58,7 +58,8 @@ type residualAudit struct {
 }
 
 // newResidualAudit takes, of units that have all their rows in one cell, the pair that the accountant should fear most.
-func newResidualAudit(t *testing.T, neighbours spec.Neighbours, minimise, marginals string, least float64) residualAudit {
+func newResidualAudit(t *testing.T, neighbours spec.Neighbours, minimise, marginals string,
+	least float64) residualAudit {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: strings.NewReplacer("NEIGHBOURS", string(neighbours),
 		"MINIMISE", minimise, "MARGINALS", marginals).Replace(auditedTables)})

@@ -79,7 +79,7 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 // Every margin, probability, difference, flag and verdict says which counts it is about; nothing is promised about
 // adjusted counts.
 func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
-	const of = "Where counts were made to add up, margins, chances, intervals and verdicts are those of count_unbiased"
+	const of = "Where counts were made to add up, margins, chances, intervals and verdicts refer to count_unbiased"
 	said := map[string][]string{
 		"report.html": {of,
 			"The chance is a lower bound on the probability that one number, before counts were made to add up, is within the margin",

@@ -397,8 +397,8 @@ func TestBreachesAmongGroups(t *testing.T) {
 	}
 }
 
-// TestOrderOfRowsDoesNotMatter counts the same rows in another order and in other files: all answers are the same, under
-// every bound and allowance.
+// TestOrderOfRowsDoesNotMatter counts the same rows in another order and in other files: all answers are the same,
+// under every bound and allowance.
 func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		jobs := drawJobs(rt, 120)

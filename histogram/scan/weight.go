@@ -28,7 +28,7 @@ func (t *task) weightColumn() (int, error) {
 		Declaration: domain.Declaration{Type: domain.Decimal, Lattice: &w.Lattice}})
 }
 
-// holdsWeights reports whether a column is that of the weights.
+// holdsWeights reports whether a column holds the weights of rows.
 func (t *task) holdsWeights(w wantedColumn) bool {
 	return t.table.Weight != nil && w.column.Lattice == &t.table.Weight.Lattice
 }

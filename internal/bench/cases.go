@@ -70,7 +70,7 @@ var allCases = []benchCase{
 		bars: []bar{{timesFast, 8}}},
 	{name: "bounded", title: "at most 2 rows of a person, all 66 pairs", tables: columnSets(2), maxRows: 2,
 		format: "parquet",
-		bars:   []bar{{timesFast, 2}}},
+		bars:   []bar{{timesFast, 12}}},
 	{name: "spilled", title: "the same in 100 MB, by way of the disk", tables: columnSets(2), maxRows: 2,
 		format: "parquet",
 		memory: 100 * megabyte, withoutPeers: true, bars: []bar{{peakAtMost, 128 * megabyte}}},

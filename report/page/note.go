@@ -39,7 +39,7 @@ func (r View) OfUnbiased() string {
 		return ""
 	}
 	l := r.In()
-	return l.Text("Where counts were made to add up, margins, chances, intervals and verdicts are those of %[1]s_unbiased, the counts before that. The published %[1]s was moved from there, and can be outside its interval: the note “%[2]s” says how far it was moved, table by table.",
+	return l.Text("Where counts were made to add up, margins, chances, intervals and verdicts refer to %[1]s_unbiased, the counts before that. The published %[1]s was moved from there, and can be outside its interval: the note “%[2]s” says how far it was moved, table by table.",
 		m.Name, l.Text(report.NoteOnAddingUp))
 }
 

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/dprelease/dprelease/internal/testkit"
 
@@ -620,7 +621,7 @@ func TestSamplesOfGroupsAreIndependent(t *testing.T) {
 	if p := law(nil); p < alarm {
 		t.Errorf("the samples of a unit's groups are not independent: p = %g", p)
 	}
-	sharing := func() ranker { // what ignores the content chooses alike in all groups of a unit
+	sharing := func() ranker { // a priority that ignores the content is the same in all groups of a unit
 		return func(h *Hasher, purpose byte, _ Hash, number uint64) Hash { return h.priority(purpose, Hash{}, number) }
 	}
 	if p := law(sharing); p >= alarm {
@@ -1018,8 +1019,8 @@ func TestAUnitLargerThanMemory(t *testing.T) {
 			}
 		}
 	}
-	b := ChooseAgain(Caps{Rows: 1, Groups: 1, PerGroup: 1}, groupNumber, noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"),
-		Options{Dir: t.TempDir()})
+	stream := noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t")
+	b := ChooseAgain(Caps{Rows: 1, Groups: 1, PerGroup: 1}, groupNumber, stream, Options{Dir: t.TempDir()})
 	plain.addAll(t, b, rows)
 	if _, err := b.Finish(context.Background()); !errors.Is(err, ErrMemory) {
 		t.Errorf("groups of a unit that does not fit: %v", err)
@@ -1041,14 +1042,9 @@ func TestMemoryOfBounding(t *testing.T) {
 	for _, b := range []*Bounding{
 		boundingOf(t, 2, Options{Memory: most, Workers: 1, Rows: rows, Dir: t.TempDir()}),
 		choiceOf(t, 2, Options{Memory: most, Workers: 1, Rows: rows, Dir: t.TempDir()}),
+		ChooseAgain(OfRows(2), nil, noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"),
+			Options{Memory: most, Workers: 1, Rows: rows, Dir: t.TempDir()}),
 	} {
-		n := 0
-		b.priority = func(h *Hasher, purpose byte, content Hash, number uint64) Hash {
-			if n++; n%60_000 == 0 {
-				peak = max(peak, held()-before)
-			}
-			return h.priority(purpose, content, number)
-		}
 		w, ids, of := b.Worker(), make([]int64, 1<<14), Rows{Contents: make([]Hash, 1<<14)}
 		column, random := over(ids), rand.New(rand.NewPCG(1, 1))
 		for first := 0; first < rows; first += len(ids) {
@@ -1060,7 +1056,21 @@ func TestMemoryOfBounding(t *testing.T) {
 			}
 			peak = max(peak, held()-before)
 		}
+		decided, watched := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(watched)
+			for {
+				peak = max(peak, held()-before)
+				select {
+				case <-decided:
+					return
+				case <-time.After(time.Millisecond):
+				}
+			}
+		}()
 		countOf(t, b)
+		close(decided)
+		<-watched
 		if peak > most*3/2 {
 			t.Errorf("choosing: %v: %d bytes were held, with %d to hold", b.chooses, peak, most)
 		}

@@ -70,14 +70,19 @@ type digest interface {
 func (k *Key) Hasher() *Hasher {
 	h := &Hasher{digest: sha256.New().(digest)}
 	h.digest.Write(k[:])
-	h.keyed, _ = h.digest.MarshalBinary() // which never fails, nor does reading it back
+	var err error
+	if h.keyed, err = h.digest.MarshalBinary(); err != nil {
+		panic(err) // it cannot fail, and must not go unnoticed: hashes without the key are known to everybody
+	}
 	return h
 }
 
 // hash hashes the key and a message.
 func (h *Hasher) hash(message []byte) Hash {
 	h.message = message[:0]
-	h.digest.UnmarshalBinary(h.keyed)
+	if err := h.digest.UnmarshalBinary(h.keyed); err != nil {
+		panic(err)
+	}
 	h.digest.Write(message)
 	h.sum = h.digest.Sum(h.sum[:0])
 	return Hash{binary.BigEndian.Uint64(h.sum), binary.BigEndian.Uint64(h.sum[8:])}
