@@ -129,6 +129,12 @@ func wellFormed(p *plan.Plan, all []plan.Measurement, counts []answer.Answer) bo
 	return true
 }
 
+// QuestionsOf returns everything that a plan may ask of its tables.
+func QuestionsOf(p *plan.Plan) (Questions, error) {
+	all, err := questionsOf(p)
+	return Questions{Plan: p, Measurements: all}, err
+}
+
 // questionsOf returns everything that a plan may ask of its tables: its measurements in order, followed by the
 // candidates of every adaptive method. Which of these a method will choose is not known before noise is drawn, and
 // tables are read once.

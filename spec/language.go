@@ -15,7 +15,6 @@ import (
 // grammar is the shape of a whole spec in version 1, including the parts that this version of the program does not
 // build.
 var grammar = sync.OnceValue(func() *shape.Shape {
-	open := shape.Anything("anything")
 	return shape.Object("a release",
 		shape.Field{Key: "version", Shape: shape.Whole("1, the version of the language", 1, 1),
 			Required: "the version of the language", Fix: "version: 1"},
@@ -40,7 +39,6 @@ var grammar = sync.OnceValue(func() *shape.Shape {
 			Shape: shape.Object("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
 				shape.Field{Key: "share", Shape: shape.Number("a share of the whole budget, such as 1%"),
 					Required: "the part of the whole budget", Fix: "share: 1%"})},
-		shape.Field{Key: "engines", Shape: open.NotBuilt("engines")},
 	).WithForms([]string{"marginals"}, []string{"synthetic"}, []string{"marginals", "synthetic"}).
 		WithMessage("marginals, the tables of counts to publish, or synthetic, microdata")
 })

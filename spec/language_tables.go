@@ -58,19 +58,19 @@ func pathsShape() *shape.Shape {
 }
 
 func sourceShape() *shape.Shape {
-	return shape.Object("{parquet: …}, {csv: …} or {arrow: …}", sourceFields()...).
-		WithForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"}).
+	return shape.Object("{parquet: …}, {csv: …}, {arrow: …}, {postgres: …} or {duckdb: …}", sourceFields()...).
+		WithForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"}, []string{"postgres"}, []string{"duckdb"}).
 		WithReplacements(sourceHabits()).WithInstead(sourceOfText)
 }
 
 func sourceFields() []shape.Field {
-	return []shape.Field{
+	return append([]shape.Field{
 		{Key: "parquet", Shape: pathsShape()},
 		{Key: "csv", Shape: pathsShape()},
 		{Key: "arrow", Shape: pathsShape()},
 		{Key: "delimiter", Shape: delimiterShape(), Requires: "csv"},
 		{Key: "nulls", Shape: nullsShape(), Requires: "csv"},
-	}
+	}, databaseFields()...)
 }
 
 func delimiterShape() *shape.Shape { return shape.Pattern("one character", `^[^\r\n"]$`) }

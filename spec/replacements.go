@@ -22,14 +22,17 @@ func whereHabits(expected string) map[string]shape.Replacement {
 }
 
 // fileExpected says where rows can be read from.
-const fileExpected = "files on this machine, {parquet: …}, {csv: …} or {arrow: …}: export a table of a database, or download the file, first"
+const fileExpected = "files on this machine, {parquet: …}, {csv: …} or {arrow: …}, or a table of {postgres: …} or {duckdb: …}: export or download what is elsewhere first"
 
 // sourceHabits maps sources of other programs to what is expected.
 func sourceHabits() map[string]shape.Replacement {
 	habits := map[string]shape.Replacement{}
 	for _, key := range strings.Fields(
-		"postgres postgresql mysql sqlite duckdb sql database table query spark url http https s3 gs azure excel xlsx json stata spss sas file path") {
+		"mysql sqlite sql database table query url http https s3 gs azure excel xlsx json stata spss sas file path") {
 		habits[key] = shape.Replacement{Expected: fileExpected, Meant: "parquet"}
+	}
+	for _, key := range []string{"postgresql", "psql", "pg"} {
+		habits[key] = shape.Replacement{Expected: "postgres: {url: env:NAME, table: …}", Meant: "postgres"}
 	}
 	return habits
 }
@@ -40,6 +43,9 @@ var address = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 func sourceOfText(text string) (expected, fix string) {
 	if address.MatchString(text) {
 		return fileExpected, ""
+	}
+	if databaseFile(text) {
+		return "the table too: {duckdb: {file: …, table: …}}", ""
 	}
 	format := strings.TrimPrefix(path.Ext(strings.TrimSuffix(strings.TrimSuffix(text, ".gz"), ".zst")), ".")
 	if slices.Contains(files.Formats(), files.Format(format)) {

@@ -36,9 +36,12 @@ func (t *Table) Column(name string) *Column {
 	return findFirst(t.Linked, isNamed)
 }
 
-// TableSource says where the rows of a table are.
+// TableSource says where the rows of a table are: in files, or in a database.
 type TableSource struct {
-	Format files.Format
+	// Database is where the rows are if they are not in files, nil if they are. If it is set, Format is empty, and Paths
+	// has the file of a DuckDB database or nothing.
+	Database *Database
+	Format   files.Format
 	// Paths are paths or globs as written, with parameters filled in. Relative ones start from the data folder.
 	Paths []string
 	// Delimiter separates the fields of a CSV file; ',' by default.

@@ -102,12 +102,16 @@ func (r *reader) readSource(n document.Node) (TableSource, bool) {
 	if !r.IsSound(n) {
 		return TableSource{}, false
 	}
+	s := TableSource{Total: r.release.Privacy.Total}
+	filled := false
+	if s.Database, s.Paths, filled = r.readDatabase(n); s.Database != nil {
+		return s, filled
+	}
 	paths, format := fileOf(n)
-	s := TableSource{Format: format, Total: r.release.Privacy.Total}
+	s.Format = format
 	if format == files.CSV {
 		s.Delimiter, s.Nulls = readFields(n)
 	}
-	filled := false
 	s.Paths, filled = r.fillAll(paths)
 	return s, filled
 }

@@ -8,11 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
+
+	address "github.com/dprelease/dprelease/internal/postgres"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -56,11 +54,6 @@ type postgres struct {
 	wait     time.Duration // for permission to write
 }
 
-// isPostgres reports whether place is the address of a PostgreSQL database, and not the path of a file.
-func isPostgres(place string) bool {
-	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
-}
-
 // openPostgres opens the ledger at an address "postgres://user@host:port/database?options", as libpq understands it.
 // Missing parts come from PGPASSWORD, ~/.pgpass and the other sources of libpq. The address must name one server, and
 // over a network require an encrypted connection: sslmode=verify-full, which prevents another server from impersonating
@@ -75,11 +68,11 @@ func isPostgres(place string) bool {
 //
 //	GRANT INSERT ON dprelease.entries TO releaser; GRANT UPDATE (written) ON dprelease.ledger TO releaser;
 func openPostgres(ctx context.Context, place string, create bool) (*postgres, error) {
-	config, err := parsePlace(place)
+	config, err := address.Parse(place)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	p := &postgres{config: config, name: placeName(config), wait: lockWait * lockTurns * time.Millisecond}
+	p := &postgres{config: config, name: address.Name(config), wait: lockWait * lockTurns * time.Millisecond}
 	if err := p.checkPlace(); err != nil {
 		return nil, err
 	}
@@ -98,25 +91,6 @@ func openPostgres(ctx context.Context, place string, create bool) (*postgres, er
 	return p, nil
 }
 
-// parsePlace reads an address. Its errors quote none of it: any part of an unreadable address may be a password.
-func parsePlace(place string) (*pgx.ConnConfig, error) {
-	_, address, _ := strings.Cut(place, "://")
-	address, _, _ = strings.Cut(address, "?")
-	authority, path, _ := strings.Cut(address, "/")
-	if strings.Count(authority, "@") > 1 || strings.Contains(path, "@") {
-		return nil, errors.New("ledger: an @ or a / in the password of a PostgreSQL address is written %40 or %2F: better keep the password in PGPASSWORD or ~/.pgpass")
-	}
-	config, err := pgx.ParseConfig(place)
-	if err != nil {
-		return nil, errors.New("ledger: the PostgreSQL address cannot be understood: write postgres://user@host:port/database?options, the options as for psql, and the password in PGPASSWORD or ~/.pgpass")
-	}
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // works behind a pooler too
-	if config.RuntimeParams["application_name"] == "" {
-		config.RuntimeParams["application_name"] = "dprelease"
-	}
-	return config, nil
-}
-
 // checkPlace refuses an address for which another server could answer, or for which somebody on the network could read
 // or change the traffic. With several hosts, the one that answers instead of the first may hold an older copy, whose
 // budget was spent since.
@@ -128,40 +102,23 @@ func (p *postgres) checkPlace() error {
 		}
 		encrypted = encrypted && other.TLSConfig != nil
 	}
-	if !encrypted && !isLocal(p.config.Host) {
+	if !encrypted && !address.IsLocal(p.config.Host) {
 		return fmt.Errorf("ledger %s: over a network the connection must be encrypted: add ?sslmode=verify-full to the address, and &sslrootcert=FILE where the server's certificate is of your own authority", p.name)
 	}
 	return nil
 }
 
-// isLocal reports whether a host is this machine: a folder of sockets, or a loopback address.
-func isLocal(host string) bool {
-	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" ||
-		net.ParseIP(host).IsLoopback()
-}
-
 // PlaceName returns the place of a ledger as it may be printed: the path of a file, or the address of a PostgreSQL
 // database without password and options.
 func PlaceName(place string) string {
-	if !isPostgres(place) {
+	if !address.IsAddress(place) {
 		return place
 	}
-	config, err := parsePlace(place)
+	config, err := address.Parse(place)
 	if err != nil {
 		return "postgres://…"
 	}
-	return placeName(config)
-}
-
-// placeName returns the address of a configuration without password and options.
-func placeName(config *pgx.ConnConfig) string {
-	u := url.URL{Scheme: "postgres", User: url.User(config.User), Path: "/" + config.Database}
-	if strings.HasPrefix(config.Host, "/") {
-		u.RawQuery = "host=" + config.Host
-	} else {
-		u.Host = net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
-	}
-	return u.String()
+	return address.Name(config)
 }
 
 // findLedger reports whether the database holds a ledger. It returns an error if the server is a standby, or if the

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	address "github.com/dprelease/dprelease/internal/postgres"
 	"github.com/dprelease/dprelease/internal/testkit"
 )
 
@@ -443,7 +444,7 @@ func TestPostgresLosesTheConnectionAtCommit(t *testing.T) {
 			direct := l.store.(*postgres).config
 			before, heads := l.entries(t), read(t, path)
 			proxy := listenBetween(t, place, func() fate { return what })
-			l.store.(*postgres).config = must1(parsePlace(at(t, place, "", "", proxy.folder, "")))
+			l.store.(*postgres).config = must1(address.Parse(at(t, place, "", "", proxy.folder, "")))
 			_, err := l.Debit(ctx, charge("a", "aa", "1"))
 			assertSays(t, err, "it cannot be told whether the entry was written", "the same charge again tells")
 			if lost := proxy.close(); lost != 1 {
@@ -479,7 +480,7 @@ func TestPostgresInterruptedAtCommit(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		return passed
 	})
-	l.store.(*postgres).config = must1(parsePlace(at(t, place, "", "", proxy.folder, "")))
+	l.store.(*postgres).config = must1(address.Parse(at(t, place, "", "", proxy.folder, "")))
 	if r, err := l.Debit(ctx, charge("a", "aa", "1")); err != nil || !r.Valid() {
 		t.Errorf("interrupted at COMMIT: %v", err)
 	}

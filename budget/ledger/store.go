@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	address "github.com/dprelease/dprelease/internal/postgres"
 	"github.com/dprelease/dprelease/internal/regular"
 )
 
@@ -106,7 +107,7 @@ func (e *missingLedger) Unwrap() error { return fs.ErrNotExist }
 // openStore opens the ledger at place, the path of a file or the address of a PostgreSQL database. If there is none it
 // creates one; without create it returns an error.
 func openStore(ctx context.Context, place string, create bool) (store, error) {
-	if isPostgres(place) {
+	if address.IsAddress(place) {
 		p, err := openPostgres(ctx, place, create)
 		if err != nil {
 			return nil, err

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	address "github.com/dprelease/dprelease/internal/postgres"
 )
 
 // row is a row of the table of entries.
@@ -24,7 +26,7 @@ const selectRows = "SELECT sequence, body, private, hash, signature FROM {entrie
 func rowsOf(t testing.TB, place string) []row {
 	t.Helper()
 	var all []row
-	if isPostgres(place) {
+	if address.IsAddress(place) {
 		ctx := context.Background()
 		c, err := pgx.Connect(ctx, place)
 		must(t, err)
@@ -55,7 +57,7 @@ func rowsOf(t testing.TB, place string) []row {
 // below returns a statement on the tables {entries} and {counter} ({count}) for the place.
 func below(place, statement string) string {
 	words := strings.NewReplacer("{entries}", "entries", "{counter}", "sqlite_sequence", "{count}", "seq")
-	if isPostgres(place) {
+	if address.IsAddress(place) {
 		words = strings.NewReplacer("{entries}", "dprelease.entries", "{counter}", "dprelease.ledger", "{count}", "written")
 	}
 	return words.Replace(statement)
@@ -68,7 +70,7 @@ func alter(t testing.TB, place string, statements ...string) {
 	for _, s := range statements {
 		words = append(words, below(place, s))
 	}
-	if isPostgres(place) {
+	if address.IsAddress(place) {
 		before := []string{"ALTER TABLE dprelease.entries DISABLE TRIGGER kept",
 			"ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up", "ALTER TABLE dprelease.ledger DISABLE TRIGGER kept"}
 		server(t, place, append(before, words...)...)
@@ -105,7 +107,7 @@ func putBack(t testing.TB, place string, rows []row) {
 			r.body, r.private, r.hash, r.signature))
 	}
 	counted := fmt.Sprintf("INSERT INTO {counter} VALUES ('entries', %d)", len(rows))
-	if isPostgres(place) {
+	if address.IsAddress(place) {
 		counted = fmt.Sprintf("INSERT INTO {counter} VALUES (true, %d, %d)", postgresVersion, len(rows))
 	}
 	alter(t, place, append(statements, "DELETE FROM {counter}", counted)...)
@@ -214,7 +216,7 @@ func TestFlippedBits(t *testing.T) {
 			}
 			set(was)
 		}
-		if isPostgres(place) {
+		if address.IsAddress(place) {
 			server(t, place, "ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER kept",
 				"ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER kept",
 				"ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up")

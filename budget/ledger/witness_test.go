@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	address "github.com/dprelease/dprelease/internal/postgres"
 )
 
 // server runs statements in a PostgreSQL database without the ledger's knowledge, as its superuser.
@@ -33,7 +35,7 @@ func server(t testing.TB, place string, statements ...string) {
 // snapshot copies a ledger that nobody uses; restore puts the copy back.
 func snapshot(t testing.TB, place string) (restore func()) {
 	t.Helper()
-	if isPostgres(place) {
+	if address.IsAddress(place) {
 		entries := openAt(t, place).entries(t)
 		return func() {
 			server(t, place, "ALTER TABLE dprelease.entries DISABLE TRIGGER kept",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/tabulate"
@@ -38,8 +39,8 @@ const allowancesMemory = 4 * bounding.MostMemory
 // Guarantee: for each allowance, which contents of a unit stay is a function of key, definition, id and the contents of
 // the unit's own rows, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most
 // caps.perGroup in each. Neighbours: both relations. Argument: docs/proofs/bounding.md.
-func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams, before *pass, own *bounding.KeptRows,
-	limit int64) (p *pass, stay []*bounding.KeptRows, err error) {
+func (t *tally) chooseRows(ctx context.Context, from source.Data, s *noise.RowStreams, before *pass,
+	own *bounding.KeptRows, limit int64) (p *pass, stay []*bounding.KeptRows, err error) {
 	p = &pass{tally: t, ids: true, before: before, readers: t.groupReaders()}
 	bounds := make([]*bounding.Bounding, len(t.allowances)) // by allowance, nil for the first
 	defer func() {
@@ -65,7 +66,7 @@ func (t *tally) chooseRows(ctx context.Context, dir string, s *noise.RowStreams,
 	p.handle = func(worker, piece int, first int64, c *chunk, out []uint64) error {
 		return workers[worker].addChunk(piece, first, c, c.retainedRows(own, piece, first, nil), out)
 	}
-	if err = p.run(ctx, dir); err != nil {
+	if err = p.run(ctx, from); err != nil {
 		return p, nil, err
 	}
 	stay = []*bounding.KeptRows{own}

@@ -201,7 +201,7 @@ func BenchmarkExpressions(b *testing.B) {
 // readAll reads the pieces of a table one after another.
 func readAll(b *testing.B, dir string, s spec.TableSource, x *passColumns, visit func(*source.Batch)) (rows int) {
 	b.Helper()
-	files, err := source.Open(b.Context(), dir, s, x.columns)
+	files, err := source.Open(b.Context(), source.Data{Dir: dir}, &spec.Table{Source: s}, x.columns)
 	if err != nil {
 		b.Fatal(err)
 	}

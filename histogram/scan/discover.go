@@ -174,7 +174,7 @@ func withKeys(table *spec.Table, columns []*spec.Column, found func(i int) []str
 // are.
 //
 // Errors: *[source.Error]; *[memory.Error]; those of the context.
-func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, dir string, workers int,
+func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, from source.Data, workers int,
 	limit int64) (found *spec.Table, held int64, err error) {
 	columns := discoveredColumns(table, all)
 	if len(columns) == 0 {
@@ -198,7 +198,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 			wanted = append(wanted, source.Column{Name: name})
 		}
 	}
-	rows, err := source.Open(ctx, dir, table.Source, wanted)
+	rows, err := source.Open(ctx, from, table, wanted)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -292,7 +292,12 @@ func (t *tally) groupsOf(m plan.Measurement, q *query) *answer.Groups {
 	}
 	g := &answer.Groups{}
 	for _, a := range q.attributes {
-		g.Levels = append(g.Levels, t.attributes[a].level)
+		level := t.attributes[a].level
+		texts := make([]string, level.Size())
+		for i, c := range level.Categories {
+			texts[i] = c.Code
+		}
+		g.Categories = append(g.Categories, texts)
 	}
 	return g
 }

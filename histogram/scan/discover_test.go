@@ -17,6 +17,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/encoding"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
@@ -89,7 +90,7 @@ func groupsOf(t testing.TB, p *plan.Plan, rows string, bounded bool) []string {
 	t.Helper()
 	dir, s := folder(t, "s.csv", rows), streams(p, 7)
 	found := func(table *spec.Table) (*spec.Table, error) {
-		out, _, err := discover(context.Background(), table, p.Measurements, dir, 2, 1<<28)
+		out, _, err := discover(context.Background(), table, p.Measurements, source.Data{Dir: dir}, 2, 1<<28)
 		return out, err
 	}
 	asked := histogram.Questions{Plan: p, Measurements: p.Measurements}
@@ -99,7 +100,7 @@ func groupsOf(t testing.TB, p *plan.Plan, rows string, bounded bool) []string {
 				q.allowance = 0
 			}
 		}
-		return tally.countFiles(context.Background(), dir, s.Rows(), 1<<28)
+		return tally.countFiles(context.Background(), source.Data{Dir: dir}, s.Rows(), 1<<28)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -122,11 +123,11 @@ func TestKeysMustFitIntoMemory(t *testing.T) {
 	dir := folder(t, "s.csv", b.String())
 	table := p.Release().Tables[0]
 	var short *memory.Error
-	if _, _, err := discover(context.Background(), table, p.Measurements, dir, 2, 2<<20); !errors.As(err, &short) ||
+	if _, _, err := discover(context.Background(), table, p.Measurements, source.Data{Dir: dir}, 2, 2<<20); !errors.As(err, &short) ||
 		short.Need != 0 {
 		t.Errorf("20000 values fit into 1 MB: %v", err)
 	}
-	found, held, err := discover(context.Background(), table, p.Measurements, dir, 2, 16<<20)
+	found, held, err := discover(context.Background(), table, p.Measurements, source.Data{Dir: dir}, 2, 16<<20)
 	if err != nil || found.Column("word").Domain.Size() != 20000 || held < 20000*keyBytes {
 		t.Errorf("20000 values do not fit into 8 MB: %v", err)
 	}

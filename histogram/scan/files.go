@@ -22,9 +22,13 @@ import (
 // more often: first the ids, to bound how many rows of each unit are counted. Columns are read as codes, and package
 // tabulate counts all questions to a table at once. The counts do not depend on the options.
 type Files struct {
-	Dir     string // folder from which relative paths of sources start
+	Dir     string                   // folder from which relative paths of sources start
+	Fetched map[string]*source.Spool // rows that were fetched from databases, by table
 	Options Options
 }
+
+// data is where the rows are.
+func (f Files) data() source.Data { return source.Data{Dir: f.Dir, Fetched: f.Fetched} }
 
 // Count answers questions.
 //
@@ -44,7 +48,7 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 	left := have - takes
 	held := map[string]int64{} // by table
 	found := func(table *spec.Table) (out *spec.Table, err error) {
-		out, held[table.Name], err = discover(ctx, table, q.Plan.Measurements, f.Dir, f.Options.workerCount(), left)
+		out, held[table.Name], err = discover(ctx, table, q.Plan.Measurements, f.data(), f.Options.workerCount(), left)
 		return out, err
 	}
 	counts, err := countFound(q, f.Options.workerCount(), found, func(t *tally) error {
@@ -52,7 +56,7 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 		for _, one := range t.linkedTallies() {
 			limit -= held[one.table.Name]
 		}
-		if err := hideShortage(t.countFiles(ctx, f.Dir, s, limit), left); err != nil {
+		if err := hideShortage(t.countFiles(ctx, f.data(), s, limit), left); err != nil {
 			return err
 		}
 		return t.expect.checkNotEmpty(t.readers)
@@ -111,6 +115,31 @@ type finder func(table *spec.Table) (*spec.Table, error)
 
 // countFound answers questions, all questions to a table at once.
 func countFound(q histogram.Questions, workers int, found finder, fill func(*tally) error) ([]answer.Answer, error) {
+	counts := make([]answer.Answer, len(q.Measurements))
+	err := eachTally(q, workers, found, func(t *tally, asked bool) error {
+		if !asked {
+			return nil
+		}
+		if err := fill(t); err != nil {
+			return err
+		}
+		t.writeAnswers(q.Measurements, counts)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range q.Measurements {
+		if counts[i], err = counters[m.Query.Counted.Kind()].answer(q.Plan.Release(), m, counts[i]); err != nil {
+			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
+		}
+	}
+	return counts, nil
+}
+
+// eachTally visits the tallies that questions need: those of tables that are asked about, and those of the tables to
+// which their rows are linked.
+func eachTally(q histogram.Questions, workers int, found finder, visit func(t *tally, asked bool) error) error {
 	r, all := q.Plan.Release(), q.Measurements
 	var read []plan.Query
 	for _, t := range q.Plan.Tables {
@@ -119,7 +148,6 @@ func countFound(q histogram.Questions, workers int, found finder, fill func(*tal
 	for _, m := range q.Plan.Measurements {
 		read = append(read, m.Query)
 	}
-	counts := make([]answer.Answer, len(all))
 	asked := map[string]bool{}
 	for _, m := range all {
 		asked[m.Query.Table] = true
@@ -136,29 +164,35 @@ func countFound(q histogram.Questions, workers int, found finder, fill func(*tal
 			return newTally(r, table, all, read, workers)
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, t := range tallies {
-			if !asked[t.table.Name] {
-				continue
+			if err := visit(t, asked[t.table.Name]); err != nil {
+				return err
 			}
 			delete(asked, t.table.Name)
-			if err := fill(t); err != nil {
-				return nil, err
-			}
-			t.writeAnswers(all, counts)
-		}
-	}
-	for i, m := range all {
-		var err error
-		if counts[i], err = counters[m.Query.Counted.Kind()].answer(r, m, counts[i]); err != nil {
-			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
 	}
 	for name := range asked {
-		return nil, fmt.Errorf("the plan measures a table %q that its release does not have", name)
+		return fmt.Errorf("the plan measures a table %q that its release does not have", name)
 	}
-	return counts, nil
+	return nil
+}
+
+// Columns returns the columns of their sources that must be read to answer questions, by table, in alphabetical order.
+func Columns(q histogram.Questions) (map[string][]string, error) {
+	columns := map[string][]string{}
+	// Which categories a column has does not change what is read.
+	found := func(table *spec.Table) (*spec.Table, error) { return discoverMadeUp(table, q.Measurements), nil }
+	return columns, eachTally(q, 1, found, func(t *tally, _ bool) error {
+		names := columns[t.table.Name]
+		for _, c := range t.columnsOfPass(t.wholePass(true).readers, !t.table.Unit.Row).columns {
+			indexOrAppend(&names, c.Name)
+		}
+		slices.Sort(names)
+		columns[t.table.Name] = names
+		return nil
+	})
 }
 
 // writeAnswers writes the answers of the measurements of the tally's table to their indexes in counts.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/spec"
@@ -156,13 +157,13 @@ func parentColumns(r *spec.Release, parent string) (names []string) {
 }
 
 // readAll fills the link, once, and keeps what it finds of the rows of all linked tables on the way.
-func (l *link) readAll(ctx context.Context, dir string, s *noise.RowStreams, limit int64) error {
+func (l *link) readAll(ctx context.Context, from source.Data, s *noise.RowStreams, limit int64) error {
 	if l.readings != nil {
 		return nil
 	}
 	l.limit, l.readings = limit, map[*tally]linkedReading{}
 	for _, t := range append([]*tally{l.parent}, l.children...) {
-		p, stay, err := t.chooseOrExamine(ctx, dir, s, limit-l.held.Load())
+		p, stay, err := t.chooseOrExamine(ctx, from, s, limit-l.held.Load())
 		if err != nil {
 			return err
 		}
@@ -173,7 +174,7 @@ func (l *link) readAll(ctx context.Context, dir string, s *noise.RowStreams, lim
 
 // readParent adds the parent's rows that stay to the link. before is the previous reading, and readParent returns its
 // own.
-func (l *link) readParent(ctx context.Context, dir string, before *pass, own *bounding.KeptRows) (*pass, error) {
+func (l *link) readParent(ctx context.Context, from source.Data, before *pass, own *bounding.KeptRows) (*pass, error) {
 	t := l.parent
 	p := &pass{tally: t, ids: true, before: before}
 	if t.where >= 0 { // rows that are outside need no id
@@ -185,7 +186,7 @@ func (l *link) readParent(ctx context.Context, dir string, before *pass, own *bo
 	p.handle = func(_, piece int, first int64, c *chunk, _ []uint64) error {
 		return l.addParentRows(c, c.retainedRows(own, piece, first, nil))
 	}
-	if err := p.run(ctx, dir); err != nil {
+	if err := p.run(ctx, from); err != nil {
 		return p, err
 	}
 	l.parentRead = true

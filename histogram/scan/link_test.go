@@ -269,14 +269,14 @@ func countIn(t *testing.T, p *plan.Plan, asked []plan.Measurement, dir string, c
 		if change != nil {
 			change(tally)
 		}
-		if err := tally.link.readAll(t.Context(), dir, s.Rows(), 1<<28); err != nil {
+		if err := tally.link.readAll(t.Context(), source.Data{Dir: dir}, s.Rows(), 1<<28); err != nil {
 			return err
 		}
 		if spoil != nil && spoilt != tally.link {
 			spoilt = tally.link
 			spoil(spoilt)
 		}
-		return tally.countFiles(t.Context(), dir, s.Rows(), 1<<28)
+		return tally.countFiles(t.Context(), source.Data{Dir: dir}, s.Rows(), 1<<28)
 	})
 	if err != nil {
 		t.Fatal(err)

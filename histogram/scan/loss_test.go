@@ -18,6 +18,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -262,13 +263,13 @@ func countRows(t testing.TB, p *plan.Plan, dir string, rows []lossRow) []map[str
 	}
 	s := streams(p, 5)
 	found := func(table *spec.Table) (*spec.Table, error) {
-		out, _, err := discover(context.Background(), table, p.Measurements, dir, 1, 1<<28)
+		out, _, err := discover(context.Background(), table, p.Measurements, source.Data{Dir: dir}, 1, 1<<28)
 		return out, err
 	}
 	asked := histogram.Questions{Plan: p, Measurements: p.Measurements}
 	counts, err := countFound(asked, 1, found, func(tally *tally) error {
 		keepByPlace(tally)
-		return tally.countFiles(t.Context(), dir, s.Rows(), 1<<28)
+		return tally.countFiles(t.Context(), source.Data{Dir: dir}, s.Rows(), 1<<28)
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, p.Source.Text)

@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
@@ -438,7 +439,7 @@ func (a *audit) count(t testing.TB, dir string, change func(*tally)) [][]int64 {
 	t.Helper()
 	s := streams(a.plan, 5)
 	found := func(table *spec.Table) (*spec.Table, error) {
-		out, _, err := discover(t.Context(), table, a.plan.Measurements, dir, 1, 1<<28)
+		out, _, err := discover(t.Context(), table, a.plan.Measurements, source.Data{Dir: dir}, 1, 1<<28)
 		return out, err
 	}
 	asked := histogram.Questions{Plan: a.plan, Measurements: a.asked}
@@ -446,7 +447,7 @@ func (a *audit) count(t testing.TB, dir string, change func(*tally)) [][]int64 {
 		if change != nil {
 			change(tally)
 		}
-		return tally.countFiles(t.Context(), dir, s.Rows(), 1<<28)
+		return tally.countFiles(t.Context(), source.Data{Dir: dir}, s.Rows(), 1<<28)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -75,12 +75,12 @@ var errBreached = errors.New("a row breaks the contract of its table")
 //
 // Errors, of the first piece in reading order that has one: *[source.Error], *[ContractError], those of handle; or
 // the context's.
-func (p *pass) run(ctx context.Context, dir string) (err error) {
+func (p *pass) run(ctx context.Context, from source.Data) (err error) {
 	p.columns = p.tally.columnsOfPass(p.readers, p.ids)
 	if p.decides {
 		p.tally.expect.reset()
 	}
-	if p.rows, err = source.Open(ctx, dir, p.tally.table.Source, p.columns.columns); err != nil {
+	if p.rows, err = source.Open(ctx, from, p.tally.table, p.columns.columns); err != nil {
 		return err
 	}
 	defer func() {

@@ -40,7 +40,7 @@ func TestTotal(t *testing.T) {
 		Selection: selection.All{}}
 	dir := folder(t, "a.csv", many(5001)+strings.Repeat("p,,3\n", 7))
 	got, err := countAll(p, []plan.Measurement{total}, 2, func(tally *tally) error {
-		return tally.countFiles(context.Background(), dir, streams(p, 1).Rows(), 1<<30)
+		return tally.countFiles(context.Background(), source.Data{Dir: dir}, streams(p, 1).Rows(), 1<<30)
 	})
 	if err != nil || got[0].Counts[0] != 5001 { // tables that are shown leave rows out
 		t.Errorf("got %v, %v", got, err)
@@ -183,14 +183,14 @@ func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, own, err := tally.boundUnits(t.Context(), dir, streams(p, 1).Rows(), 1<<30)
+		first, own, err := tally.boundUnits(t.Context(), source.Data{Dir: dir}, streams(p, 1).Rows(), 1<<30)
 		if err == nil {
 			err = change(dir)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tally.countRows(t.Context(), dir, first, []*bounding.KeptRows{own}, 1<<30)
+		err = tally.countRows(t.Context(), source.Data{Dir: dir}, first, []*bounding.KeptRows{own}, 1<<30)
 		var e *source.Error
 		if refused := errors.As(err, &e) && strings.Contains(e.Message, "was changed"); refused != (name != "untouched") {
 			t.Errorf("%s: %v", name, err)
@@ -215,7 +215,7 @@ func TestPiecesAreOfTheFileThatIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := &pass{tally: tally, ids: true}
-	if read.rows, err = source.Open(t.Context(), dir, tally.table.Source, []source.Column{{Name: "id"}}); err != nil {
+	if read.rows, err = source.Open(t.Context(), source.Data{Dir: dir}, tally.table, []source.Column{{Name: "id"}}); err != nil {
 		t.Fatal(err)
 	}
 	defer read.rows.Close()
@@ -247,7 +247,7 @@ func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, own, err := tally.boundUnits(t.Context(), dir, streams(p, 1).Rows(), 1<<30)
+	first, own, err := tally.boundUnits(t.Context(), source.Data{Dir: dir}, streams(p, 1).Rows(), 1<<30)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "a.csv"), []byte(many(90)), 0o600)
 	}
@@ -255,7 +255,7 @@ func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *source.Error
-	if err = tally.countRows(t.Context(), dir, first, []*bounding.KeptRows{own}, 1<<30); !errors.As(err, &e) ||
+	if err = tally.countRows(t.Context(), source.Data{Dir: dir}, first, []*bounding.KeptRows{own}, 1<<30); !errors.As(err, &e) ||
 		!strings.Contains(e.Message, "was changed") {
 		t.Errorf("%v", err)
 	}
@@ -387,7 +387,7 @@ func TestProgress(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := tally.countFiles(ctx, dir, streams(p, 1).Rows(), 1<<30); err != nil {
+			if err := tally.countFiles(ctx, source.Data{Dir: dir}, streams(p, 1).Rows(), 1<<30); err != nil {
 				t.Fatal(err)
 			}
 			var last progress.Progress

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
@@ -67,7 +68,7 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 	ask(exact(both, false, true), apart, age)
 	ask(bands, kind, halved)
 	got, err := countAll(p, all, 2, func(tally *tally) error {
-		return tally.countFiles(context.Background(), folder(t, "a.csv", text), streams(p, 1).Rows(), 1<<30)
+		return tally.countFiles(context.Background(), source.Data{Dir: folder(t, "a.csv", text)}, streams(p, 1).Rows(), 1<<30)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +126,7 @@ func TestCountsOfManyCellsAreNarrow(t *testing.T) {
 			Counted: counted.Rows{}}, Selection: selection.All{},
 			Cells: int64(len(test.want))}
 		got, err := countAll(p, []plan.Measurement{m}, 2, func(tally *tally) error {
-			return tally.countFiles(context.Background(), dir, streams(p, 1).Rows(), 1<<30)
+			return tally.countFiles(context.Background(), source.Data{Dir: dir}, streams(p, 1).Rows(), 1<<30)
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
@@ -41,7 +42,7 @@ func TestSumsBeyond61Bits(t *testing.T) {
 			t.Fatal(err)
 		}
 		jobs := row(2 * n)
-		err = tally.countFiles(t.Context(), folder(t, filesOf(jobs, 100)...), noise.NewStreams(noise.Key{1}, "p").Rows(),
+		err = tally.countFiles(t.Context(), source.Data{Dir: folder(t, filesOf(jobs, 100)...)}, noise.NewStreams(noise.Key{1}, "p").Rows(),
 			1<<28)
 		if !errors.Is(err, want) {
 			t.Errorf("%d rows of 2^60: %v", 2*n, err)

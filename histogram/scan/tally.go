@@ -10,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/histogram/internal/encoding"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
@@ -84,33 +85,33 @@ func (t *tally) readerOf(c *spec.Column) (int, error) {
 // rows than it may, and once more if queries allow a unit fewer rows than its table does: ids and all that is counted,
 // to choose among the rows of a unit. The ids of a parent are also read once more, with the columns that its children's
 // rows have. The ids of all linked tables are read before any of the tables is counted.
-func (t *tally) countFiles(ctx context.Context, dir string, s *noise.RowStreams, limit int64) error {
+func (t *tally) countFiles(ctx context.Context, from source.Data, s *noise.RowStreams, limit int64) error {
 	if err := t.prepareSample(s); err != nil {
 		return err
 	}
 	if t.table.Unit.Row {
-		return t.countRows(ctx, dir, nil, make([]*bounding.KeptRows, 1), limit)
+		return t.countRows(ctx, from, nil, make([]*bounding.KeptRows, 1), limit)
 	}
 	if t.link != nil {
-		if err := t.link.readAll(ctx, dir, s, limit); err != nil {
+		if err := t.link.readAll(ctx, from, s, limit); err != nil {
 			return err
 		}
 		rows := t.link.readings[t]
 		t.answerDiagnostics(rows.retained)
-		return t.countRows(ctx, dir, rows.last, rows.retained, limit-t.link.held.Load())
+		return t.countRows(ctx, from, rows.last, rows.retained, limit-t.link.held.Load())
 	}
-	p, stay, err := t.chooseOrExamine(ctx, dir, s, limit)
+	p, stay, err := t.chooseOrExamine(ctx, from, s, limit)
 	if err != nil {
 		return err
 	}
 	t.answerDiagnostics(stay)
-	return t.countRows(ctx, dir, p, stay, limit)
+	return t.countRows(ctx, from, p, stay, limit)
 }
 
 // chooseOrExamine is chooseAll, but returns the first error in reading order.
-func (t *tally) chooseOrExamine(ctx context.Context, dir string, s *noise.RowStreams,
+func (t *tally) chooseOrExamine(ctx context.Context, from source.Data, s *noise.RowStreams,
 	limit int64) (p *pass, stay []*bounding.KeptRows, err error) {
-	p, stay, err = t.chooseAll(ctx, dir, s, limit)
+	p, stay, err = t.chooseAll(ctx, from, s, limit)
 	if err == nil {
 		return p, stay, nil
 	}
@@ -121,7 +122,7 @@ func (t *tally) chooseOrExamine(ctx context.Context, dir string, s *noise.RowStr
 	// This error or a breach in another column came first in reading order.
 	whole := t.wholePass(true)
 	whole.until = pieces
-	if other := whole.run(ctx, dir); other != nil {
+	if other := whole.run(ctx, from); other != nil {
 		return p, nil, other
 	}
 	if errors.Is(err, errBreached) {
@@ -132,22 +133,23 @@ func (t *tally) chooseOrExamine(ctx context.Context, dir string, s *noise.RowStr
 
 // chooseAll reads the ids and decides which rows stay for each of the tally's allowances. It adds a parent's rows to
 // the link. p is the last reading.
-func (t *tally) chooseAll(ctx context.Context, dir string, s *noise.RowStreams,
+func (t *tally) chooseAll(ctx context.Context, from source.Data, s *noise.RowStreams,
 	limit int64) (p *pass, stay []*bounding.KeptRows, err error) {
-	p, own, err := t.boundUnits(ctx, dir, s, limit)
+	p, own, err := t.boundUnits(ctx, from, s, limit)
 	stay = []*bounding.KeptRows{own}
 	if err == nil && len(t.allowances) > 1 {
-		p, stay, err = t.chooseRows(ctx, dir, s, p, own, limit)
+		p, stay, err = t.chooseRows(ctx, from, s, p, own, limit)
 	}
 	if err == nil && t.isParent() {
-		p, err = t.link.readParent(ctx, dir, p, own)
+		p, err = t.link.readParent(ctx, from, p, own)
 	}
 	return p, stay, err
 }
 
 // countRows counts the rows that stay: all rows that are not left out, or the rows that bounding has kept in the pass
 // before, for each of the tally's allowances.
-func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []*bounding.KeptRows, limit int64) error {
+func (t *tally) countRows(ctx context.Context, from source.Data, before *pass, stay []*bounding.KeptRows,
+	limit int64) error {
 	p := t.wholePass(false)
 	p.before = before
 	var counted *tableCounter
@@ -171,7 +173,7 @@ func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []
 			return c.retainedRows(stay[allowance], piece, first, out)
 		})
 	}
-	if err := p.run(ctx, dir); err != nil {
+	if err := p.run(ctx, from); err != nil {
 		return err
 	}
 	if t.table.Unit.Row {
@@ -203,13 +205,13 @@ func (t *tally) leavingReaders() (readers []int) {
 // boundUnits reads the ids and decides which rows stay. If some units have more rows than they may, it reads the rows
 // of these once more, to choose among them by what is counted of them. That reading is not announced: whether there is
 // one depends on the data.
-func (t *tally) boundUnits(ctx context.Context, dir string, s *noise.RowStreams,
+func (t *tally) boundUnits(ctx context.Context, from source.Data, s *noise.RowStreams,
 	limit int64) (p *pass, k *bounding.KeptRows, err error) {
 	p = &pass{tally: t, ids: true, decides: true, readers: t.leavingReaders()}
 	for _, w := range t.expect.watches {
 		indexOrAppend(&p.readers, w.reader)
 	}
-	k, err = t.runBounding(ctx, dir, p, func(o bounding.Options) *bounding.Bounding {
+	k, err = t.runBounding(ctx, from, p, func(o bounding.Options) *bounding.Bounding {
 		return bounding.Screen(t.table.Unit.MaxRows, s.Bounding(t.table.Name), o)
 	}, limit, func(w *bounding.Worker, worker, piece int, first int64, c *chunk, out []uint64) error {
 		if err := t.countSizes(piece, c, out); err != nil {
@@ -222,7 +224,7 @@ func (t *tally) boundUnits(ctx context.Context, dir string, s *noise.RowStreams,
 	}
 	p = &pass{tally: t, ids: true, before: p, unannounced: true, readers: t.contentReaders()}
 	hashers := t.contentHashers(s)
-	chosen, err := t.runBounding(ctx, dir, p, func(o bounding.Options) *bounding.Bounding {
+	chosen, err := t.runBounding(ctx, from, p, func(o bounding.Options) *bounding.Bounding {
 		return bounding.Choose(t.table.Unit.MaxRows, s.Bounding(t.table.Name), o)
 	}, limit-k.Bytes(), func(w *bounding.Worker, worker, piece int, first int64, c *chunk, out []uint64) error {
 		settled := c.retainedRows(k, piece, first, nil)
@@ -251,8 +253,9 @@ func (t *tally) contentReaders() []int {
 }
 
 // runBounding has a pass add the rows of each of its chunks to a bounding, and returns what the bounding decides.
-func (t *tally) runBounding(ctx context.Context, dir string, p *pass, bound func(bounding.Options) *bounding.Bounding,
-	limit int64, add func(w *bounding.Worker, worker, piece int, first int64, c *chunk, out []uint64) error,
+func (t *tally) runBounding(ctx context.Context, from source.Data, p *pass,
+	bound func(bounding.Options) *bounding.Bounding, limit int64,
+	add func(w *bounding.Worker, worker, piece int, first int64, c *chunk, out []uint64) error,
 ) (k *bounding.KeptRows, err error) {
 	var b *bounding.Bounding
 	defer func() {
@@ -273,7 +276,7 @@ func (t *tally) runBounding(ctx context.Context, dir string, p *pass, bound func
 	p.handle = func(worker, piece int, first int64, c *chunk, out []uint64) error {
 		return add(workers[worker], worker, piece, first, c, out)
 	}
-	if err = p.run(ctx, dir); err == nil {
+	if err = p.run(ctx, from); err == nil {
 		err = parallel.Guarded(func(int) (err error) {
 			k, err = b.Finish(ctx)
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
@@ -209,15 +210,15 @@ func answersTo(t testing.TB, r *spec.Release, all []asking, key byte, workers in
 	}
 	s := noise.NewStreams(noise.Key{key}, "plan")
 	if tally.table.Unit.Row {
-		if err := tally.countFiles(t.Context(), dir, s.Rows(), memory); err != nil {
+		if err := tally.countFiles(t.Context(), source.Data{Dir: dir}, s.Rows(), memory); err != nil {
 			t.Fatal(err)
 		}
 		return answered{tally: tally}
 	}
-	p, stay, err := tally.chooseAll(t.Context(), dir, s.Rows(), memory) // as scan does
+	p, stay, err := tally.chooseAll(t.Context(), source.Data{Dir: dir}, s.Rows(), memory) // as scan does
 	if err == nil {
 		tally.answerDiagnostics(stay)
-		err = tally.countRows(t.Context(), dir, p, stay, memory)
+		err = tally.countRows(t.Context(), source.Data{Dir: dir}, p, stay, memory)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -388,7 +389,7 @@ func TestBreachesAmongGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tally.countFiles(t.Context(), folder(t, filesOf(jobs, 90)...), noise.NewStreams(noise.Key{1}, "p").Rows(),
+		err = tally.countFiles(t.Context(), source.Data{Dir: folder(t, filesOf(jobs, 90)...)}, noise.NewStreams(noise.Key{1}, "p").Rows(),
 			1<<28)
 		var breach *ContractError
 		if !errors.As(err, &breach) || breach.Column != "age" || breach.Kind != domain.OutOfDomain.String() {
@@ -437,7 +438,7 @@ func TestWhichQuestionsAreAskedDoesNotDecide(t *testing.T) {
 		dir, one := folder(t, filesOf(jobs, 30)...), rapid.IntRange(0, len(all)-1).Draw(rt, "question")
 		tally, err := newTally(r, r.Tables[0], measurementsOf(all[one:one+1]), queriesOf(all), 2)
 		if err == nil {
-			err = tally.countFiles(t.Context(), dir, noise.NewStreams(noise.Key{1}, "plan").Rows(), 1<<28)
+			err = tally.countFiles(t.Context(), source.Data{Dir: dir}, noise.NewStreams(noise.Key{1}, "plan").Rows(), 1<<28)
 		}
 		if err != nil {
 			rt.Fatal(err)

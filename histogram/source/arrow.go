@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -79,18 +80,26 @@ func (f *arrowFile) readSchema(columns []Column) (err error) {
 		if place < 0 {
 			continue
 		}
-		of, copy := conversionOf(fields[place].Type)
+		of, copy := conversionOfField(fields[place])
 		if copy == nil {
 			return &Error{Kind: WrongType, File: f.path, Column: columns[i].Name, Message: fmt.Sprintf(
 				"has the Arrow type %s, which is not read; write text, an integer, a double, a decimal128, a date, a timestamp or a boolean",
 				fields[place].Type)}
 		}
-		if err := columns[i].checkType(f.path, of); err != nil {
-			return err
+		if !f.holdsNumbers(fields[place]) {
+			if err := columns[i].checkType(f.path, of); err != nil {
+				return err
+			}
 		}
 		f.columns[i] = arrowColumn{name: columns[i].Name, dataType: of, convert: copy}
 	}
 	return nil
+}
+
+// holdsNumbers reports whether a column of texts was fetched from a column of numbers.
+func (f *arrowFile) holdsNumbers(field arrow.Field) bool {
+	at := field.Metadata.FindKey(numberKey)
+	return f.spool != nil && at >= 0
 }
 
 // findStream finds where the stream begins and where it must end.
@@ -190,7 +199,8 @@ func (f *arrowFile) position() int64 {
 
 func (f *arrowFile) fields() (fields []Field) {
 	for _, field := range f.reader.Schema().Fields() {
-		fields = append(fields, Field{Name: field.Name, Type: arrowType(field.Type)})
+		of, _ := conversionOfField(field)
+		fields = append(fields, Field{Name: field.Name, Type: arrowType(cmp.Or(of, field.Type))})
 	}
 	return fields
 }

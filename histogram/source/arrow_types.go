@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
@@ -59,6 +60,30 @@ func conversionOf(t arrow.DataType) (arrow.DataType, conversion) {
 		return convertTimestamps(t.Unit)
 	}
 	return nil, nil
+}
+
+// numberKey is the key of the metadata of a spooled column of texts that are the numbers of a column of numbers. Such a
+// column is read as a CSV file's is.
+const numberKey = "dprelease.number"
+
+// Metadata of columns that are put into a [Spool].
+var (
+	// NumberMetadata marks texts that are numbers.
+	NumberMetadata = arrow.NewMetadata([]string{numberKey}, []string{"text"})
+	// UUIDMetadata marks UUIDs, of 16 bytes each: Arrow's canonical extension type.
+	UUIDMetadata = arrow.NewMetadata([]string{ipc.ExtensionTypeKeyName}, []string{"arrow.uuid"})
+)
+
+// conversionOfField is conversionOf for a column, whose metadata may say more than its type.
+func conversionOfField(f arrow.Field) (arrow.DataType, conversion) {
+	fixed, ok := f.Type.(*arrow.FixedSizeBinaryType)
+	if at := f.Metadata.FindKey(ipc.ExtensionTypeKeyName); ok && fixed.ByteWidth == 16 && at >= 0 &&
+		f.Metadata.Values()[at] == "arrow.uuid" {
+		return convertEach(arrow.BinaryTypes.LargeString, func(a *array.FixedSizeBinary, i int) string {
+			return string(appendUUID(nil, a.Value(i)))
+		})
+	}
+	return conversionOf(f.Type)
 }
 
 // withoutConversion returns the conversion of a type that is read unchanged.

@@ -94,7 +94,7 @@ func TestTextsAreBounded(t *testing.T) {
 		}
 	}
 	for format, s := range textsAs(t, dir, []string{strings.Repeat("i", MostID), strings.Repeat("i", MostID+1)}) {
-		r, err := Open(t.Context(), dir, s, []Column{{Name: "x", MaxLength: MostID}})
+		r, err := openFiles(t.Context(), dir, s, []Column{{Name: "x", MaxLength: MostID}})
 		if err != nil {
 			t.Fatal(err)
 		}

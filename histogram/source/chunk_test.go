@@ -17,7 +17,7 @@ func TestRowGroupContradictsItsPages(t *testing.T) {
 	for rows := int64(1); rows < 105; rows++ { // including the numbers at which pages end
 		fits := rows == 100
 		for _, column := range []string{"a", "b", "c"} {
-			r, err := Open(t.Context(), dir, parquetSource, []Column{{Name: column, Coder: newRegister(4)}})
+			r, err := openFiles(t.Context(), dir, parquetSource, []Column{{Name: column, Coder: newRegister(4)}})
 			if err != nil {
 				t.Fatal(err)
 			}

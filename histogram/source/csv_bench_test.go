@@ -108,7 +108,7 @@ func BenchmarkCSV(b *testing.B) {
 // readAll reads a table with one goroutine and returns its rows.
 func readAll(t testing.TB, dir string, s spec.TableSource, columns []Column, b *Buffers) (n int64) {
 	t.Helper()
-	r, err := Open(t.Context(), dir, s, columns)
+	r, err := openFiles(t.Context(), dir, s, columns)
 	if err != nil {
 		t.Fatal(err)
 	}

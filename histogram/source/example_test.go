@@ -22,8 +22,8 @@ func Example() {
 		panic(err)
 	}
 	ctx := context.Background()
-	table := spec.TableSource{Format: files.CSV, Paths: []string{"*.csv"}, Delimiter: ',', Nulls: []string{""}}
-	rows, err := source.Open(ctx, dir, table, []source.Column{{Name: "sex"}, {Name: "age"}})
+	table := &spec.Table{Source: spec.TableSource{Format: files.CSV, Paths: []string{"*.csv"}, Delimiter: ',', Nulls: []string{""}}}
+	rows, err := source.Open(ctx, source.Data{Dir: dir}, table, []source.Column{{Name: "sex"}, {Name: "age"}})
 	if err != nil {
 		panic(err)
 	}
@@ -39,7 +39,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	_, err = source.Open(ctx, dir, table, []source.Column{{Name: "sax"}})
+	_, err = source.Open(ctx, source.Data{Dir: dir}, table, []source.Column{{Name: "sax"}})
 	fmt.Println(err.(*source.Error).Message)
 	// Output:
 	// 2 ["f" "m"] ["40" (null)]

@@ -5,22 +5,39 @@ package source
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 
 	"github.com/dprelease/dprelease/internal/regular"
 )
 
-// handle is the file at one path. The first holder opens it and the last closes it. It may be opened again, and must
-// be unchanged then.
+// handle is the file at one path, or a spool. The first holder opens it and the last closes it. It may be opened
+// again, and must be unchanged then.
 type handle struct {
 	path     string
 	relative string      // the path as seen from the data folder
+	spool    *Spool      // nil for a file at the path
 	info     os.FileInfo // when it was first opened
 
 	mu      sync.Mutex
 	holders int
-	file    *os.File
+	file    opened
+}
+
+// opened is a file that is open, or a spool.
+type opened interface {
+	io.ReaderAt
+	io.Closer
+	Stat() (os.FileInfo, error)
+}
+
+// open opens the file.
+func (h *handle) open() (opened, error) {
+	if h.spool != nil {
+		return spooled{h.spool}, nil
+	}
+	return regular.Open(h.path)
 }
 
 // acquire opens the file for a holder.
@@ -28,7 +45,7 @@ func (h *handle) acquire() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.holders == 0 {
-		file, err := regular.Open(h.path)
+		file, err := h.open()
 		if err != nil {
 			return unreadableFile(h.path, err)
 		}

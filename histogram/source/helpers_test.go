@@ -133,7 +133,7 @@ func readContent(t testing.TB, dir string, s spec.TableSource, columns ...string
 		wanted = append(wanted, Column{Name: columns[i], Coder: registers[i]})
 	}
 	ctx := context.Background()
-	r, err := Open(ctx, dir, s, wanted)
+	r, err := openFiles(ctx, dir, s, wanted)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -243,7 +243,7 @@ func countRows(dir string, s spec.TableSource, columns []string) (n int64, err e
 	for i, c := range columns {
 		wanted = append(wanted, Column{Name: c, Coder: newRegister(1 << (i % 3))})
 	}
-	r, err := Open(ctx, dir, s, wanted)
+	r, err := openFiles(ctx, dir, s, wanted)
 	if err != nil {
 		return 0, err
 	}
@@ -282,4 +282,9 @@ func readPieces(t testing.TB, r *Reader, b *Buffers) (n int64) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// openFiles opens the files of a source below a folder.
+func openFiles(ctx context.Context, dir string, s spec.TableSource, columns []Column) (*Reader, error) {
+	return Open(ctx, Data{Dir: dir}, &spec.Table{Source: s}, columns)
 }

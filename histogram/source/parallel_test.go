@@ -52,7 +52,7 @@ func TestPiecesSideBySide(t *testing.T) {
 // codesByPiece reads a column as codes and, at the same time, as values.
 func codesByPiece(t *testing.T, dir string, s spec.TableSource, workers int) [][]uint32 {
 	t.Helper()
-	r, err := Open(t.Context(), dir, s, []Column{{Name: "a", Coder: scatter(4)}, {Name: "b"}})
+	r, err := openFiles(t.Context(), dir, s, []Column{{Name: "a", Coder: scatter(4)}, {Name: "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestPiecesKnowTheFileTheyAreReadFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := spec.TableSource{Format: files.CSV, Paths: []string{"a.csv"}}
-	r, err := Open(t.Context(), dir, table, Values("a"))
+	r, err := openFiles(t.Context(), dir, table, Values("a"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestPiecesKnowTheFileTheyAreReadFrom(t *testing.T) {
 	if !os.SameFile(piece.Info(), was) {
 		t.Error("the piece is said to be of the file that has its name now")
 	}
-	if r, err = Open(t.Context(), dir, table, Values("a")); err != nil {
+	if r, err = openFiles(t.Context(), dir, table, Values("a")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(other, []byte("a\n1\n2\n"), 0o600); err != nil {
@@ -78,7 +78,7 @@ func TestPiecesAddUpToTheFiles(t *testing.T) {
 		for _, part := range []string{"1", "2"} {
 			writeFile(t, dir, part+name, c.bytes)
 		}
-		r, err := Open(t.Context(), dir, spec.TableSource{Format: c.format, Paths: []string{"*" + name}}, Values("a"))
+		r, err := openFiles(t.Context(), dir, spec.TableSource{Format: c.format, Paths: []string{"*" + name}}, Values("a"))
 		if err != nil {
 			t.Fatal(err)
 		}

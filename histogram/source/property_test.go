@@ -200,7 +200,7 @@ func readRows(t interface {
 	Fatal(...any)
 }, dir string, s spec.TableSource, columns []Column, most int, visit func(*Batch)) {
 	ctx := t.Context()
-	r, err := Open(ctx, dir, s, columns)
+	r, err := openFiles(ctx, dir, s, columns)
 	if err != nil {
 		t.Fatal(err.(*Error).Diagnostics())
 	}

@@ -19,6 +19,7 @@ import (
 type Reader struct {
 	dir     string
 	paths   []string
+	spool   *Spool        // in place of the file at the only path; nil for files
 	infos   []os.FileInfo // when their schemas were checked
 	columns []Column
 	open    opener
@@ -31,27 +32,43 @@ type Reader struct {
 	pieces  int   // returned so far
 }
 
-// Open finds the files of t, starting from the folder dir. Before any row is read, it checks that each file has every
-// wanted column exactly once and in a type that can be read. Errors are *[Error] or the context's.
-func Open(ctx context.Context, dir string, t spec.TableSource, columns []Column) (*Reader, error) {
-	open, err := openerOf(t)
+// Open finds the files of a table, or the rows of it that were fetched from a database. Before any row is read, it
+// checks that each file has every wanted column exactly once and in a type that can be read. Errors are *[Error] or
+// the context's.
+func Open(ctx context.Context, from Data, t *spec.Table, columns []Column) (*Reader, error) {
+	r := &Reader{dir: from.Dir, columns: slices.Clone(columns), total: t.Source.Total}
+	var err error
+	if t.Source.Database != nil {
+		if r.spool = from.Fetched[t.Name]; r.spool == nil {
+			return nil, errNotFetched
+		}
+		r.paths = []string{r.spool.name}
+		r.open, err = openerOf(spec.TableSource{Format: r.spool.format})
+	} else {
+		if r.open, err = openerOf(t.Source); err == nil {
+			r.paths, err = expandGlobs(from.Dir, t.Source.Paths)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	paths, err := expandGlobs(dir, t.Paths)
-	if err != nil {
-		return nil, err
-	}
-	r := &Reader{dir: dir, paths: paths, columns: slices.Clone(columns), open: open, total: t.Total}
-	for _, path := range paths {
+	for _, path := range r.paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := r.addFile(&handle{path: path, relative: relativePath(dir, path)}); err != nil {
+		if err := r.addFile(r.handleOf(path, nil)); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
+}
+
+// handleOf returns a handle of one of the files. info is what it was when its schema was checked, nil before that.
+func (r *Reader) handleOf(path string, info os.FileInfo) *handle {
+	if r.spool != nil {
+		return &handle{path: path, spool: r.spool, info: info}
+	}
+	return &handle{path: path, relative: relativePath(r.dir, path), info: info}
 }
 
 // addFile checks the schema of the next file, and records its identity and its number of rows.
@@ -105,7 +122,7 @@ func (r *Reader) Next(ctx context.Context) (*Piece, error) {
 		}
 		if r.current == nil {
 			path := r.paths[r.at]
-			f, err := r.open(&handle{path: path, relative: relativePath(r.dir, path), info: r.infos[r.at]}, r.columns)
+			f, err := r.open(r.handleOf(path, r.infos[r.at]), r.columns)
 			if err != nil {
 				return nil, err
 			}

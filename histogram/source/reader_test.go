@@ -87,9 +87,9 @@ func TestSchemasAreCheckedFirst(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, "a.csv", []byte("x\n1\n"))
 	writeFile(t, dir, "b.csv", []byte("y\n1\n"))
-	_, err := Open(context.Background(), dir, globs("*.csv"), Values("x"))
+	_, err := openFiles(context.Background(), dir, globs("*.csv"), Values("x"))
 	mustFail(t, err, Missing)
-	_, err = Open(context.Background(), dir, spec.TableSource{Format: "xls"}, nil)
+	_, err = openFiles(context.Background(), dir, spec.TableSource{Format: "xls"}, nil)
 	mustFail(t, err, Unreadable)
 }
 
@@ -97,7 +97,7 @@ func TestCancelAndClose(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, "a.arrow", arrowBytes(t, true, 100))
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := Open(ctx, dir, arrowSource, Values("b"))
+	r, err := openFiles(ctx, dir, arrowSource, Values("b"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestChangedFile(t *testing.T) {
 				writeFile(t, dir, "a.arrow", arrowBytes(t, true, n))
 			}
 			put(10)
-			r, err := Open(t.Context(), dir, s, Values("a"))
+			r, err := openFiles(t.Context(), dir, s, Values("a"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram/engine"
 	"github.com/dprelease/dprelease/histogram/evaluate"
 	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/histogram/source"
@@ -132,10 +133,15 @@ func (o evaluator) compareTruth(ctx context.Context, note ledger.Comparison, p *
 	if err != nil {
 		return nil, err
 	}
+	fetched, err := engine.Fetch(ctx, p.Plan(), o.Data)
+	if err != nil {
+		return nil, err
+	}
+	defer fetched.Close()
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
-	differences, err := evaluate.Compare(ctx, note, p, scan.Files{Dir: o.Data}, streams.Rows(), claims)
+	differences, err := evaluate.Compare(ctx, note, p, scan.Files{Dir: o.Data, Fetched: fetched}, streams.Rows(), claims)
 	if err == nil {
 		return differences, nil
 	}
@@ -264,7 +270,10 @@ func (o evaluator) checkSources(ctx context.Context, p *compiled.Compiled) error
 			Err: errors.New("is not a folder: say with --data where the paths of the sources start")}
 	}
 	for _, t := range p.Release().Tables {
-		rows, err := source.Open(ctx, o.Data, t.Source, nil)
+		if t.Source.Database != nil {
+			continue
+		}
+		rows, err := source.Open(ctx, source.Data{Dir: o.Data}, t, nil)
 		if err == nil {
 			err = rows.Close()
 		}
@@ -272,7 +281,7 @@ func (o evaluator) checkSources(ctx context.Context, p *compiled.Compiled) error
 			return err
 		}
 	}
-	return nil
+	return engine.Check(p.Release(), o.Data)
 }
 
 // openLedger opens the ledger that paid for a release: the configured one or, for practice, the ledger in the state

@@ -47,6 +47,9 @@ func (s *RowStreams) Stamp(questionsHash []byte) [32]byte {
 	return s.all.deriveKey(purposeStamp, questionsHash)
 }
 
+// Kept returns the key under which the exact answers of one release are stored until it is sealed.
+func (s *RowStreams) Kept() [32]byte { return s.all.deriveKey(purposeKept) }
+
 // Format implements fmt.Formatter: "confidential" for every verb.
 func (s *RowStreams) Format(f fmt.State, _ rune) { io.WriteString(f, confidential) }
 

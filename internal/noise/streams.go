@@ -21,6 +21,7 @@ const (
 	purposeSampling   = "sampling"
 	purposeCommitment = "commitment"
 	purposeStamp      = "stamp"
+	purposeKept       = "kept answers"
 )
 
 // derivationSalt separates this use of a key, and this version of the samplers,

@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
-	"github.com/dprelease/dprelease/histogram/scan"
+	"github.com/dprelease/dprelease/histogram/engine"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
@@ -155,11 +155,15 @@ func (r *attempt) measure(ctx context.Context) error {
 	return errors.Join(st.Clear(), state.ClearSiblings(r.options.StateDir(), r.plan.Name))
 }
 
-// checkInputs returns an error unless the files to count exist and none of them is a public file of the plan. It opens
-// no file and leaves no entry in the ledger, so that a job may wait for a late file.
+// checkInputs returns an error unless the files to count exist, none of them is a public file of the plan, and the
+// addresses of databases are there. It opens no file and leaves no entry in the ledger, so that a job may wait for a
+// late file.
 func (r *attempt) checkInputs() error {
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
+		return err
+	}
+	if err := engine.Check(r.plan.Release(), r.options.Data); err != nil {
 		return err
 	}
 	return refusePublicInputs(r.plan, r.options.Data, inputs)
@@ -203,7 +207,7 @@ func (r *attempt) countDebitDraw(ctx context.Context, st *state.State, out *stag
 	}
 	log.Info("counting", "release", r.plan.Name, "tables", len(r.plan.Tables))
 	ctx = progress.BeginConfidential(ctx, 0, "counting %s", strings.Join(countedTables(r.plan), ", "))
-	exact, note, err := r.countExact(ctx, streams)
+	exact, note, err := r.countExact(ctx, st, streams)
 	if err != nil {
 		return err
 	}
@@ -238,7 +242,7 @@ func (r *attempt) countDebitDraw(ctx context.Context, st *state.State, out *stag
 
 // countExact counts the tables, and refuses a plan that publishes the content of a confidential file. The function
 // note records which files were counted.
-func (r *attempt) countExact(ctx context.Context, streams *noise.Streams) (exact *histogram.Exact,
+func (r *attempt) countExact(ctx context.Context, st *state.State, streams *noise.Streams) (exact *histogram.Exact,
 	note func(context.Context) error, err error) {
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
@@ -256,8 +260,7 @@ func (r *attempt) countExact(ctx context.Context, streams *noise.Streams) (exact
 	reader, stop := context.WithCancel(ctx)
 	defer stop()
 	reading := startReading(reader, inputs)
-	if exact, err = histogram.Count(ctx, r.plan, scan.Files{Dir: r.options.Data, Options: r.options.scanOptions()},
-		streams); err != nil {
+	if exact, err = histogram.Count(ctx, r.plan, r.counter(st), streams); err != nil {
 		return nil, nil, err
 	}
 	contents, err := reading.wait()
@@ -272,6 +275,16 @@ func (r *attempt) countExact(ctx context.Context, streams *noise.Streams) (exact
 	return exact, func(ctx context.Context) error {
 		return noteSources(ctx, r.options.StateDir(), r.accounts, r.plan, inputs, contents)
 	}, nil
+}
+
+// counter returns what counts the tables. The exact answers of tables in a database are kept, exactly when the noise key
+// is: such a table may have changed when a run that was cut off after its debit resumes.
+func (r *attempt) counter(st *state.State) histogram.Counter {
+	tables := engine.Tables{Dir: r.options.Data, Options: r.options.scanOptions()}
+	if !engine.HasDatabases(r.plan.Release()) || r.plan.Resume == spec.Never {
+		return tables
+	}
+	return engine.Kept{By: tables, Load: st.LoadAnswers, Store: st.StoreAnswers}
 }
 
 // countedTables returns the names of the confidential tables that a plan counts.

@@ -72,7 +72,7 @@ func inputsOf(p *compiled.Compiled, data string) ([]input, error) {
 	var all []input
 	for _, t := range p.Release().Tables {
 		var paths []string
-		if slices.Contains(counted, t.Name) {
+		if slices.Contains(counted, t.Name) { // a table on a server has no paths
 			var err error
 			if paths, err = source.Files(data, t.Source); err != nil {
 				return nil, err

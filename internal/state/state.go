@@ -22,7 +22,8 @@ import (
 )
 
 // State is the confidential working state of one plan's measurement: its key, from before the count until the
-// measurements are durable, the journal of its adaptive rounds, and the details of refused data. It is in a folder
+// measurements are durable, the journal of its adaptive rounds, the exact answers of data that may change (enciphered
+// under that key), and the details of refused data. It is in a folder
 // that only its owner can enter, and is open in one process at a time.
 type State struct {
 	Dir  string
@@ -32,10 +33,12 @@ type State struct {
 const (
 	KeyFile     = "key"
 	JournalFile = "journal"
+	AnswersFile = "answers"
 	// Prefixes of files that may be left of keys that were being made or erased when
 	// a run was killed. Files with these names are never read as keys.
-	makingKey  = "key.making-"
-	erasingKey = "key.erasing-"
+	makingKey     = "key.making-"
+	erasingKey    = "key.erasing-"
+	makingAnswers = "answers.making-"
 )
 
 // Name returns the folder, within the state directory, of one plan's state on one account of one ledger. A release in
@@ -92,12 +95,12 @@ func isSameFolder(open *os.File, path string) bool {
 }
 
 // NewKey draws a key and, if keep is set, makes it durable before it is used. It first erases a key that an earlier
-// run left, and removes a journal: nothing was debited for them.
+// run left, and removes a journal and exact answers: nothing was debited for them.
 func (s *State) NewKey(keep bool) (key noise.Key, err error) {
 	if err := s.Erase(); err != nil {
 		return key, err
 	}
-	if err := s.removeJournal(); err != nil {
+	if err := s.removeUses(); err != nil {
 		return key, err
 	}
 	if key, err = noise.NewKey(); err != nil || !keep {
@@ -132,8 +135,8 @@ func (s *State) OldKey() (key noise.Key, there bool, err error) {
 }
 
 // Erase overwrites and removes every key of the state. A key is first renamed, durably, to a name that is never read,
-// so that no crash leaves zeros, or half a key, that could be taken for one. The journal is removed after the key, and
-// never without it: a key that somebody puts back finds the rounds that it was used for.
+// so that no crash leaves zeros, or half a key, that could be taken for one. The journal and the exact answers are
+// removed after the key, and never without it: a key that somebody puts back finds the rounds that it was used for.
 func (s *State) Erase() error {
 	if err := s.eraseLeftovers(); err != nil {
 		return err
@@ -151,22 +154,37 @@ func (s *State) Erase() error {
 	if err := s.eraseLeftovers(); err != nil {
 		return err
 	}
-	return s.removeJournal()
+	return s.removeUses()
 }
 
-// removeJournal removes the journal of the rounds, if there is one.
-func (s *State) removeJournal() error {
-	err := os.Remove(s.JournalPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// removeUses removes what the key was used for: the journal of the rounds, and the exact answers.
+func (s *State) removeUses() error {
+	paths := []string{s.JournalPath(), filepath.Join(s.Dir, AnswersFile)}
+	making, err := files.Glob(s.Dir, makingAnswers+"*")
+	removed := false
+	for _, path := range append(paths, making...) {
+		switch gone := os.Remove(path); {
+		case gone == nil:
+			removed = true
+		case !errors.Is(gone, fs.ErrNotExist):
+			err = errors.Join(err, gone)
+		}
 	}
-	if err == nil {
-		err = durable.SyncDir(s.Dir)
+	if removed {
+		err = errors.Join(err, durable.SyncDir(s.Dir))
 	}
 	if err != nil {
-		return fmt.Errorf("removing the journal: %w", err)
+		return fmt.Errorf("removing the journal and the exact answers: %w", err)
 	}
 	return nil
+}
+
+// LoadAnswers opens the exact answers that were stored. It returns an error that wraps [fs.ErrNotExist] if none were.
+func (s *State) LoadAnswers() (io.ReadCloser, error) { return os.Open(filepath.Join(s.Dir, AnswersFile)) }
+
+// StoreAnswers stores exact answers durably, and completely or not at all.
+func (s *State) StoreAnswers(write func(io.Writer) error) error {
+	return durable.WritePrivate(s.Dir, makingAnswers, AnswersFile, write)
 }
 
 // JournalPath returns the path of the journal of the rounds.

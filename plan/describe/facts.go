@@ -312,9 +312,21 @@ func (b *factBook) sayMicrodata(s plan.Synthetic, columns []plan.Measurement) {
 	say("leaf", s.Leaf)
 }
 
+// sourceText says where the rows of a table are.
+func sourceText(s spec.TableSource) string {
+	what := string(s.Format)
+	if s.Database != nil {
+		what = s.Database.String()
+	}
+	return strings.TrimSpace(what + " " + strings.Join(s.Paths, ", "))
+}
+
 func (b *factBook) saySource(t *spec.Table) {
 	say := func(what, value string) { b.say(OnSource, t.Name, what, value) }
-	say("", string(t.Source.Format)+" "+strings.Join(t.Source.Paths, ", "))
+	say("", sourceText(t.Source))
+	if d := t.Source.Database; d != nil && d.Query != "" {
+		say("query", d.Query)
+	}
 	if t.Source.Format == files.CSV {
 		say("delimiter", strconv.QuoteRune(t.Source.Delimiter))
 		say("texts that mean null", fmt.Sprintf("%q", t.Source.Nulls))

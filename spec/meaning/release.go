@@ -123,6 +123,4 @@ var ofRelease = map[string]shape.Meaning{
 		Default: "there are none", Example: "{share: 1%}", Page: "docs/spec.md#numbers-not-only-counts"},
 	"diagnostics.share": {States: "The part of the whole budget that pays for the diagnostics. The split divides the rest.",
 		Example: "1%", Page: "docs/spec.md#numbers-not-only-counts"},
-	"engines": {States: "Engines that would count in the place of this program.", Default: "this program counts",
-		Example: "{persons: sql}"},
 }

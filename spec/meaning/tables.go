@@ -9,7 +9,7 @@ var ofTables = map[string]shape.Meaning{
 		Example: "{persons: {source: {parquet: \"data/*.parquet\"}, unit: row, columns: {sex: {values: [f, m]}}}}",
 		Page:    "docs/spec.md#the-contract-of-a-table"},
 	"tables.*.source": {
-		States:  "The files with the rows, of one format. Relative paths start from the spec's folder, or from `--data`.",
+		States:  "Where the rows are: files of one format, or a table of a database. Relative paths start from the spec's folder, or from `--data`.",
 		Example: "{parquet: \"data/lfs-*.parquet\"}", Page: "docs/files.md"},
 	"tables.*.source.parquet": {States: "Parquet files: a path or glob, or a list of them. Each must reach a file.",
 		Default: "the files are CSV or Arrow", Example: "\"data/lfs-*.parquet\"", Page: "docs/files.md"},
@@ -17,6 +17,31 @@ var ofTables = map[string]shape.Meaning{
 		Default: "the files are Parquet or Arrow", Example: "[\"2025/*.csv.gz\", new.csv]", Page: "docs/files.md"},
 	"tables.*.source.arrow": {States: "Arrow IPC files (Feather 2) or streams.", Default: "the files are Parquet or CSV",
 		Example: "survey.arrow", Page: "docs/files.md"},
+	"tables.*.source.postgres": {
+		States:  "A table, a view or a query of a PostgreSQL database. Its rows are read once, in one snapshot with all other tables of the same server.",
+		Default: "the rows are in files", Example: "{url: env:REGISTER_URL, table: register.spells}", Page: "docs/howto/engines.md"},
+	"tables.*.source.postgres.url": {
+		States:  "Where the address of the server is, so that no password stands in a spec: an environment variable or a file.",
+		Example: "env:REGISTER_URL", Page: "docs/howto/engines.md"},
+	"tables.*.source.postgres.table": {
+		States:  "The name of a table or a view as the database has it, capital letters included. A part with a dot or a space is in double quotes.",
+		Default: "the rows are those of a query", Example: "register.spells", Page: "docs/howto/engines.md"},
+	"tables.*.source.postgres.query": {
+		States:  "A SELECT in place of a table. Everybody who sees the plan sees it.",
+		Default: "the rows are those of a table", Example: "\"SELECT id, sex FROM register.spells WHERE closed\"",
+		Page: "docs/howto/engines.md"},
+	"tables.*.source.duckdb": {
+		States:  "A table, a view or a query of a DuckDB database file, read by the program `duckdb`.",
+		Default: "the rows are in files", Example: "{file: survey.duckdb, table: persons}", Page: "docs/howto/engines.md"},
+	"tables.*.source.duckdb.file": {States: "The file of the database. It is opened for reading only.",
+		Example: "survey.duckdb", Page: "docs/howto/engines.md"},
+	"tables.*.source.duckdb.table": {States: "The name of a table or a view, with its schema if it is in one.",
+		Default: "the rows are those of a query", Example: "persons", Page: "docs/howto/engines.md"},
+	"tables.*.source.duckdb.query": {States: "A SELECT in place of a table. Everybody who sees the plan sees it.",
+		Default: "the rows are those of a table", Example: "\"SELECT * FROM persons WHERE wave = 3\"",
+		Page: "docs/howto/engines.md"},
+	"tables.*.source.spark": {States: "Exchange with Spark by files.", Default: "the rows are in files",
+		Example: "{files: exchange}"},
 	"tables.*.source.delimiter": {States: "The character between the fields of a CSV file.", Default: "a comma",
 		Example: "\";\"", Page: "docs/files.md"},
 	"tables.*.source.nulls": {States: "Texts of a CSV file that mean null, quoted or not.",

@@ -6,20 +6,19 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"io"
-
-	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// Groups are the groups that a query has counted by columns whose categories are not listed, by the texts of their
-// keys.
-type Groups struct{ Levels []*domain.Level }
+// Groups are the groups that a query has counted by columns whose categories are not listed.
+type Groups struct {
+	Categories [][]string // by column, the texts of the keys, in the order of their codes
+}
 
 // Keys returns the texts of the keys of a group.
 func (g *Groups) Keys(cell uint64) []string {
-	texts := make([]string, len(g.Levels))
-	for i := len(g.Levels) - 1; i >= 0; i-- {
-		size := uint64(g.Levels[i].Size())
-		texts[i] = g.Levels[i].Categories[cell%size].Code
+	texts := make([]string, len(g.Categories))
+	for i := len(g.Categories) - 1; i >= 0; i-- {
+		size := uint64(len(g.Categories[i]))
+		texts[i] = g.Categories[i][cell%size]
 		cell /= size
 	}
 	return texts

@@ -5,31 +5,25 @@ package bounding
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/bits"
-	"os"
-	"path/filepath"
 	"sync"
+
+	"github.com/dprelease/dprelease/histogram/internal/temporary"
 )
 
-// spill stores stretches of bytes for partitions. What goes to disk is enciphered under a key that only this
-// process's memory ever holds, in one file of a folder that only its owner may enter. If the system allows an open
-// file to be unlinked, folder and file are unlinked at once, and not even a killed process leaves them behind; on
-// other systems close removes them. Several goroutines may use a spill.
+// spill stores stretches of bytes for partitions. What goes to disk is enciphered, in one temporary file. Several
+// goroutines may use a spill.
 type spill struct {
 	dir   string // parent of the folder
 	limit int64  // bytes to keep in memory
 
-	mu     sync.Mutex
-	parts  []*part // nil before anything is stored
-	held   int64   // bytes kept in memory
-	folder string
-	file   *os.File
-	block  cipher.Block
-	end    int64 // end of what is written, a multiple of pageBytes
+	mu    sync.Mutex
+	parts []*part // nil before anything is stored
+	held  int64   // bytes kept in memory
+	file  *temporary.File
+	end   int64 // end of what is written, a multiple of pageBytes
 }
 
 // part is what is stored for one partition.
@@ -222,28 +216,14 @@ func (s *spill) readStretch(p int, key *cipher.Stream, to []byte, at int64) erro
 func (s *spill) keyOf(p int) cipher.Stream {
 	var counter [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(counter[:], uint64(p))
-	return cipher.NewCTR(s.block, counter[:])
+	return cipher.NewCTR(s.file.Block, counter[:])
 }
 
-// openFile makes the folder and the file. s must be locked.
-func (s *spill) openFile() error {
-	var key [32]byte
-	rand.Read(key[:]) // ends the process if the system has no random bytes
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		return err
-	}
-	s.block = block
-	if s.folder, err = os.MkdirTemp(s.dir, "dprelease-"); err != nil { // mode 0700
-		return spillError(err)
-	}
-	s.file, err = os.OpenFile(filepath.Join(s.folder, "units"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+// openFile makes the file. s must be locked.
+func (s *spill) openFile() (err error) {
+	if s.file, err = temporary.Create(s.dir); err != nil {
 		s.file = nil
-		return spillError(errors.Join(err, os.Remove(s.folder)))
-	}
-	if os.Remove(s.file.Name()) == nil && os.Remove(s.folder) == nil {
-		s.folder = ""
+		return spillError(err)
 	}
 	return nil
 }
@@ -256,10 +236,7 @@ func (s *spill) close() error {
 	if s.file != nil {
 		err = s.file.Close()
 	}
-	if s.folder != "" {
-		err = errors.Join(err, os.RemoveAll(s.folder))
-	}
-	s.parts, s.held, s.file, s.folder, s.block = nil, 0, nil, "", nil
+	s.parts, s.held, s.file = nil, 0, nil
 	if err != nil {
 		return spillError(err)
 	}

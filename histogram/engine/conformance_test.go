@@ -1,0 +1,330 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/engine"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
+	"github.com/dprelease/dprelease/histogram/scan"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/testkit"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/jackc/pgx/v5"
+)
+
+// This file tests that a table gives the same exact answers, bit for bit, whether it is in a file, in PostgreSQL or in
+// DuckDB. The rows have what engines treat differently: capital letters, spaces at the end, composed and decomposed
+// letters, empty texts, nulls, NaN, −0, infinities, decimals, days at the ends of time, equal rows, and times near
+// midnight in another time zone.
+
+// spots is a release of one table in whose place a test puts its source.
+const spots = `version: 1
+release: spots
+privacy: {protects: person, neighbours: add-remove, account: spots}
+budget: {epsilon: 4, delta: 1e-6}
+tables:
+  spots:
+    source: SOURCE
+    unit: {id: id, max_rows: BOUND, null: drop}
+    weight: {from: w, range: [0, 4], step: 0.5, kind: design, null: drop}
+    where: {is: "n > -4 or flag", unknown: drop}
+    columns:
+      s: {values: [a, A, "a ", " a", "é", "e\u0301", "ß", ss, "", "null"], unknown: drop, null: drop}
+      n: {type: integer, range: [-5, 5], unknown: drop, null: drop}
+      x: {type: decimal, range: [-1, 3], step: 0.25, null: drop}
+      d: {type: decimal, range: [0, 10], step: 0.05, null: drop}
+      u: {type: decimal, range: [0, 2], step: 0.001, unknown: drop, null: drop}
+      flag: {type: boolean, values: ["true", "false"], null: drop}
+      day: {type: date, range: [2024-02-20, 2024-03-10], unknown: drop, null: drop}
+      word: {values: {discover: {max_length: 8}}, unknown: drop, null: drop}
+      minute: {from: minute(moment), type: integer, range: [0, 59], levels: {quarter: {width: 15}}, null: drop}
+marginals:
+  pairs: {every: [1, 2], by: [s, flag, day]}
+  sums: {by: [s], stats: [count, {sum: x}, {mean: d}]}
+  units: {by: [flag], stats: [count, units]}
+  fine: {by: [u], stats: [count]}
+  words: {by: [word], stats: [units], per_unit: {groups: 1}}
+  minutes: {by: [minute.quarter, n]}
+  middle: {by: [flag], stats: [{median: d}]}
+`
+
+// spot is a row.
+type spot struct {
+	id   any // int64, string, [16]byte or nil
+	s    any // string or nil
+	n    any // int64 or nil
+	x    any // float64 or nil
+	w    any // float64 or nil
+	d    any // int64, in hundredths, or nil
+	u    any // int64, in millionths, or nil
+	flag any // bool or nil
+	at   any // microseconds or nil
+	word any // string or nil
+}
+
+// drawSpots returns rows with ids of a kind.
+func drawSpots(r *rand.Rand, kind string, rows int) []spot {
+	or := func(null int, v any) any {
+		if r.IntN(null) == 0 {
+			return nil
+		}
+		return v
+	}
+	texts := []string{"a", "A", "a ", " a", "é", "e\u0301", "ß", "ss", "", "null", "b", "a\u00a0", "NULL"}
+	doubles := []float64{math.NaN(), math.Copysign(0, -1), 0, math.Inf(1), math.Inf(-1), 0.125, 0.375, -0.625, 2.9999, 3,
+		5e-324, 1e300, 0.1, 0.3}
+	start := int64(1_708_387_200_000_000) // 2024-02-20
+	all := make([]spot, rows)
+	for i := range all {
+		unit := r.IntN(rows/3 + 1)
+		var id any
+		switch kind {
+		case "integers":
+			id = int64(unit)*1_000_003 - 7
+		case "texts":
+			id = []string{"x", "X", "x ", "ü", ""}[unit%5] + strconv.Itoa(unit/5)
+		default:
+			id = [16]byte{byte(unit), 1, 2, 15: byte(unit >> 8)}
+		}
+		all[i] = spot{id: or(20, id), s: or(9, texts[r.IntN(len(texts))]), n: or(9, int64(r.IntN(13)-6)),
+			x: or(9, doubles[r.IntN(len(doubles))]), w: or(30, []float64{0, 0.5, 1, 1.25, 3.75, 9}[r.IntN(6)]),
+			d: or(9, int64(r.IntN(1100)-50)), u: or(9, int64(r.IntN(2_200_000))), flag: or(9, r.IntN(2) == 0),
+			at: or(9, start+int64(r.IntN(20*86_400))*1_000_000+[]int64{0, 1, 999_999}[r.IntN(3)]), word: or(9, "w"+strconv.Itoa(r.IntN(6)))}
+		if i > 0 && r.IntN(4) == 0 {
+			all[i] = all[r.IntN(i)] // an equal row
+		}
+	}
+	return all
+}
+
+// writeArrow writes the rows as an Arrow file.
+func writeArrow(t testing.TB, path, kind string, rows []spot) {
+	t.Helper()
+	types := map[string]arrow.DataType{"integers": arrow.PrimitiveTypes.Int64, "texts": arrow.BinaryTypes.String,
+		"uuids": &arrow.FixedSizeBinaryType{ByteWidth: 16}}
+	id := arrow.Field{Name: "id", Type: types[kind], Nullable: true}
+	if kind == "uuids" {
+		id.Metadata = source.UUIDMetadata
+	}
+	field := func(name string, of arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: of, Nullable: true} }
+	schema := arrow.NewSchema([]arrow.Field{id, field("s", arrow.BinaryTypes.String), field("n", arrow.PrimitiveTypes.Int64),
+		field("x", arrow.PrimitiveTypes.Float64), field("w", arrow.PrimitiveTypes.Float64),
+		field("d", &arrow.Decimal128Type{Precision: 12, Scale: 2}), field("u", &arrow.Decimal128Type{Precision: 20, Scale: 6}),
+		field("flag", arrow.FixedWidthTypes.Boolean), field("moment", &arrow.TimestampType{Unit: arrow.Microsecond}),
+		field("day", arrow.FixedWidthTypes.Date32), field("word", arrow.BinaryTypes.String)}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for _, row := range rows {
+		var day any
+		if row.at != nil {
+			day = arrow.Date32(row.at.(int64) / 86_400_000_000)
+		}
+		for i, v := range []any{row.id, row.s, row.n, row.x, row.w, row.d, row.u, row.flag, row.at, day, row.word} {
+			switch to := b.Field(i).(type) {
+			case *array.Int64Builder:
+				appendTo(to, v, to.Append)
+			case *array.StringBuilder:
+				appendTo(to, v, to.Append)
+			case *array.Float64Builder:
+				appendTo(to, v, to.Append)
+			case *array.BooleanBuilder:
+				appendTo(to, v, to.Append)
+			case *array.Date32Builder:
+				appendTo(to, v, to.Append)
+			case *array.FixedSizeBinaryBuilder:
+				appendTo(to, v, func(v [16]byte) { to.Append(v[:]) })
+			case *array.Decimal128Builder:
+				appendTo(to, v, func(v int64) { to.Append(decimal128.FromI64(v)) })
+			case *array.TimestampBuilder:
+				appendTo(to, v, func(v int64) { to.Append(arrow.Timestamp(v)) })
+			}
+		}
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(b.NewRecord()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func appendTo[T any](b array.Builder, v any, add func(T)) {
+	if v == nil {
+		b.AppendNull()
+		return
+	}
+	add(v.(T))
+}
+
+// statements returns what makes the table of the rows in an engine.
+func statements(kind, types string, rows []spot) []string {
+	ids := map[string]string{"integers": "bigint", "texts": "text", "uuids": "uuid"}
+	all := []string{fmt.Sprintf(
+		`CREATE TABLE "Spots" (id %s, s text, n integer, x double precision, w real, d numeric(12,2), u %s, flag boolean, moment timestamp, word text)`,
+		ids[kind], types)}
+	var values []string
+	for _, r := range rows {
+		fields := make([]string, 0, 10)
+		for i, v := range []any{r.id, r.s, r.n, r.x, r.w, r.d, r.u, r.flag, r.at, r.word} {
+			text := "NULL"
+			switch v := v.(type) {
+			case int64:
+				switch i {
+				case 5:
+					text = decimal128.FromI64(v).ToString(2)
+				case 6:
+					text = decimal128.FromI64(v).ToString(6)
+				case 8:
+					text = fmt.Sprintf("TIMESTAMP '1970-01-01' + INTERVAL '%d microseconds'", v)
+				default:
+					text = strconv.FormatInt(v, 10)
+				}
+			case string:
+				text = "'" + strings.ReplaceAll(v, "'", "''") + "'"
+			case float64:
+				text = "'" + strconv.FormatFloat(v, 'g', -1, 64) + "'::double precision"
+				if math.IsInf(v, 0) {
+					text = "'" + map[bool]string{true: "", false: "-"}[v > 0] + "Infinity'::double precision"
+				}
+			case bool:
+				text = strconv.FormatBool(v)
+			case [16]byte:
+				h := hex.EncodeToString(v[:])
+				text = fmt.Sprintf("'%s-%s-%s-%s-%s'::uuid", h[:8], h[8:12], h[12:16], h[16:20], h[20:])
+			}
+			fields = append(fields, text)
+		}
+		values = append(values, "("+strings.Join(fields, ", ")+")")
+	}
+	for some := range slices.Chunk(values, 500) {
+		all = append(all, `INSERT INTO "Spots" VALUES `+strings.Join(some, ",\n"))
+	}
+	return all
+}
+
+// answersOf returns the hashes of the exact answers to a plan under a key, and how many rows they have together.
+func answersOf(t testing.TB, p *plan.Plan, dir string, key byte) (hashes []string, total int64) {
+	t.Helper()
+	fetched, err := engine.Fetch(t.Context(), p, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fetched.Close()
+	q, err := histogram.QuestionsOf(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := scan.Files{Dir: dir, Fetched: fetched, Options: scan.Options{MemoryLimit: 1 << 30}}
+	// The key is the same for all engines, although their plans have other hashes.
+	counted, err := files.Count(context.Background(), q, noise.NewStreams(noise.Key{key}, "spots").Rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range answer.All(counted) {
+		hashes = append(hashes, hex.EncodeToString(a.Hash()))
+		for _, n := range a.Expanded().Counts {
+			total += n
+		}
+	}
+	return hashes, total
+}
+
+// places returns by engine the source of the table with the rows.
+func places(t *testing.T, dir, kind string, rows []spot) map[string]string {
+	t.Helper()
+	writeArrow(t, filepath.Join(dir, "spots.arrow"), kind, rows)
+	all := map[string]string{"files": "{arrow: spots.arrow}"}
+	outer := t
+	t.Run("postgres", func(t *testing.T) {
+		address := testkit.Postgres(t)
+		c, err := pgx.Connect(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(context.Background())
+		for _, s := range append(statements(kind, "numeric", rows),
+			`CREATE TYPE words AS ENUM ('w0', 'w1', 'w2', 'w3', 'w4', 'w5')`,
+			`ALTER TABLE "Spots" ALTER word TYPE words USING word::words`,
+			`ALTER TABLE "Spots" ALTER moment TYPE timestamptz USING moment AT TIME ZONE 'UTC'`,
+			`ALTER DATABASE `+strings.TrimPrefix(c.Config().Database, "/")+` SET TimeZone = 'Asia/Tokyo'`) {
+			if _, err := c.Exec(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		variable := "SPOTS_" + strings.ToUpper(kind)
+		outer.Setenv(variable, address)
+		all["postgres"] = `{postgres: {url: "env:` + variable + `", query: 'SELECT *, moment::date AS day FROM "Spots" -- all'}}`
+	})
+	t.Run("duckdb", func(t *testing.T) {
+		if _, err := exec.LookPath("duckdb"); err != nil {
+			t.Skip("needs the program duckdb on the PATH (PyPI: duckdb-cli)")
+		}
+		sql := append(statements(kind, "decimal(20,6)", rows),
+			`CREATE VIEW "my view" AS SELECT *, moment::date AS day FROM "Spots"`)
+		c := exec.Command("duckdb", "-bail", "-init", os.DevNull, filepath.Join(dir, "spots.duckdb"))
+		c.Stdin = strings.NewReader(strings.Join(sql, ";\n") + ";\n")
+		if said, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+		all["duckdb"] = `{duckdb: {file: spots.duckdb, table: '"my view"'}}`
+	})
+	return all
+}
+
+// Every engine gives the answers that files give, under the same key.
+func TestEnginesAgreeWithFiles(t *testing.T) {
+	for i, kind := range []string{"integers", "texts", "uuids"} {
+		t.Run(kind, func(t *testing.T) {
+			dir := t.TempDir()
+			rows := drawSpots(rand.New(rand.NewPCG(1, uint64(i))), kind, 3000)
+			sources := places(t, dir, kind, rows)
+			for _, bound := range []string{"1", "2", "5"}[i:] {
+				ask := func(from string) ([]string, int64) {
+					text := strings.NewReplacer("SOURCE", from, "BOUND", bound).Replace(spots)
+					return answersOf(t, histogramtest.PlanOf(t, text), dir, 3)
+				}
+				want, total := ask(sources["files"])
+				if total < 1000 {
+					t.Fatalf("the rows of files count %d in all answers", total)
+				}
+				for _, name := range []string{"postgres", "duckdb"} {
+					if sources[name] == "" {
+						continue
+					}
+					if got, _ := ask(sources[name]); !slices.Equal(got, want) {
+						t.Errorf("%s, %s rows a unit: its answers are not those of files", name, bound)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/scan"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/progress"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/files"
+)
+
+// This file holds Fetch: from a plan to the rows of its tables in databases.
+
+// Rows are the rows of the tables of a plan that are in databases, by table. There are none if all tables are files.
+type Rows map[string]*source.Spool
+
+// Close removes the rows.
+func (r Rows) Close() error {
+	var err error
+	for _, s := range r {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
+
+// request is a table to fetch, with its columns.
+type request struct {
+	table   *spec.Table
+	columns []string
+}
+
+// name returns the source of the table as messages name it.
+func (r request) name() string { return r.table.Source.Database.String() }
+
+// rowsSQL returns the table expression of the rows, in standard SQL.
+func (r request) rowsSQL() string {
+	d := r.table.Source.Database
+	if d.Query != "" {
+		return "(" + d.Query + "\n) AS dprelease_rows" // a comment in the last line of the query ends there
+	}
+	quoted := make([]string, len(d.Table))
+	for i, part := range d.Table {
+		quoted[i] = quoteName(part)
+	}
+	return strings.Join(quoted, ".")
+}
+
+// selectSQL returns the query for the columns.
+func (r request) selectSQL() string {
+	quoted := make([]string, len(r.columns))
+	for i, name := range r.columns {
+		quoted[i] = quoteName(name)
+	}
+	return "SELECT " + strings.Join(quoted, ", ") + " FROM " + r.rowsSQL()
+}
+
+// quoteName returns a name as SQL writes it, whatever characters it has.
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// quoteText returns a text as SQL writes it.
+func quoteText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// Fetch reads the rows of the tables of a plan that are in databases: the columns that the plan's questions need.
+// Relative paths start from the folder dir. The caller must close what it returns.
+//
+// Errors: *[source.Error]; those of the context.
+func Fetch(ctx context.Context, p *plan.Plan, dir string) (Rows, error) {
+	if !HasDatabases(p.Release()) {
+		return nil, nil
+	}
+	q, err := histogram.QuestionsOf(p)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := scan.Columns(q)
+	if err != nil {
+		return nil, err
+	}
+	requests := map[string][]request{} // by server or file
+	for _, t := range p.Release().Tables {
+		d := t.Source.Database
+		if d == nil || columns[t.Name] == nil {
+			continue
+		}
+		place := d.URL
+		if d.Engine == spec.DuckDB {
+			if place, err = duckdbFile(dir, t.Source); err != nil {
+				return nil, err
+			}
+		}
+		key := string(d.Engine) + " " + place
+		requests[key] = append(requests[key], request{t, columns[t.Name]})
+	}
+	rows := Rows{}
+	for _, key := range slices.Sorted(maps.Keys(requests)) {
+		engine, place, _ := strings.Cut(key, " ")
+		fetch := fetchPostgres
+		if spec.Engine(engine) == spec.DuckDB {
+			fetch = fetchDuckDB
+		}
+		for _, r := range requests[key] {
+			if rows[r.table.Name], err = source.NewSpool(r.name(), formats[spec.Engine(engine)]); err != nil {
+				delete(rows, r.table.Name)
+				return nil, errors.Join(err, rows.Close())
+			}
+		}
+		if err = fetch(ctx, place, dir, requests[key], rows); err != nil {
+			if ctx.Err() != nil {
+				err = ctx.Err()
+			}
+			return nil, errors.Join(err, rows.Close())
+		}
+	}
+	return rows, nil
+}
+
+// formats are the formats in which rows are put on disk.
+var formats = map[spec.Engine]files.Format{spec.Postgres: files.Arrow, spec.DuckDB: files.Parquet}
+
+// Tables counts the tables of a release, wherever they are: it fetches those in databases, and reads all of them as
+// [scan.Files] does.
+type Tables struct {
+	Dir     string // folder from which relative paths of sources start
+	Options scan.Options
+}
+
+// Count answers questions. Its errors are those of [Fetch] and [scan.Files.Count].
+func (c Tables) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answers answer.Answers, err error) {
+	fetched, err := Fetch(ctx, q.Plan, c.Dir)
+	if err != nil {
+		return answer.Answers{}, err
+	}
+	defer func() {
+		if closing := fetched.Close(); err == nil {
+			err = closing
+		}
+	}()
+	return scan.Files{Dir: c.Dir, Fetched: fetched, Options: c.Options}.Count(ctx, q, s)
+}
+
+// HasDatabases reports whether a table of a release is in a database.
+func HasDatabases(r *spec.Release) bool {
+	return slices.ContainsFunc(r.Tables, func(t *spec.Table) bool { return t.Source.Database != nil })
+}
+
+// Check looks for what can be known of the tables in databases without opening a connection: that the addresses of
+// servers are there and can be understood, and the files of databases. Errors are *[source.Error].
+func Check(r *spec.Release, dir string) error {
+	for _, t := range r.Tables {
+		var err error
+		switch d := t.Source.Database; {
+		case d == nil:
+		case d.Engine == spec.DuckDB:
+			_, err = duckdbFile(dir, t.Source)
+		default:
+			_, err = readAddress(d.URL, dir, d.String())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkColumns returns an error if a table lacks a wanted column or has two of its name.
+func checkColumns(r request, has []string) error {
+	for _, name := range r.columns {
+		at := slices.Index(has, name)
+		switch {
+		case at < 0:
+			hint := ""
+			if near := document.Nearest(name, has); near != "" {
+				hint = "; did you mean " + near + "?"
+			}
+			return &source.Error{Kind: source.Missing, File: r.name(), Column: name, Message: "there is no such column" + hint}
+		case slices.Contains(has[at+1:], name):
+			return &source.Error{Kind: source.Duplicate, File: r.name(), Column: name,
+				Message: "there are two columns of this name; rename one, with AS"}
+		}
+	}
+	return nil
+}
+
+// unfitType returns the error of a column whose type is not read.
+func unfitType(r request, column, has string) error {
+	return &source.Error{Kind: source.WrongType, File: r.name(), Column: column,
+		Message: "has the type " + has + ", which is not read; cast it in a query: to text, an integer, a decimal, a double, a date, a timestamp, a boolean or a UUID"}
+}
+
+// beginFetching reports that rows begin to be fetched. How many there are is not known, and not said.
+func beginFetching(ctx context.Context, r request) context.Context {
+	return progress.BeginConfidential(ctx, 0, "fetching %s", r.table.Name)
+}
+
+// absolute returns a path that starts from a folder.
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}

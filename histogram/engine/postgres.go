@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/dprelease/dprelease/histogram/source"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// This file holds the reading of tables from a PostgreSQL server.
+
+// beginPostgres begins the transaction in which all tables of a server are read: it sees one snapshot and changes
+// nothing. Texts come as UTF-8 and times in UTC, whatever the server's settings. With row_security off a query fails if
+// a policy would hide rows from it.
+const beginPostgres = `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+SET LOCAL client_encoding = 'UTF8'; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL row_security = off;
+SET LOCAL idle_in_transaction_session_timeout = 0`
+
+// fetchPostgres reads tables of one server into their spools.
+func fetchPostgres(ctx context.Context, url, dir string, requests []request, rows Rows) error {
+	first := requests[0]
+	config, err := readAddress(url, dir, first.name())
+	if err != nil {
+		return err
+	}
+	c, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return explainPostgres(first, err)
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = c.Close(last) // nothing was written
+	}()
+	if _, err := c.Exec(ctx, beginPostgres); err != nil {
+		return explainPostgres(first, err)
+	}
+	for _, r := range requests {
+		if err := copyPostgres(beginFetching(ctx, r), c, r, rows[r.table.Name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyPostgres reads one table.
+func copyPostgres(ctx context.Context, c *pgx.Conn, r request, to *source.Spool) error {
+	described, err := c.Prepare(ctx, "", "SELECT * FROM "+r.rowsSQL())
+	if err != nil {
+		return explainPostgres(r, err)
+	}
+	names := make([]string, len(described.Fields))
+	for i, f := range described.Fields {
+		names[i] = f.Name
+	}
+	if err := checkColumns(r, names); err != nil {
+		return err
+	}
+	types := make([]pgconn.FieldDescription, len(r.columns))
+	for i, name := range r.columns {
+		for _, f := range described.Fields {
+			if f.Name == name {
+				types[i] = f
+			}
+		}
+	}
+	columns, err := postgresColumns(ctx, c, r, types)
+	if err != nil {
+		return err
+	}
+	w := newBinaryRows(columns, to)
+	defer w.release()
+	tag, err := c.PgConn().CopyTo(ctx, w, "COPY ("+r.selectSQL()+") TO STDOUT (FORMAT binary)")
+	if err != nil && w.err == nil { // an error of the writer comes back as the server's
+		return explainPostgres(r, err)
+	}
+	if err := w.finish(); err != nil {
+		if fault := (*source.Error)(nil); errors.As(err, &fault) {
+			return err
+		}
+		return &source.Error{Kind: source.Unreadable, File: r.name(), Detail: err.Error(),
+			Message: "the server sent rows that cannot be read; run again, and see whether it is PostgreSQL 12 or later"}
+	}
+	if w.rows != tag.RowsAffected() {
+		return &source.Error{Kind: source.Unreadable, File: r.name(),
+			Message: "the server says that it sent another number of rows than came; run again"}
+	}
+	return to.Finish()
+}
+
+// explainPostgres turns an error of the server or of the connection into a sentence that says what to do. What the
+// server says may quote a value, and goes to the diagnostics alone.
+func explainPostgres(r request, err error) error {
+	e := &source.Error{Kind: source.Unreadable, File: r.name(), Detail: err.Error(),
+		Message: "the connection to the server failed; check the address, and whether the server runs"}
+	var unreached *pgconn.ConnectError
+	if errors.As(err, &unreached) {
+		err = unreached.Unwrap() // without the configuration, and the password in it
+		e.Detail = err.Error()
+	}
+	var said *pgconn.PgError
+	if !errors.As(err, &said) {
+		return e
+	}
+	e.Detail = said.Error()
+	if advice, ok := postgresAdvice[said.Code]; ok {
+		e.Message = advice
+	} else {
+		e.Message = fmt.Sprintf("the server refuses (SQLSTATE %s); what it says is in the diagnostics", said.Code)
+	}
+	switch said.Code {
+	case "42P01", "3F000":
+		e.Kind, e.Err = source.Missing, fs.ErrNotExist
+	case "42601", "42703", "42883", "42P10", "42804", "0A000":
+		e.Kind = source.Malformed
+	}
+	return e
+}
+
+// postgresAdvice says by SQLSTATE what to do.
+var postgresAdvice = map[string]string{
+	"28P01": postgresNotAdmitted,
+	"28000": postgresNotAdmitted,
+	"3D000": "there is no such database on the server; check the address",
+	"3F000": "there is no such schema in the database; check the name of the table",
+	"42P01": "there is no such table in the database; check its name, with its schema before it, in small and capital letters",
+	"42501": "this user may not read all rows; GRANT USAGE on the schema and SELECT on the table, and if row-level security hides rows, let a user with BYPASSRLS read it",
+	"42601": "the query cannot be understood; it must be one SELECT, without a semicolon",
+	"42703": "the query names a column that does not exist",
+	"42883": "the query calls a function that does not exist",
+	"53100": "the server's disk is full",
+	"53200": "the server has too little memory",
+	"53300": "the server has too many connections; run again later",
+	"57014": "the server cancelled the query, as its statement_timeout or a person asked; allow it more time (ALTER ROLE … SET statement_timeout)",
+	"57P01": postgresEnded,
+	"57P02": postgresEnded,
+	"57P03": "the server is starting; run again",
+	"40001": "the server, a standby, had to remove rows that were being read; run again, or read from the primary",
+	"25006": "the query would write to the database, and may only read",
+}
+
+const (
+	postgresNotAdmitted = "the server does not let this user in; check the user, the password (PGPASSWORD or ~/.pgpass) and the server's pg_hba.conf"
+	postgresEnded       = "the server ended the connection; run again"
+)
