@@ -124,7 +124,7 @@ func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	}
 	none := reportOf(t, noisyInput([]int64{500, 600, 400, 300, 700, 12}))
 	if box := strings.Join(none.Misuse, "\n"); strings.Contains(box, "single cell") ||
-		!strings.Contains(strings.Join((page.View{Report: none}).Further(), " "), "no cell could be zero") {
+		!strings.Contains(strings.Join((page.View{Report: none}).Further(), " "), "no count could be zero") {
 		t.Errorf("%s\n%v", box, (page.View{Report: none}).Further())
 	}
 }
@@ -159,5 +159,40 @@ func TestCellsShownAsZeroAreInTheBar(t *testing.T) {
 	if want := "margin at most 10%: " + budget.Percent(3.0/6) + "; at most 50%: 0%; more: " + budget.Percent(1.0/6) +
 		"; shown as 0: " + budget.Percent(2.0/6); !strings.Contains(page, want) {
 		t.Errorf("the page does not say %q", want)
+	}
+}
+
+// Of the figures other than counts, one value of hours_distinct and one of units could be zero: the list names their
+// cells, and the list of figures links to them.
+func TestFiguresThatCouldBeZeroAreNamed(t *testing.T) {
+	r := reports()["figures"]
+	if in, n := r.FiguresCouldBeZero(); len(in) != 2 || n != 2 || !r.FigureZerosNamed() {
+		t.Errorf("%d figures could be zero, in %d tables; named: %v", n, len(in), r.FigureZerosNamed())
+	}
+	html, md := pageOf(t, r), string(page.Markdown(r))
+	for _, said := range []string{
+		`<tr id="zero-1-5"><th scope="row"><a href="#table-1">pay</a> <small>hours_distinct</small></th><td class="n">1 of 2</td><td>By sex: female</td></tr>`,
+		`<a href="#zero-1-5">1 (50%)</a>`,
+		"The flag noise_dominates marks 2 figures other than counts, in columns such as hours_distinct_flag.",
+	} {
+		if !strings.Contains(html, said) {
+			t.Errorf("the page does not say %q", said)
+		}
+	}
+	if said := "| size units | 1 of 2 | By size: large |"; !strings.Contains(md, said) {
+		t.Errorf("report.md does not say %q", said)
+	}
+	if box := strings.Join(r.Misuse, "\n"); !strings.Contains(box, "names them. It also has 2 figures other than counts.") {
+		t.Errorf("the box says\n%s", box)
+	}
+}
+
+// The office's key is asked for where it can be given: nobody signs a practice run.
+func TestHowToCheckNamesTheKey(t *testing.T) {
+	for _, status := range []report.Status{report.Official, report.Practice, report.Rehearsal} {
+		checks := partOf("\n"+string(page.Markdown(reportOf(t, specInput(status, specText)))), "How to check")
+		if got := strings.Contains(checks, "--trust office.pub"); got != (status == report.Official) {
+			t.Errorf("%s: the key is asked for: %v", status, got)
+		}
 	}
 }

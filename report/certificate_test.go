@@ -204,7 +204,7 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 func TestTheRowOfTheWholeReleaseIsNamed(t *testing.T) {
 	for neighbours, want := range map[string][]string{
 		"add-remove": {"| one person in the data or not, with all attributes (the whole release) |",
-			"If the whole record of a person changes, the loss is at most twice the ε"},
+			"If the whole record of a person changes, the pure ε is at most 4, which is twice that of the last row."},
 		"replace": {"| one person with all attributes, replaced by any other (the whole release) |",
 			"The last row is for the whole person. The column"},
 	} {

@@ -26,6 +26,8 @@ type Figure struct {
 	Withheld   int64 `json:"withheld"`
 	Unbounded  int64 `json:"unbounded"`
 	NoiseCells int64 `json:"noise_dominates"`
+	// NoiseLabels name those cells; absent if the release has too many to be read, and in reports of older versions.
+	NoiseLabels []string `json:"noise_dominates_cells,omitempty"`
 	// StandardError and HalfWidth are medians over the cells that have them: of the standard error of the noise, which
 	// quantiles lack, and of half the width of the interval.
 	StandardError *float64 `json:"median_standard_error,omitempty"`

@@ -150,7 +150,7 @@ func microdataInput(status report.Status, entry string, rows int, distances ...f
 func microdataOf(status report.Status, text string, rows int, distances ...float64) maker.Input {
 	in := specInput(status, text)
 	s := in.Plan.Synthetic[0]
-	drawn := synth.Microdata{Table: s.Table, Rows: rows, Total: 54470.4, TotalError: 3.26}
+	drawn := synth.Microdata{Table: s.Table, Rows: rows, Total: 36435.4, TotalError: 3.26}
 	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(in.Plan.Release())
 	if err != nil {
 		panic(err)
@@ -167,10 +167,12 @@ func microdataOf(status report.Status, text string, rows int, distances ...float
 			Columns: columns, Measured: 1, Cells: levels[1-i].Size() * levels[2].Size(), Sigma: math.Sqrt(12), Distance: d,
 			Rows: d + 2, Off: 1, Bound: d + 90,
 		})
-		drawn.FarthestCells = append(drawn.FarthestCells, synth.CellFit{
-			Columns: columns, Categories: []string{"", "employed"}, Merged: []int{2, 1}, Estimate: -3.5, Sigma: math.Sqrt(12),
-			Model: 2.25, Rows: 9, Deviations: 3.6,
-		})
+		far := synth.CellFit{Columns: columns, Categories: []string{levels[1-i].Categories[0].Code, "employed"},
+			Merged: []int{1, 1}, Estimate: -3.5, Sigma: math.Sqrt(12), Model: 2.25, Rows: 9, Deviations: 3.6}
+		if s.Method == plan.AIM { // only this method measures categories as one
+			far.Categories[0], far.Merged[0] = "", 2
+		}
+		drawn.FarthestCells = append(drawn.FarthestCells, far)
 	}
 	in.Microdata = []synth.Microdata{drawn}
 	return in

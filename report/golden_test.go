@@ -21,7 +21,7 @@ func TestGolden(t *testing.T) {
 	release := reportOf(t, input(report.Official, nil))
 	practice := reportOf(t, input(report.Practice, nil))
 	levels := reportOf(t, levelsInput())
-	microdata := reportOf(t, microdataInput(report.Official, "", 54470, 20.5, 14.25))
+	microdata := reportOf(t, microdataInput(report.Official, "", 36435, 20.5, 14.25))
 	figures := reportOf(t, figuresInput(report.Official, designWeight))
 	for _, f := range []struct {
 		name string

@@ -237,8 +237,8 @@ func (e *element) all(tag string) []*element {
 }
 
 // TestDrawingsAreNamed checks that each drawing begins with a title and has an accessible name, and that each figure
-// has a caption and a table with the same content; that scrolling elements can be reached and have a name; and that
-// each section has a heading or a name.
+// has a caption and a table with the same content; that scrolling elements can be reached and have names of their own;
+// and that each section has a heading or a name.
 func TestDrawingsAreNamed(t *testing.T) {
 	for name, r := range reports() {
 		t.Run(name, func(t *testing.T) {
@@ -265,6 +265,9 @@ func TestDrawingsAreNamed(t *testing.T) {
 					}
 				}
 			}
+			for _, name := range sameRegions(page) {
+				t.Errorf("two boxes that scroll have the name %q", name)
+			}
 			for _, box := range page.all("div") {
 				if strings.HasPrefix(box.class, "scroll") &&
 					(box.attributes("tabindex") != "0" || box.attributes("role") != "region" || box.attributes("aria-label")+box.attributes("aria-labelledby") == "") {
@@ -287,6 +290,32 @@ func TestDrawingsAreNamed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// sameRegions returns the names of boxes that scroll which an earlier box has too.
+func sameRegions(page *element) (same []string) {
+	known := map[string]bool{}
+	for _, box := range page.all("div") {
+		if box.attributes("role") != "region" {
+			continue
+		}
+		name := box.attributes("aria-label") + box.attributes("aria-labelledby")
+		if known[name] {
+			same = append(same, name)
+		}
+		known[name] = true
+	}
+	return same
+}
+
+func TestMicrodataOfSeveralTablesHaveNamesOfTheirOwn(t *testing.T) {
+	r := *reports()["microdata"]
+	other := r.Microdata[0]
+	other.Table = "households"
+	r.Microdata = []report.Microdata{r.Microdata[0], other}
+	if same := sameRegions(elements(t, pageOf(t, &r))); same != nil {
+		t.Errorf("boxes with the same names: %q", same)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func tablesInput(shape string) maker.Input {
 	text := strings.Replace(microdataText(", files: 4"), "budget: microdata, method: mst", "method: tables", 1)
 	text = strings.Replace(text, "headline: 3/10, detail: 1/5, microdata: 1/2", "headline: 3/5, detail: 2/5", 1)
-	in := microdataOf(report.Official, text, 54470)
+	in := microdataOf(report.Official, text, 36435)
 	m := &in.Microdata[0]
 	m.Method, m.Shape, m.Files = "tables", shape, 4
 	m.Fits = []synth.Fit{

@@ -164,7 +164,7 @@ func TestFiguresOfUnevenCells(t *testing.T) {
 // measurements cost.
 func TestStrategiesSayWhatTheyCost(t *testing.T) {
 	for name, in := range map[string]maker.Input{"pure": input(report.Official, nil), "residuals": residualsInput(),
-		"levels": levelsInput(), "microdata": microdataInput(report.Official, "", 54470, 20.5, 14.25)} {
+		"levels": levelsInput(), "microdata": microdataInput(report.Official, "", 36435, 20.5, 14.25)} {
 		r := reportOf(t, in)
 		at := 0
 		for i, s := range r.Strategies {

@@ -89,3 +89,26 @@ func (t Table) NoiseCells() int64 {
 func (r *Report) ZerosNamed() bool {
 	return r.AnyStatistic(func(s Statistic) bool { return s.NoiseLabels != nil })
 }
+
+// NoiseFigures returns the number of its figures other than counts that could be zero, or that have no possible value.
+func (t Table) NoiseFigures() int64 {
+	var n int64
+	for _, f := range t.Figures {
+		n += f.NoiseCells
+	}
+	return n
+}
+
+// FiguresCouldBeZero returns the tables with figures other than counts that could be zero, and the number of these
+// figures.
+func (r *Report) FiguresCouldBeZero() (in []Table, n int64) {
+	in = TablesWhere(r.Tables, func(t Table) bool { return !t.Aside && t.NoiseFigures() > 0 })
+	return in, Total(in, Table.NoiseFigures)
+}
+
+// FigureZerosNamed reports whether the report names the cells of figures other than counts that could be zero.
+func (r *Report) FigureZerosNamed() bool {
+	return slices.ContainsFunc(r.Tables, func(t Table) bool {
+		return slices.ContainsFunc(t.Figures, func(f Figure) bool { return f.NoiseLabels != nil })
+	})
+}

@@ -490,7 +490,7 @@ func TestJoint(t *testing.T) {
 	if coarse < fine || coarse > 1.2*fine {
 		t.Errorf("by the sum of ρ ε is %v; want a little above %v", coarse, fine)
 	}
-	assertSays(t, errors.New(a.jointPlan().String()), "of the sum of ρ", "a looser bound than what a report says")
+	assertSays(t, errors.New(a.jointPlan().String()), "computed from the sum of all ρ", "a looser bound than the ε in each release's own report")
 	post(Debited)
 	assertSays(t, errors.New(a.jointPlan().String()),
 		"is not known: of 35 releases debited, 1 came without a list of mechanisms")

@@ -137,8 +137,8 @@ func (j JointPlan) String() string {
 	}
 	bound := ""
 	if j.Summed {
-		bound = " These are of the sum of ρ, as there are too many different mechanisms to compose: a looser bound than what a report says of its own release."
+		bound = " These ε are computed from the sum of all ρ, because there are too many different mechanisms to compose one by one. They are a looser bound than the ε in each release's own report."
 	}
-	return fmt.Sprintf("Planned together, these releases would have cost at most %s.%s This is for information: the account adds up the cost of each.",
+	return fmt.Sprintf("Planned together, these releases would have cost at most %s.%s This is for information: the account adds up the cost of each release.",
 		strings.Join(at, ", and "), bound)
 }

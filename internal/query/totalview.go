@@ -107,7 +107,7 @@ func (t *Total) notes() string {
 		lawText{RatioLaw, "Intervals by inverting the law of the sum and the count (Fieller): each covers the exact mean with a probability of %s.\n"},
 	))
 	if unbounded {
-		b.WriteString("Where the interval says nothing, the noise leaves open all that the mean may be.\n")
+		b.WriteString("Where the interval says nothing, the noise rules out no possible value of the mean.\n")
 	}
 	if t.Statistic != "mean" {
 		b.WriteString("Figures are unbiased estimates, and may be negative. ")

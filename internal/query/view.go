@@ -109,7 +109,7 @@ func (a *Answer) noiseNotes(cells string, levels attainedConfidence) string {
 	}
 	text += levels.intervalSentences(
 		lawText{interval.Exact, "Intervals by the exact law of the noise: each covers the exact count with a probability of %s or more.\n"},
-		lawText{interval.Threshold, "Cells that are not above the threshold are not published, and need not be empty: of a cell of more rows than the bound the noisy count is above it with a chance of %s or more.\n"},
+		lawText{interval.Threshold, "A cell that is “not above” the threshold is not published, and need not be empty. If a cell had more rows than the upper end of its interval, its noisy count would be above the threshold, and so published, with a probability of %s or more.\n"},
 		lawText{interval.Bounded, "Intervals by the law of the weighted noise: each covers the exact count with a probability of %s or more.\n"},
 	)
 	same, more := 0, 0
@@ -125,7 +125,7 @@ func (a *Answer) noiseNotes(cells string, levels attainedConfidence) string {
 		}
 	}
 	if same > 0 {
-		text += fmt.Sprintf("%s put together with it would give the same answer.\n",
+		text += fmt.Sprintf("%s estimated from the same measurements would give the same answer.\n",
 			budget.Plural(int64(same), "other table"))
 	}
 	return text + a.coversText()
@@ -139,7 +139,7 @@ func listMeasurements(ids []string) string {
 		names = strings.Join(ids[:2], ", ") + " …"
 	}
 	if len(ids) > 1 {
-		return fmt.Sprintf("%d measurements, put together by least squares (%s)", len(ids), names)
+		return fmt.Sprintf("%d measurements, combined by least squares (%s)", len(ids), names)
 	}
 	return "measurement " + names
 }

@@ -122,7 +122,7 @@ func saysWhatIsGivenAway(t *testing.T, p *compiled.Compiled, place string) {
 			}
 		}
 	}
-	for _, says := range []string{"Figures that were public before", "Given away exactly: rides", "No exact figure"} {
+	for _, says := range []string{"Figures that were public before", "Exact figures, without noise: rides", "No exact figure"} {
 		if strings.Contains(texts["report.md"], says) == (says == "No exact figure") {
 			t.Errorf("report.md: %q", says)
 		}

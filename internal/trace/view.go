@@ -97,7 +97,7 @@ func (o Contribution) text() string {
 	if o.Integers == 1 {
 		integers = "its 1 integer"
 	}
-	return fmt.Sprintf("\n%8s of the variance: %s\n           %s%s on %s\n           %s; brings %s\n",
+	return fmt.Sprintf("\n%8s of the variance: %s\n           %s%s on %s\n           %s; contributes %s\n",
 		share, o.Measurement, noise, budget.FormatRat(o.Mechanism.Parameter), integers, weightsText(o.Weights),
 		screen.Shortly(o.Sum))
 }

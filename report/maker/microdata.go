@@ -73,7 +73,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 		categories := slices.Clone(c.Categories)
 		for i, n := range c.Merged {
 			if n > 1 {
-				categories[i] = l.Text("any of %d merged categories", n)
+				categories[i] = l.Text("any of %d categories measured as one", n)
 			}
 		}
 		m.FarCells = append(m.FarCells, report.FarCell{Columns: words.Texts(c.Columns), Categories: categories,
@@ -199,8 +199,8 @@ func trustText(l *language.Language, m report.Microdata) string {
 	parent := words.When(m.Parent != "", " "+l.Text(
 		"These rows are drawn given the columns of %s, so this holds only as far as the rows of %[1]s show those columns as they were measured here.", m.Parent))
 	return measured + " " + words.Either(len(names) == 0,
-		l.Text("The rows show the counts of single columns as they were measured, apart from noise and from what drawing rows adds."),
-		l.Text("The rows show these counts as they were measured, apart from noise and from what drawing rows adds.")) + parent
+		l.Text("In the rows the counts of single columns are close to the true ones, apart from the noise of the measurements and the chance error of drawing rows."),
+		l.Text("In the rows these counts are close to the true ones, apart from the noise of the measurements and the chance error of drawing rows.")) + parent
 }
 
 func distrustText(l *language.Language, m report.Microdata) string {
@@ -227,7 +227,7 @@ func independenceText(l *language.Language, m report.Microdata) string {
 	case len(m.Together(l)) == 0:
 		return noDependenceText(l)
 	case m.Method == plan.AIM:
-		return setsOnlyText(l) + " " + l.Text("Also do not trust how the rows divide categories of a column that the noise hid: these were measured as one, and the division is a guess.")
+		return setsOnlyText(l) + " " + l.Text("Also do not trust how the rows divide categories of a column whose noisy counts were below three standard errors: these were measured as one, and the division is a guess.")
 	}
-	return l.Text("What the rows show about any other two columns together, or about any three. This was not measured: the model assumes that such columns are independent, given the columns between them in the tree that the measured pairs form, and the rows follow this assumption.")
+	return l.Text("What the rows show about any other two columns together, or about any three. This was not measured. The model links columns only through the measured pairs. It assumes that columns without such a pair are independent, given the columns that link them, and the rows follow this assumption.")
 }

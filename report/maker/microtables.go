@@ -83,7 +83,7 @@ func trustTablesText(l *language.Language, m report.Microdata) string {
 		says = l.Text("The counts of %d sets of columns together were measured, which the table names.", len(names))
 	}
 	return says + " " +
-		l.Text("The rows show these counts as they were measured, apart from noise and from what drawing rows adds.")
+		l.Text("In the rows these counts are close to the true ones, apart from the noise of the measurements and the chance error of drawing rows.")
 }
 
 func distrustTablesText(l *language.Language, m report.Microdata, drawn synth.Microdata) string {

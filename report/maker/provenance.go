@@ -61,9 +61,11 @@ func checksOf(r *report.Report) []string {
 		words.Either(r.Contact != "",
 			l.Text("To check this page you need the whole folder that it came in (contact: %s).", words.OneRow(r.Contact)),
 			l.Text("To check this page you need the whole folder that it came in: ask whoever gave you the page.")) + " " +
-			l.Text("`dprelease verify FOLDER` derives every file again from plan and measurements, without the confidential data, and adds up the privacy loss by other code. It is part of %s. Nobody outside can see that the noise was random, its key erased and the data true.",
-				r.Provenance.Software),
-		l.Text("By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json from the spec. Its SHA-256 is `%s`",
+			l.Text("`dprelease verify FOLDER` derives every file again from plan and measurements, without the confidential data, and adds up the privacy loss with separate code. It is part of %s.",
+				r.Provenance.Software) +
+			words.When(r.Status == report.Official, " "+l.Text("Add `--trust office.pub`, the key that the office has published: without it the check establishes neither who measured the figures nor whether they were paid for.")) +
+			" " + l.Text("Nobody outside can see that the noise was random, its key erased and the data true."),
+		l.Text("By hand: every file must have the SHA-256 (a fingerprint of its content) that manifest.json gives for it. `dprelease plan`, run on the spec, must make a plan.json with the SHA-256 `%s`",
 			r.Provenance.PlanHash),
 	}
 	if len(r.Microdata) > 0 {

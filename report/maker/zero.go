@@ -17,22 +17,37 @@ const (
 	namedCells = 500 // the largest number of cells that could be zero in a report that names them
 )
 
-// addZeroLabels names the cells of published tables that could be zero, if they are few enough to be read.
+// addZeroLabels names the cells of published tables that could be zero, if they are few enough to be read: those of
+// counts, and then those of other figures if all together are still few enough.
 func addZeroLabels(l *language.Language, told []report.Table, tables []synth.Table) {
 	listed := report.TablesWhere(told, func(t report.Table) bool { return !t.Aside })
-	if report.Total(listed, report.Table.NoiseCells) > namedCells {
-		return
-	}
+	counts := report.Total(listed, report.Table.NoiseCells)
+	all := counts + report.Total(listed, report.Table.NoiseFigures)
 	for i, t := range tables {
+		if told[i].Aside {
+			continue
+		}
 		for k, s := range t.Statistics {
-			for row, flag := range s.Flags {
-				if flag == synth.NoiseDominates && !told[i].Aside {
-					told[i].Statistics[k].NoiseLabels = append(told[i].Statistics[k].NoiseLabels,
-						cmp.Or(rowLabel(t, row), l.Text("total")))
-				}
+			if counts <= namedCells {
+				told[i].Statistics[k].NoiseLabels = zeroLabels(l, t, s.Flags)
+			}
+		}
+		for k, n := range t.Numbers {
+			if all <= namedCells {
+				told[i].Figures[k].NoiseLabels = zeroLabels(l, t, n.Flags)
 			}
 		}
 	}
+}
+
+// zeroLabels names the cells of a figure that could be zero by its flags, nil for none.
+func zeroLabels(l *language.Language, t synth.Table, flags []synth.Flag) (labels []string) {
+	for row, flag := range flags {
+		if flag == synth.NoiseDominates {
+			labels = append(labels, cmp.Or(rowLabel(t, row), l.Text("total")))
+		}
+	}
+	return labels
 }
 
 // verdictOf returns the verdict on a count, relative to the average cell that the plan expects or, without an

@@ -102,7 +102,7 @@ func figureSentences(l *language.Language, tables []report.Table) []string {
 		return nil
 	}
 	if withheld == all {
-		return []string{l.Text("The figures of other kinds, such as %s, are all withheld (%s), because the noisy count of their cell is below the spec's threshold.",
+		return []string{l.Text("The figures of other kinds, such as %s, are all withheld (%s), because the noisy count of their cell is below the limit in the spec.",
 			figureExamples(l, tables), budget.Group(all))}
 	}
 	published := all - withheld - unbounded
@@ -122,7 +122,7 @@ func figureSentences(l *language.Language, tables []report.Table) []string {
 	s += words.When(unbounded > 0, " "+l.Text(
 		"%s more are not published, as the noise leaves every value open (unbounded).", budget.Group(unbounded)))
 	return []string{s + words.When(withheld > 0, " "+l.Text(
-		"%s more are withheld, because the noisy count of their cell is below the spec's threshold.",
+		"%s more are withheld, because the noisy count of their cell is below the limit in the spec.",
 		budget.Group(withheld)))}
 }
 

@@ -253,7 +253,7 @@ func perUnitBias(r *report.Report) []report.Bias {
 // withheldBias is the bias in counts of cells whose figures are shown, because figures of other cells are withheld.
 func withheldBias(r *report.Report) []report.Bias {
 	l := r.In()
-	show := report.Bias{Cause: l.Text("Figures are withheld where the noisy count is small. So where they are published in cells just above that limit, the count next to them is too large on average"),
+	show := report.Bias{Cause: l.Text("Figures are withheld where the noisy count is below the limit in the spec. So in cells just above the limit the count is too large on average, and figures computed with it are off"),
 		Direction: l.Text(eitherWay)}
 	withholds := func(t report.Table) bool { return t.Show > 0 }
 	show.Tables = report.PathsWhere(r.Tables, withholds)

@@ -96,7 +96,7 @@ func distanceRule(r *report.Report, least, most int64, chance string) string {
 			column, from, to, chance),
 		l.Text("Two cells of one table that you picked beforehand differ if their published counts are at least as far apart as the %s says (%s to %s, by table). Cells with equal exact counts are that far apart with a chance of at most %s.",
 			column, from, to, chance)) +
-		" " + l.Text("These distances are computed from the noise of both cells together, and usually less than twice the margin.")
+		" " + l.Text("These distances are computed from the noise of both cells together, and are usually less than twice the margin.")
 }
 
 // tablesWithBound returns the tables whose smallest real difference comes from a bound.

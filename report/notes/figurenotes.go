@@ -37,7 +37,7 @@ func figureNotes(r *report.Report) []report.Note {
 	_, withheld, unbounded := figuresIn(r.Tables)
 	f := figured[0].Figures[0].Name
 	notes := []report.Note{{Heading: l.Text("Figures other than counts have intervals of their own"),
-		Text: l.Text("The interval of a figure such as %[1]s reaches from %[1]s_low to %[1]s_high. With %[2]s confidence it contains the exact figure of the rows that were counted, after their values were bounded. It covers privacy noise only. The %[2]s hold over all cells of a table, including those that are withheld or have no interval. Among the published figures alone the share may be lower, because noise decides which figures are published. The figure need not be in the middle of its interval. If %[1]s_flag says unbounded, the noise is so large that it rules out no possible value, and nothing is published.",
+		Text: l.Text("The interval of a figure such as %[1]s reaches from %[1]s_low to %[1]s_high. With %[2]s confidence it contains the exact figure of the rows that were counted, after their values were bounded. It covers privacy noise only. The %[2]s is the chance for each cell, before noise has decided which figures are withheld or have no interval. Among the published figures alone the share may be lower. The figure need not be in the middle of its interval. If %[1]s_flag says unbounded, the noise is so large that it rules out no possible value, and nothing is published.",
 			f, l.Number(words.Level(figured[0].Figures[0].Confidence))) +
 			words.When(unbounded > 0, " "+l.Text("In this release this concerns %s.", l.Plural(unbounded, "figure")))}}
 	notes = append(notes, dominatedNote(l, figured)...)
@@ -45,12 +45,12 @@ func figureNotes(r *report.Report) []report.Note {
 	var which []string
 	for _, t := range figured {
 		if t.Show > 0 {
-			which = append(which, l.Text("%s below %s", t.Path, budget.Group(t.Show)))
+			which = append(which, l.Text("%s in %s", budget.Group(t.Show), t.Path))
 		}
 	}
 	if which != nil {
 		notes = append(notes, report.Note{Heading: report.NoteOnWithheld,
-			Text: withheldText(l, strings.Join(which, ", "), isByWeight(figured), withheld)})
+			Text: withheldText(l, l.List(which), isByWeight(figured), withheld)})
 	}
 	if r.Bounds.OfValues() {
 		notes = append(notes, clampedNote(r))
@@ -68,7 +68,7 @@ func figureNotes(r *report.Report) []report.Note {
 			Heading: words.Either(mixed, l.Text("The other quantiles are read from noisy counts"),
 				l.Text("Quantiles are read from noisy counts")),
 			Text: words.When(mixed, theseText(l, read)+" ") +
-				l.Text("Rows are counted, with noise, by bins of the column. A quantile is the value at which the counts of all bins up to there, made non-decreasing, reach its share of the total; within a bin it is interpolated. All quantiles of a cell are read from the same noisy counts. The interval consists of all bins that the noise does not rule out, so it is never narrower than the bin in which the quantile lies. It holds for each quantile separately, over all cells, including those without an interval. Most cells with few rows have no interval. Among those that have one, the interval may contain the exact quantile less often than 95%%; it is better not to publish quantiles of such cells (`show` in the spec). Such a quantile has no standard error. Instead, the list of figures gives the error of its rank at 95%%, as planned for a column that fills its range evenly: in rows, or in weight where rows count by weight.")})
+				l.Text("Rows are counted, with noise, by bins of the column. A quantile is the value at which the cumulative noisy count, made non-decreasing, reaches the quantile's share of the total; within a bin it is interpolated. All quantiles of a cell are read from the same noisy counts. The interval consists of all bins that the noise does not rule out, so it is never narrower than the bin in which the quantile lies. It holds for each quantile separately, over all cells, including those without an interval. Most cells with few rows have no interval. Where such a small cell has one, it may contain the exact quantile less often than 95%%: do not rely on it. (`show` in the spec withholds quantiles of small cells.) A quantile that is read from counts has no standard error. Instead, the list of figures gives the error of its rank at 95%%, as planned for a column that fills its range evenly: in rows, or in weight where rows count by weight.")})
 	}
 	if pluralsOf(l, kinds, isOfSums) != nil {
 		notes = append(notes, report.Note{Heading: l.Text("Figures of one cell are correlated"),
@@ -115,9 +115,9 @@ func theseText(l *language.Language, names []string) string {
 // withheldText says which figures are withheld, by the thresholds of tables, and how many are.
 func withheldText(l *language.Language, thresholds string, byWeight bool, n int64) string {
 	text := words.Either(byWeight,
-		l.Text("A figure is withheld (null, with the flag withheld) if the noisy count of its cell, which is published as unbiased, is below the limit in the spec: %s. Nothing else decides this: neither the exact count nor the figure. So a withheld cell may count more than the limit by weight, and a published one less.",
+		l.Text("A figure is withheld (null, with the flag withheld) if the unbiased noisy count of its cell is below the limit in the spec. The limit is a count of %s. Nothing else decides this: neither the exact count nor the figure. So a withheld cell may count more than the limit by weight, and a published one less.",
 			thresholds),
-		l.Text("A figure is withheld (null, with the flag withheld) if the noisy count of its cell, which is published as unbiased, is below the limit in the spec: %s. Nothing else decides this: neither the exact count nor the figure. So a withheld cell may count more than the limit, and a published one less.",
+		l.Text("A figure is withheld (null, with the flag withheld) if the unbiased noisy count of its cell is below the limit in the spec. The limit is a count of %s. Nothing else decides this: neither the exact count nor the figure. So a withheld cell may count more than the limit, and a published one less.",
 			thresholds))
 	figures := l.Plural(n, "figure")
 	return text + " " + words.Either(n == 1, l.Text("In this release %s was withheld.", figures),
@@ -185,6 +185,6 @@ func dominatedNote(l *language.Language, figured []report.Table) []report.Note {
 		return nil
 	}
 	return []report.Note{{Heading: l.Text("Figures that noise dominates"),
-		Text: l.Text("The flag noise_dominates marks %s. The interval of each reaches zero, or contains no value that is possible by the declared range: noise alone could have produced such a figure. The column to read, %[2]s, shows the nearest possible value; for example, a sum of non-negative values is never shown below 0. The column %[2]s_unbiased has the estimate, and the interval lies around the estimate.",
-			l.Plural(n, "figure"), name)}}
+		Text: l.Text("The flag noise_dominates marks %[1]s other than counts; the list %[3]s has their cells. The interval of each reaches zero, or contains no value that the declared range allows: noise alone could have produced such a figure. The column %[2]s shows the nearest possible value: a sum of non-negative values, for example, is never shown below 0. The column %[2]s_unbiased has the estimate, and the interval lies around it.",
+			l.Plural(n, "figure"), name, l.Text(ZeroSection))}}
 }

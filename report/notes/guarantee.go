@@ -178,13 +178,13 @@ func boundsSentences(l *language.Language, b *report.Bounds, protects string) []
 		most := l.Number(words.Rat(w.High))
 		switch w.Kind {
 		case report.DesignWeights:
-			all = append(all, l.Text("In table %s, each row counts with its weight, at most %s. The weight is taken to be an attribute of the %s and not to depend on any other %[3]s.",
+			all = append(all, l.Text("Each row of the confidential table %s counts with its weight, at most %s. The weight is taken to be an attribute of the %s and not to depend on any other %[3]s.",
 				w.Table, most, protects))
 		case report.CalibratedWeights:
-			all = append(all, l.Text("In table %s, each row counts with its weight, at most %s. The weights were calibrated, so they depend on the rows of others. The promise is for the rows with their weights as they are; what one weight reveals about another %s is not covered.",
+			all = append(all, l.Text("Each row of the confidential table %s counts with its weight, at most %s. The weights were calibrated, so they depend on the rows of others. The promise is for the rows with their weights as they are; what one weight reveals about another %s is not covered.",
 				w.Table, most, protects))
 		default:
-			all = append(all, l.Text("In table %s, each row counts with its weight, at most %s.", w.Table, most))
+			all = append(all, l.Text("Each row of the confidential table %s counts with its weight, at most %s.", w.Table, most))
 		}
 	}
 	if len(b.Columns) > 0 {

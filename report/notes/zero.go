@@ -84,6 +84,7 @@ func cellWarning(r *report.Report) string {
 		return ""
 	}
 	l := r.In()
+	_, figures := r.FiguresCouldBeZero()
 	var names []string
 	for _, t := range in[:min(len(in), namedTables)] {
 		names = append(names, l.Text("%s (%s of %s)", t.Path, budget.Group(t.NoiseCells()), budget.Group(t.Possible())))
@@ -100,7 +101,8 @@ func cellWarning(r *report.Report) string {
 				some, all, len(in), worst))
 	}
 	return text + " " + words.Either(r.ZerosNamed(), l.Text("The list %s names them.", l.Text(ZeroSection)),
-		l.Text("The list %s says how to find them.", l.Text(ZeroSection)))
+		l.Text("The list %s says how to find them.", l.Text(ZeroSection))) +
+		words.When(figures > 0, " "+l.Text("It also has %s other than counts.", l.Plural(figures, "figure")))
 }
 
 // smallNumberWarning warns of any number whose interval contains zero, for tables in which no cell has one: sums and
@@ -108,8 +110,12 @@ func cellWarning(r *report.Report) string {
 func smallNumberWarning(r *report.Report) string {
 	l := r.In()
 	_, cells, _ := r.CouldBeZero()
+	_, figures := r.FiguresCouldBeZero()
 	some := r.AnyStatistic(func(s report.Statistic) bool { return s.NoiseCells > 0 })
 	return words.When(cells == 0 && len(r.Tables) > 0,
 		l.Text("Do not base a decision on a figure whose interval reaches zero: the exact figure could be zero, and where 0 is shown it could be larger.")+
-			words.When(!some, " "+l.Text("No count in the tables has such an interval here, but a difference of counts or another figure may have one.")))
+			words.When(!some, " "+words.Either(figures > 0,
+				l.Text("No count in the tables has such an interval here. The list %[2]s shows %[1]s other than counts with such an interval.",
+					l.Plural(figures, "figure"), l.Text(ZeroSection)),
+				l.Text("No count in the tables has such an interval here, but a difference of counts or another figure may have one."))))
 }

@@ -24,6 +24,13 @@ func (r View) NoApprovals() string {
 	return l.Text("none in the ledger's entry of the debit; the policy of the account says whether it asks for any")
 }
 
+// NoExactFigures is the text if no public figure is published exactly.
+func (r View) NoExactFigures() string {
+	l := r.In()
+	return words.Either(len(report.PathsWhere(r.Tables, report.Table.RulesOut)) > 0,
+		l.Text("none but the zeros of impossible cells"), l.Text("none"))
+}
+
 // approvedText says for when a signature stands: for the debit of that day, or until a day.
 func approvedText(l *language.Language, debited string, a report.Approval) string {
 	return words.Either(a.Until != "", l.Text("standing, until %s", l.Date(a.Until)),

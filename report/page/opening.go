@@ -67,8 +67,8 @@ func (r View) allUsableText() []string {
 	_, cells, _ := r.CouldBeZero()
 	l := r.In()
 	none := words.Either(len(report.PathsWhere(r.Tables, report.Table.RulesOut)) > 0,
-		l.Text("No table has to be avoided, and no cell could be zero, apart from those that the spec declares impossible."),
-		l.Text("No table has to be avoided, and no cell could be zero."))
+		l.Text("No table has to be avoided, and no count could be zero, apart from those that the spec declares impossible."),
+		l.Text("No table has to be avoided, and no count could be zero."))
 	return []string{words.Either(cells == 0, none,
 		l.Text("No table has to be avoided as a whole: in each, the noise is small compared with the average cell."))}
 }

@@ -1,6 +1,9 @@
 package page
 
 import (
+	"math/big"
+
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
@@ -28,12 +31,32 @@ func (r View) AttributeLoss() string {
 		g.Protects) +
 		words.Either(g.Sample != "", " "+l.Text("All losses are stated as if everyone were drawn for the sample."),
 			words.When(g.Neighbours == "add-remove",
-				" "+l.Text("That row compares the data with and without the %s. A changed value is a larger step, as if one %[1]s were removed and another added, so the loss of an attribute can be larger than that row. If the whole record of a %[1]s changes, the loss is at most twice the ε of pure differential privacy, or four times the ρ.",
-					g.Protects))) +
+				" "+l.Text("That row compares the data with and without the %s. A changed value is a larger step, as if one %[1]s were removed and another added, so the loss of an attribute can be larger than that row.",
+					g.Protects)+" "+r.recordLoss())) +
 		" " + words.Either(len(r.Microdata) > 0,
-		l.Text("The column “tables” counts the tables in which the attribute decides where a row counts, or whether it counts, and the microdata that contain it. Figures that are computed from its values add to the loss, but not to this number."),
-		l.Text("The column “tables” counts the tables in which the attribute decides where a row counts, or whether it counts. Figures that are computed from its values add to the loss, but not to this number.")) +
+		l.Text("The column “tables” counts the tables in which the attribute decides where, or whether, a row counts. Microdata that contain the attribute count as a table. Figures that are computed from its values add to the loss, but not to this number."),
+		l.Text("The column “tables” counts the tables in which the attribute decides where, or whether, a row counts. Figures that are computed from its values add to the loss, but not to this number.")) +
 		" " + l.Text("All losses are rounded up.")
+}
+
+// recordLoss bounds the loss if the whole record of a unit changes, where neighbours add or remove a unit: that is a
+// group of two, which loses twice a pure ε (Dwork and Roth 2014, theorem 2.2), and four times a ρ (Bun and Steinke 2016,
+// proposition 1.9).
+func (r View) recordLoss() string {
+	l, whole := r.In(), r.Certificate.Loss.Whole
+	times := func(n int64, loss string) string {
+		exact := words.Exact(loss)
+		if exact == nil {
+			return loss
+		}
+		return l.Number(budget.DecimalUp(exact.Mul(exact, new(big.Rat).SetInt64(n)), 4))
+	}
+	if whole.Epsilon != "" {
+		return l.Text("If the whole record of a %s changes, the pure ε is at most %s, which is twice that of the last row.",
+			r.Guarantee.Protects, times(2, whole.Epsilon))
+	}
+	return l.Text("If the whole record of a %s changes, the ρ is at most %s, which is four times that of the last row.",
+		r.Guarantee.Protects, times(4, whole.Rho))
 }
 
 // sampleNotes say that a plan's errors exclude the sampling error.

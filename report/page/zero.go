@@ -5,6 +5,7 @@ package page
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/usefulness"
@@ -57,44 +58,79 @@ func zerosOf(l *language.Language, t report.Table, s report.Statistic) string {
 	return l.Text("%s of %s", budget.Group(s.NoiseCells), budget.Group(t.Cells-t.Impossible))
 }
 
-// zeroCells are the cells of a count that could be zero.
+// zeroCells are the cells of a figure that could be zero.
 type zeroCells struct {
 	ID, Row, Of string
 	Table       report.Table
-	Name        string   // of the count, if the table has several
+	Name        string   // of the figure, unless it is the table's only count
 	By          string   // what the labels are of
 	Cells       []string // labels, none if the report does not name them
 }
 
-// Zeros returns the counts with cells that could be zero, by descending share of such cells.
+// Zeros returns the counts with cells that could be zero, by descending share of such cells, and then the other figures
+// with such cells.
 func (r View) Zeros() []zeroCells {
 	var all []zeroCells
 	l := r.In()
+	by := func(t report.Table, labels []string) string {
+		return words.When(len(t.By) > 0 && labels != nil, l.Text("By %s:", l.List(t.TitlesOf(t.By)))+" ")
+	}
 	in, _, _ := r.CouldBeZero()
 	for _, t := range in {
-		at := slices.IndexFunc(r.Tables, func(of report.Table) bool { return of.Path == t.Path })
 		for k, s := range t.Statistics {
 			if s.NoiseCells == 0 {
 				continue
 			}
-			all = append(all, zeroCells{ID: zeroID(at, k), Table: t, Row: tableID(at), Of: zerosOf(l, t, s),
-				Name:  words.When(len(t.Statistics) > 1, s.Name),
-				By:    words.When(len(t.By) > 0 && s.NoiseLabels != nil, l.Text("By %s:", l.List(t.TitlesOf(t.By)))+" "),
-				Cells: s.NoiseLabels})
+			all = append(all, zeroCells{ID: zeroID(r.tableAt(t), k), Table: t, Row: tableID(r.tableAt(t)), Of: zerosOf(l, t, s),
+				Name: words.When(len(t.Statistics) > 1, s.Name), By: by(t, s.NoiseLabels), Cells: s.NoiseLabels})
+		}
+	}
+	figured, _ := r.FiguresCouldBeZero()
+	for _, t := range figured {
+		for k, f := range t.Figures {
+			if f.NoiseCells == 0 {
+				continue
+			}
+			all = append(all, zeroCells{ID: r.FigureZeroID(t, k), Table: t, Row: tableID(r.tableAt(t)),
+				Of: l.Text("%s of %s", budget.Group(f.NoiseCells), budget.Group(t.Cells)), Name: f.Name,
+				By: by(t, f.NoiseLabels), Cells: f.NoiseLabels})
 		}
 	}
 	return all
 }
 
-// zeroID returns the id on the page of a count's cells that could be zero.
-func zeroID(table, count int) string { return fmt.Sprintf("zero-%d-%d", table+1, count+1) }
+// CellsNamed reports whether the list of cells that could be zero names any.
+func (r View) CellsNamed() bool { return r.ZerosNamed() || r.FigureZerosNamed() }
+
+// FigureZeroID returns the id on the page of the cells of a table's k-th figure other than counts that could be zero.
+func (r View) FigureZeroID(t report.Table, k int) string {
+	return zeroID(r.tableAt(t), len(t.Statistics)+k)
+}
+
+// tableAt returns the position of a table.
+func (r View) tableAt(t report.Table) int {
+	return slices.IndexFunc(r.Tables, func(of report.Table) bool { return of.Path == t.Path })
+}
+
+// zeroID returns the id on the page of the cells of a table's figure that could be zero.
+func zeroID(table, figure int) string { return fmt.Sprintf("zero-%d-%d", table+1, figure+1) }
 
 // ZeroText says how to find the cells that could be zero.
 func (r View) ZeroText() string {
 	_, cells, of := r.CouldBeZero()
+	figured, figures := r.FiguresCouldBeZero()
 	l := r.In()
-	return words.When(cells > 0,
-		l.Text("The interval of %s of %s reaches zero.", l.Plural(cells, "cell"), budget.Group(of))+
+	var text []string
+	if cells > 0 {
+		text = append(text, l.Text("The interval of %s of %s reaches zero.", l.Plural(cells, "cell"), budget.Group(of))+
 			words.When(!r.ZerosNamed(), " "+l.Text("They are too many to be named here."))+
 			" "+l.Text("The files flag them noise_dominates in %s_flag.", r.CountName()))
+	}
+	if figures > 0 {
+		first := figured[0].Figures[slices.IndexFunc(figured[0].Figures, func(f report.Figure) bool { return f.NoiseCells > 0 })]
+		text = append(text, l.Text("The flag noise_dominates marks %s other than counts, in columns such as %s_flag.",
+			l.Plural(figures, "figure"), first.Name)+
+			words.When(!r.FigureZerosNamed(), " "+l.Text("They are too many to be named here.")))
+	}
+	return strings.Join(text, " ")
 }
