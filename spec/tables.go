@@ -3,8 +3,6 @@ package spec
 import (
 	"fmt"
 	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/dprelease/dprelease/spec/domain"
 
@@ -95,47 +93,6 @@ func countWord(n int) string {
 		return "two"
 	}
 	return fmt.Sprint(n)
-}
-
-// readSource reads where a table is read from, and reports whether all of its paths are known.
-func (r *reader) readSource(n document.Node) (TableSource, bool) {
-	if !r.IsSound(n) {
-		return TableSource{}, false
-	}
-	s := TableSource{Total: r.release.Privacy.Total}
-	filled := false
-	if s.Database, s.Paths, filled = r.readDatabase(n); s.Database != nil {
-		return s, filled
-	}
-	paths, format := fileOf(n)
-	s.Format = format
-	if format == files.CSV {
-		s.Delimiter, s.Nulls = readFields(n)
-	}
-	s.Paths, filled = r.fillAll(paths)
-	return s, filled
-}
-
-// fillAll returns the paths of a scalar or a list with parameters filled in, and reports whether each parameter has a
-// value.
-func (r *reader) fillAll(n document.Node) (paths []string, filled bool) {
-	filled = true
-	for _, item := range n.ItemsOrSelf() {
-		path, ok := r.params.Fill(item)
-		filled = filled && ok
-		switch {
-		case ok && strings.TrimSpace(path) == "":
-			r.AddProblem(item, document.Problem{Message: "an empty path", Expected: "a path or glob"})
-		case ok && address.MatchString(path):
-			r.AddProblem(item, document.Problem{Message: "an address and not a file: " + address.FindString(path) + "…",
-				Expected: fileExpected})
-		case ok && slices.Contains(paths, path):
-			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("%q appears twice", document.Clip(path)),
-				Expected: "each path once: rows would count twice"})
-		}
-		paths = append(paths, path)
-	}
-	return paths, filled
 }
 
 // personal matches nouns for units that may well have several rows each.

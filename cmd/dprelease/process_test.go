@@ -26,6 +26,7 @@ import (
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/jackc/pgx/v5"
 )
 
 // programCommand is the test binary as the program itself.
@@ -46,8 +47,14 @@ func programCommand(t *testing.T, dir string, args ...string) *exec.Cmd {
 // database.
 func newOffice(t *testing.T, ledger string, room int) string {
 	t.Helper()
+	return officeOf(t, "{csv: t.csv}", ledger, room)
+}
+
+// officeOf is newOffice with rows from another source.
+func officeOf(t *testing.T, source, ledger string, room int) string {
+	t.Helper()
 	return officeWith(t, ledger, fmt.Sprintf("cap: {epsilon: %d}", 2*room), `budget: {epsilon: 2}
-tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 2}, columns: {x: {type: integer, range: [0, 99999], levels: {k: {width: 1000}}}}}}
+tables: {t: {source: `+source+`, unit: {id: who, max_rows: 2}, columns: {x: {type: integer, range: [0, 99999], levels: {k: {width: 1000}}}}}}
 marginals: {fine: {by: [x]}, coarse: {by: [x.k]}}
 `)
 }
@@ -259,23 +266,43 @@ func killCount(t *testing.T) int {
 func TestKilled(t *testing.T) {
 	tables := func(t *testing.T, at string) string { return newOffice(t, at, 1) }
 	t.Run("file", func(t *testing.T) {
-		killRuns(t, tables, func() string { return fileLedger }, func(at string) string { return at })
+		killRuns(t, tables, func() string { return fileLedger }, func(at string) string { return at }, func() {})
 	})
 	t.Run("tables put together", func(t *testing.T) {
-		killRuns(t, togetherOffice, func() string { return fileLedger }, func(at string) string { return at })
+		killRuns(t, togetherOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
 	})
 	t.Run("microdata", func(t *testing.T) {
-		killRuns(t, rowsOffice, func() string { return fileLedger }, func(at string) string { return at })
+		killRuns(t, rowsOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		testkit.Postgres(t) // or skip
 		killRuns(t, tables, func() string { return testkit.Postgres(t) },
-			func(at string) string { return testkit.CopyOfPostgres(t, at) })
+			func(at string) string { return testkit.CopyOfPostgres(t, at) }, func() {})
+	})
+	t.Run("tables of a database", func(t *testing.T) { // which change before the run resumes, and again
+		address := testkit.Postgres(t)
+		c, err := pgx.Connect(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(context.Background())
+		change := func(statement string) {
+			if _, err := c.Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		change("CREATE TABLE t AS SELECT i / 3 AS who, i * 7919 % 100000 AS x FROM generate_series(0, 49999) AS i")
+		t.Setenv("OFFICE_DATA", address)
+		made := func(t *testing.T, at string) string {
+			return officeOf(t, "{postgres: {url: 'env:OFFICE_DATA', table: t}}", at, 1)
+		}
+		killRuns(t, made, func() string { return fileLedger }, func(at string) string { return at },
+			func() { change("INSERT INTO t SELECT max(who) + 1, 5 FROM t") })
 	})
 }
 
 func killRuns(t *testing.T, made func(t *testing.T, at string) string, open func() string,
-	copied func(at string) string) {
+	copied func(at string) string, changed func()) {
 	found, journals := map[ledger.State]int{}, 0
 	for i := range killCount(t) / 2 {
 		at := open()
@@ -316,7 +343,9 @@ func killRuns(t *testing.T, made func(t *testing.T, at string) string, open func
 			t.Fatal(err)
 		}
 		restoreModes(t, otherDir)
+		changed()
 		assertFinishes(t, dir, []string{"run", "release.yaml", "--ledger", at}, at)
+		changed()
 		assertFinishes(t, otherDir, []string{"run", "release.yaml", "--ledger", otherAt}, otherAt)
 		assertSameFiles(t, dir, otherDir)
 	}

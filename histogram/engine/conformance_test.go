@@ -125,7 +125,9 @@ func writeArrow(t testing.TB, path, kind string, rows []spot) {
 	if kind == "uuids" {
 		id.Metadata = source.UUIDMetadata
 	}
-	field := func(name string, of arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: of, Nullable: true} }
+	field := func(name string, of arrow.DataType) arrow.Field {
+		return arrow.Field{Name: name, Type: of, Nullable: true}
+	}
 	schema := arrow.NewSchema([]arrow.Field{id, field("s", arrow.BinaryTypes.String), field("n", arrow.PrimitiveTypes.Int64),
 		field("x", arrow.PrimitiveTypes.Float64), field("w", arrow.PrimitiveTypes.Float64),
 		field("d", &arrow.Decimal128Type{Precision: 12, Scale: 2}), field("u", &arrow.Decimal128Type{Precision: 20, Scale: 6}),

@@ -148,7 +148,11 @@ func (d duckdb) copyAll(ctx context.Context, requests []request, rows Rows) (err
 	if err != nil {
 		return d.fault(source.Unreadable, "there is no room for temporary files", err.Error())
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	defer func() {
+		if left := os.RemoveAll(folder); err == nil && left != nil {
+			err = d.fault(source.Unreadable, "a temporary folder cannot be removed", left.Error())
+		}
+	}()
 	statements := []string{"BEGIN TRANSACTION"}
 	var pipes []*pipe
 	defer func() {

@@ -34,6 +34,15 @@ func (r Rows) Close() error {
 	return err
 }
 
+// closeAfter removes the rows after an error. It returns that error itself if nothing else fails: every verb prints it
+// without its detail.
+func (r Rows) closeAfter(err error) error {
+	if closing := r.Close(); closing != nil {
+		return errors.Join(err, closing)
+	}
+	return err
+}
+
 // request is a table to fetch, with its columns.
 type request struct {
 	table   *spec.Table
@@ -112,14 +121,14 @@ func Fetch(ctx context.Context, p *plan.Plan, dir string) (Rows, error) {
 		for _, r := range requests[key] {
 			if rows[r.table.Name], err = source.NewSpool(r.name(), formats[spec.Engine(engine)]); err != nil {
 				delete(rows, r.table.Name)
-				return nil, errors.Join(err, rows.Close())
+				return nil, rows.closeAfter(err)
 			}
 		}
 		if err = fetch(ctx, place, dir, requests[key], rows); err != nil {
 			if ctx.Err() != nil {
 				err = ctx.Err()
 			}
-			return nil, errors.Join(err, rows.Close())
+			return nil, rows.closeAfter(err)
 		}
 	}
 	return rows, nil

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/big"
 
@@ -39,7 +40,7 @@ func postgresColumns(ctx context.Context, c *pgx.Conn, r request, types []pgconn
 		switch {
 		case err != nil:
 			return nil, explainPostgres(r, err)
-		case kind == "e" || of == "citext": // labels of an enumeration, and texts, are sent as they are
+		case kind == "e": // the labels of an enumeration are sent as texts
 			columns = append(columns, textColumn(name))
 		default:
 			return nil, unfitType(r, name, of)
@@ -280,5 +281,6 @@ func (n numeric) appendText(to []byte) []byte {
 	if text, ok := domain.AppendDecimal(to, whole, int32(-shift)); ok {
 		return text
 	}
-	return append(to, "beyond"...) // a number with so many digits is outside every domain
+	// A number with so many digits is outside every domain; as an id it is different from every other.
+	return fmt.Appendf(to, "%de%d", whole, shift)
 }

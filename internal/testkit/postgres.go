@@ -82,6 +82,16 @@ func CrashPostgres(t testing.TB) {
 	}
 }
 
+// PostgresLog is the log of the cluster of Postgres so far.
+func PostgresLog(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(databases.cluster.folder, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // databases are those of this process.
 var databases struct {
 	start   sync.Once

@@ -7,8 +7,10 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -132,8 +134,23 @@ func (f *Findings) Entries(n Node) []Node {
 func (f *Findings) withPosition(at *yaml.Node, path string, p Problem) finding {
 	p.File, p.Path = f.File, path
 	p.Line, p.Column = max(at.Line, 1), max(at.Column, 1)
-	p.Snippet = f.Line(p.Line)
+	p.Snippet, p.Message = withoutLogin(f.Line(p.Line)), withoutLogin(p.Message)
 	return finding{p, p.Line, p.Column}
+}
+
+// login matches what an address says before its host: a user, and perhaps a password.
+var login = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)([^\s'"]*)@`)
+
+// withoutLogin returns a text in which the users and passwords of addresses are asterisks, as many as there were
+// characters, so that a caret stays where it is. Messages end in logs, and no password belongs there.
+func withoutLogin(text string) string {
+	if !strings.Contains(text, "://") {
+		return text
+	}
+	return login.ReplaceAllStringFunc(text, func(found string) string {
+		m := login.FindStringSubmatch(found)
+		return m[1] + strings.Repeat("*", utf8.RuneCountInString(m[2])) + "@"
+	})
 }
 
 // Line returns a line of the document, "" beyond its end.

@@ -26,6 +26,8 @@ var ofTables = map[string]shape.Meaning{
 	"tables.*.source.postgres.table": {
 		States:  "The name of a table or a view as the database has it, capital letters included. A part with a dot or a space is in double quotes.",
 		Default: "the rows are those of a query", Example: "register.spells", Page: "docs/howto/engines.md"},
+	"tables.*.source.postgres.stay": {States: "Whether the rows must be counted in the database.", Default: "the rows are read, and counted here",
+		Example: "true"},
 	"tables.*.source.postgres.query": {
 		States:  "A SELECT in place of a table. Everybody who sees the plan sees it.",
 		Default: "the rows are those of a table", Example: "\"SELECT id, sex FROM register.spells WHERE closed\"",
@@ -37,6 +39,8 @@ var ofTables = map[string]shape.Meaning{
 		Example: "survey.duckdb", Page: "docs/howto/engines.md"},
 	"tables.*.source.duckdb.table": {States: "The name of a table or a view, with its schema if it is in one.",
 		Default: "the rows are those of a query", Example: "persons", Page: "docs/howto/engines.md"},
+	"tables.*.source.duckdb.stay": {States: "Whether the rows must be counted in the database.", Default: "the rows are read, and counted here",
+		Example: "true"},
 	"tables.*.source.duckdb.query": {States: "A SELECT in place of a table. Everybody who sees the plan sees it.",
 		Default: "the rows are those of a table", Example: "\"SELECT * FROM persons WHERE wave = 3\"",
 		Page: "docs/howto/engines.md"},

@@ -1,0 +1,44 @@
+package spec
+
+import (
+	"path"
+
+	"github.com/dprelease/dprelease/spec/shape"
+)
+
+// This file holds the grammar of sources in databases as data.
+
+const (
+	tableSays = `a table or view as the database names it, such as register.spells, or "Register"."Spells"`
+	querySays = "a SELECT whose columns are those that this table reads"
+	urlSays   = "where the address postgres://… of the server is, so that no password is in a spec: env:NAME, an environment variable, or file:PATH"
+	// urlPattern leaves out addresses, which may hold a password.
+	urlPattern = `^(env:[A-Za-z_][A-Za-z0-9_]*|file:\S(.*\S)?)$`
+)
+
+// databaseFields are the sources in databases.
+func databaseFields() []shape.Field {
+	rows := []shape.Field{
+		{Key: "table", Shape: shape.Text(tableSays).WithParams()},
+		{Key: "query", Shape: shape.Text(querySays).WithParams()},
+		{Key: "stay", Shape: shape.Boolean("true or false").NotBuilt("stay")},
+	}
+	postgres := append([]shape.Field{{Key: "url", Shape: shape.Pattern(urlSays, urlPattern), Required: urlSays,
+		Fix: "url: env:DATABASE_URL"}}, rows...)
+	duckdb := append([]shape.Field{{Key: "file", Shape: shape.Text("the file of the database").WithParams(),
+		Required: "the file of the database", Fix: "file: data/survey.duckdb"}}, rows...)
+	forms := [][]string{{"table"}, {"query"}}
+	return []shape.Field{
+		{Key: "postgres", Shape: shape.Object("{url: env:NAME, table: …}, or query: in place of table", postgres...).
+			WithForms(forms...)},
+		{Key: "duckdb", Shape: shape.Object("{file: …, table: …}, or query: in place of table", duckdb...).
+			WithForms(forms...)},
+		{Key: "spark", Shape: shape.Anything("anything").NotBuilt("spark")},
+	}
+}
+
+// databaseFile reports whether a path looks like the file of a database that can be read.
+func databaseFile(text string) bool {
+	ending := path.Ext(text)
+	return ending == ".duckdb" || ending == ".ddb"
+}
