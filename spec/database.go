@@ -24,6 +24,8 @@ type Database struct {
 	Table []string
 	// Query is a SELECT in the dialect of the engine, in place of Table.
 	Query string
+	// Stay reports whether the rows must be counted where they are.
+	Stay bool
 }
 
 // String returns the source as messages name it.

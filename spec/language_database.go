@@ -21,12 +21,13 @@ func databaseFields() []shape.Field {
 	rows := []shape.Field{
 		{Key: "table", Shape: shape.Text(tableSays).WithParams()},
 		{Key: "query", Shape: shape.Text(querySays).WithParams()},
-		{Key: "stay", Shape: shape.Boolean("true or false").NotBuilt("stay")},
 	}
+	stay := shape.Boolean("true, so that the rows are counted in the database and do not leave it, or false")
 	postgres := append([]shape.Field{{Key: "url", Shape: shape.Pattern(urlSays, urlPattern), Required: urlSays,
-		Fix: "url: env:DATABASE_URL"}}, rows...)
+		Fix: "url: env:DATABASE_URL"}, {Key: "stay", Shape: stay}}, rows...)
 	duckdb := append([]shape.Field{{Key: "file", Shape: shape.Text("the file of the database").WithParams(),
-		Required: "the file of the database", Fix: "file: data/survey.duckdb"}}, rows...)
+		Required: "the file of the database", Fix: "file: data/survey.duckdb"},
+		{Key: "stay", Shape: shape.Boolean("true or false").NotBuilt("stay")}}, rows...)
 	forms := [][]string{{"table"}, {"query"}}
 	return []shape.Field{
 		{Key: "postgres", Shape: shape.Object("{url: env:NAME, table: …}, or query: in place of table", postgres...).

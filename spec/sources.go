@@ -78,6 +78,12 @@ func (r *reader) readDatabase(source document.Node) (d *Database, paths []string
 		if query := n.Get("query"); query.Present() && r.IsSound(query) {
 			d.Query = r.readQuery(query)
 		}
+		stay := n.Get("stay")
+		if d.Stay = stay.Is("true"); d.Stay && r.release.Privacy.Total {
+			r.AddProblem(stay, document.Problem{
+				Message:  "a table that is counted in its database can have too many values to be encoded, and privacy is total: no value may stop a run",
+				Expected: "stay: false, with which the rows are read and counted here"})
+		}
 	}
 	return d, paths, filled
 }

@@ -27,24 +27,18 @@ type binaryColumn struct {
 	text bool // the bytes are kept, so that they count towards the size of a batch
 }
 
-// binaryRows writes rows that come in binary format to a spool, as an Arrow stream. It is the writer of a COPY, and
-// must be released.
-type binaryRows struct {
-	columns []binaryColumn
-	batches *ipc.Writer
-	schema  *arrow.Schema
+// binaryStream reads rows in binary format as their bytes come. It is the writer of a COPY.
+type binaryStream struct {
+	fields int
+	row    func(values [][]byte) error // gets the fields of a row, nil for null; it must not retain them
 
+	values [][]byte
 	rest   []byte // of a row that has not come whole
 	header bool   // the header was read
 	ended  bool   // the trailer was read
 	rows   int64
-	batch  int // rows of the batch
-	bytes  int // bytes of the texts of the batch
 	err    error
 }
-
-// batchBytes is about the most bytes of texts in a batch.
-const batchBytes = 32 << 20
 
 // binarySignature opens the binary format.
 const binarySignature = "PGCOPY\n\xff\r\n\x00"
@@ -54,37 +48,28 @@ var (
 	errValue  = errors.New("a value does not have the binary format of its type")
 )
 
-func newBinaryRows(columns []binaryColumn, to *source.Spool) *binaryRows {
-	fields := make([]arrow.Field, len(columns))
-	for i, c := range columns {
-		fields[i] = c.field
-	}
-	schema := arrow.NewSchema(fields, nil)
-	return &binaryRows{columns: columns, schema: schema, batches: ipc.NewWriter(to, ipc.WithSchema(schema))}
-}
-
 // Write takes the next bytes. After an error, which is kept, it takes no more.
-func (w *binaryRows) Write(p []byte) (int, error) {
-	if w.err != nil {
-		return 0, w.err
+func (s *binaryStream) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
 	}
 	data := p
-	if len(w.rest) > 0 {
-		w.rest = append(w.rest, p...)
-		data = w.rest
+	if len(s.rest) > 0 {
+		s.rest = append(s.rest, p...)
+		data = s.rest
 	}
-	n, err := w.take(data)
+	n, err := s.take(data)
 	if err != nil {
-		w.err = err
+		s.err = err
 		return 0, err
 	}
-	w.rest = append(w.rest[:0], data[n:]...)
+	s.rest = append(s.rest[:0], data[n:]...)
 	return len(p), nil
 }
 
 // take takes what is whole of data, and returns how many bytes that is.
-func (w *binaryRows) take(data []byte) (taken int, err error) {
-	if !w.header {
+func (s *binaryStream) take(data []byte) (taken int, err error) {
+	if !s.header {
 		n := len(binarySignature) + 8
 		if len(data) < n {
 			return 0, nil
@@ -96,10 +81,10 @@ func (w *binaryRows) take(data []byte) (taken int, err error) {
 		if n += int(extension); len(data) < n {
 			return 0, nil
 		}
-		w.header, taken = true, n
+		s.header, taken = true, n
 	}
 	for {
-		n, err := w.takeRow(data[taken:])
+		n, err := s.takeRow(data[taken:])
 		if n == 0 || err != nil {
 			return taken, err
 		}
@@ -108,21 +93,22 @@ func (w *binaryRows) take(data []byte) (taken int, err error) {
 }
 
 // takeRow takes a row, and returns its length, 0 if it has not come whole.
-func (w *binaryRows) takeRow(data []byte) (int, error) {
+func (s *binaryStream) takeRow(data []byte) (int, error) {
 	if len(data) < 2 {
 		return 0, nil
 	}
 	switch fields := int16(binary.BigEndian.Uint16(data)); {
-	case w.ended:
+	case s.ended:
 		return 0, errBinary
 	case fields == -1:
-		w.ended = true
+		s.ended = true
 		return 2, nil
-	case int(fields) != len(w.columns):
+	case int(fields) != s.fields:
 		return 0, errBinary
 	}
+	s.values = s.values[:0]
 	n := 2
-	for range w.columns {
+	for range s.fields {
 		if len(data) < n+4 {
 			return 0, nil
 		}
@@ -130,40 +116,78 @@ func (w *binaryRows) takeRow(data []byte) (int, error) {
 		if size < -1 {
 			return 0, errBinary
 		}
-		if n += 4 + int(max(size, 0)); len(data) < n {
+		from := n + 4
+		if n = from + int(max(size, 0)); len(data) < n {
 			return 0, nil
 		}
-	}
-	at := 2
-	for i := range w.columns {
-		c := &w.columns[i]
-		size := int32(binary.BigEndian.Uint32(data[at:]))
-		at += 4
 		if size < 0 {
+			s.values = append(s.values, nil)
+		} else {
+			s.values = append(s.values, data[from:n:n])
+		}
+	}
+	s.rows++
+	return n, s.row(s.values)
+}
+
+// finish returns the first error of the reading, and an error if the rows have not come to their end.
+func (s *binaryStream) finish() error {
+	if s.err == nil && (!s.ended || len(s.rest) > 0) {
+		s.err = errBinary
+	}
+	return s.err
+}
+
+// binaryRows writes the rows of a stream to a spool, as an Arrow stream. It must be released.
+type binaryRows struct {
+	binaryStream
+	columns []binaryColumn
+	batches *ipc.Writer
+	schema  *arrow.Schema
+	batch   int // rows of the batch
+	bytes   int // bytes of the texts of the batch
+}
+
+// batchBytes is about the most bytes of texts in a batch.
+const batchBytes = 32 << 20
+
+func newBinaryRows(columns []binaryColumn, to *source.Spool) *binaryRows {
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = c.field
+	}
+	schema := arrow.NewSchema(fields, nil)
+	w := &binaryRows{columns: columns, schema: schema, batches: ipc.NewWriter(to, ipc.WithSchema(schema))}
+	w.binaryStream = binaryStream{fields: len(columns), row: w.addRow}
+	return w
+}
+
+// addRow adds a row to the batch.
+func (w *binaryRows) addRow(values [][]byte) error {
+	for i, value := range values {
+		c := &w.columns[i]
+		if value == nil {
 			c.build.AppendNull()
 			continue
 		}
-		if !c.add(data[at : at+int(size)]) {
-			return 0, errValue
+		if !c.add(value) {
+			return errValue
 		}
-		at += int(size)
 		if c.text {
-			w.bytes += int(size)
+			w.bytes += len(value)
 		}
 	}
-	w.rows++
 	if w.batch++; w.batch == source.MaxRows || w.bytes >= batchBytes {
-		return n, w.writeBatch()
+		return w.writeBatch()
 	}
-	return n, nil
+	return nil
 }
 
-// writeBatch writes the rows that were taken since the last batch.
+// writeBatch writes the rows that were added since the last batch.
 func (w *binaryRows) writeBatch() error {
-	arrays := make([]arrow.Array, len(w.columns))
-	for i, c := range w.columns {
-		arrays[i] = c.build.NewArray()
-		defer arrays[i].Release()
+	arrays := newArrays(w.columns)
+	for _, a := range arrays {
+		defer a.Release()
 	}
 	record := array.NewRecord(w.schema, arrays, int64(w.batch))
 	defer record.Release()
@@ -171,14 +195,20 @@ func (w *binaryRows) writeBatch() error {
 	return w.batches.Write(record)
 }
 
+// newArrays returns the values that were added to columns, and empties these.
+func newArrays(columns []binaryColumn) []arrow.Array {
+	arrays := make([]arrow.Array, len(columns))
+	for i, c := range columns {
+		arrays[i] = c.build.NewArray()
+	}
+	return arrays
+}
+
 // finish writes the rows that are left, and ends the stream. It returns the first error of the writing, and an error if
 // the rows have not come to their end.
 func (w *binaryRows) finish() error {
-	switch {
-	case w.err != nil:
-		return w.err
-	case !w.ended || len(w.rest) > 0:
-		return errBinary
+	if err := w.binaryStream.finish(); err != nil {
+		return err
 	}
 	if w.batch > 0 {
 		if err := w.writeBatch(); err != nil {
@@ -189,8 +219,11 @@ func (w *binaryRows) finish() error {
 }
 
 // release frees the memory of the columns.
-func (w *binaryRows) release() {
-	for _, c := range w.columns {
+func (w *binaryRows) release() { releaseColumns(w.columns) }
+
+// releaseColumns frees the memory of columns.
+func releaseColumns(columns []binaryColumn) {
+	for _, c := range columns {
 		c.build.Release()
 	}
 }

@@ -67,6 +67,11 @@ marginals:
   middle: {by: [flag], stats: [{median: d}]}
 `
 
+// withoutLists takes out of the release what a database does not count.
+var withoutLists = strings.NewReplacer("      word: {values: {discover: {max_length: 8}}, unknown: drop, null: drop}\n", "",
+	"  words: {by: [word], stats: [units], per_unit: {groups: 1}}\n", "", "units: {by: [flag], stats: [count, units]}",
+	"units: {by: [flag]}")
+
 // spot is a row.
 type spot struct {
 	id   any // int64, string, [16]byte or nil
@@ -236,7 +241,7 @@ func statements(kind, types string, rows []spot) []string {
 // answersOf returns the hashes of the exact answers to a plan under a key, and how many rows they have together.
 func answersOf(t testing.TB, p *plan.Plan, dir string, key byte) (hashes []string, total int64) {
 	t.Helper()
-	fetched, err := engine.Fetch(t.Context(), p, dir)
+	fetched, err := engine.Open(t.Context(), p, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +250,7 @@ func answersOf(t testing.TB, p *plan.Plan, dir string, key byte) (hashes []strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := scan.Files{Dir: dir, Fetched: fetched, Options: scan.Options{MemoryLimit: 1 << 30}}
+	files := fetched.Files(dir, scan.Options{MemoryLimit: 1 << 30})
 	// The key is the same for all engines, although their plans have other hashes.
 	counted, err := files.Count(context.Background(), q, noise.NewStreams(noise.Key{key}, "spots").Rows())
 	if err != nil {
@@ -285,6 +290,7 @@ func places(t *testing.T, dir, kind string, rows []spot) map[string]string {
 		variable := "SPOTS_" + strings.ToUpper(kind)
 		outer.Setenv(variable, address)
 		all["postgres"] = `{postgres: {url: "env:` + variable + `", query: 'SELECT *, moment::date AS day FROM "Spots" -- all'}}`
+		all["postgres that counts"] = strings.Replace(all["postgres"], "{url", "{stay: true, url", 1)
 	})
 	t.Run("duckdb", func(t *testing.T) {
 		if _, err := exec.LookPath("duckdb"); err != nil {
@@ -310,8 +316,12 @@ func TestEnginesAgreeWithFiles(t *testing.T) {
 			rows := drawSpots(rand.New(rand.NewPCG(1, uint64(i))), kind, 3000)
 			sources := places(t, dir, kind, rows)
 			for _, bound := range []string{"1", "2", "5"}[i:] {
+				lists := true // of categories that are discovered, for which rows must be read
 				ask := func(from string) ([]string, int64) {
 					text := strings.NewReplacer("SOURCE", from, "BOUND", bound).Replace(spots)
+					if !lists {
+						text = withoutLists.Replace(text)
+					}
 					return answersOf(t, histogramtest.PlanOf(t, text), dir, 3)
 				}
 				want, total := ask(sources["files"])
@@ -322,6 +332,13 @@ func TestEnginesAgreeWithFiles(t *testing.T) {
 					if sources[name] == "" {
 						continue
 					}
+					if got, _ := ask(sources[name]); !slices.Equal(got, want) {
+						t.Errorf("%s, %s rows a unit: its answers are not those of files", name, bound)
+					}
+				}
+				lists = false
+				if name := "postgres that counts"; sources[name] != "" {
+					want, _ := ask(sources["files"])
 					if got, _ := ask(sources[name]); !slices.Equal(got, want) {
 						t.Errorf("%s, %s rows a unit: its answers are not those of files", name, bound)
 					}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // This file holds the reading of tables from the file of a DuckDB database, by the program duckdb.
@@ -33,7 +34,7 @@ func duckdbFile(dir string, s spec.TableSource) (string, error) {
 
 // fetchDuckDB reads tables of one file into their spools: first the types of their columns, then all rows, in one
 // transaction. Between the two the file must not change.
-func fetchDuckDB(ctx context.Context, file, _ string, requests []request, rows Rows) error {
+func (o *Opened) fetchDuckDB(ctx context.Context, file, _ string, requests []request) error {
 	d := duckdb{file: file, request: requests[0]}
 	before, err := os.Stat(file)
 	if err != nil {
@@ -48,7 +49,12 @@ func fetchDuckDB(ctx context.Context, file, _ string, requests []request, rows R
 			return err
 		}
 	}
-	if err := d.copyAll(beginFetching(ctx, requests[0]), requests, rows); err != nil {
+	for _, r := range requests {
+		if _, err := o.spool(r, files.Parquet); err != nil {
+			return err
+		}
+	}
+	if err := d.copyAll(beginFetching(ctx, requests[0]), requests, o.rows); err != nil {
 		return err
 	}
 	after, err := os.Stat(file)

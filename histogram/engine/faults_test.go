@@ -85,7 +85,7 @@ const slowly = `CREATE VIEW slowly AS SELECT people.* FROM people WHERE pg_sleep
 // fetchError fetches, and returns the error, which must be of a table and without the canary.
 func fetchError(t *testing.T, ctx context.Context, p *plan.Plan, dir string) *source.Error {
 	t.Helper()
-	rows, err := engine.Fetch(ctx, p, dir)
+	rows, err := engine.Open(ctx, p, dir)
 	if err == nil {
 		rows.Close()
 		t.Fatal("it was fetched")
@@ -207,7 +207,7 @@ func TestConnectionBreaks(t *testing.T) {
 		for cut := int64(1 << 40); ; cut = cut * 3 / 4 {
 			proxy, passed := cuttingProxy(t, address, cut)
 			t.Setenv("PEOPLE_URL", proxy)
-			rows, err := engine.Fetch(t.Context(), planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: people}}"), ".")
+			rows, err := engine.Open(t.Context(), planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: people}}"), ".")
 			if cut == 1<<40 {
 				if err != nil {
 					t.Fatal(err)
@@ -230,7 +230,7 @@ func TestConnectionBreaks(t *testing.T) {
 		t.Setenv("PEOPLE_URL", address)
 		ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer stop()
-		if _, err := engine.Fetch(ctx, planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: slowly}}"), "."); !errors.Is(err,
+		if _, err := engine.Open(ctx, planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: slowly}}"), "."); !errors.Is(err,
 			context.DeadlineExceeded) {
 			t.Error(err)
 		}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/spec/files"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -15,60 +18,90 @@ import (
 
 // This file holds the reading of tables from a PostgreSQL server.
 
-// beginPostgres begins the transaction in which all tables of a server are read: it sees one snapshot and changes
-// nothing. Texts come as UTF-8 and times in UTC, whatever the server's settings. With row_security off a query fails if
-// a policy would hide rows from it.
-const beginPostgres = `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+// beginPostgres begins the transaction in which all tables of a server are read: it sees one snapshot. It changes
+// nothing but temporary tables, and not even these if no table is counted on the server. Texts come as UTF-8 and times
+// in UTC, whatever the server's settings. With row_security off a query fails if a policy would hide rows from it.
+const beginPostgres = `BEGIN ISOLATION LEVEL REPEATABLE READ, READ %s;
 SET LOCAL client_encoding = 'UTF8'; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL row_security = off;
 SET LOCAL idle_in_transaction_session_timeout = 0`
 
-// fetchPostgres reads tables of one server into their spools.
-func fetchPostgres(ctx context.Context, url, dir string, requests []request, rows Rows) error {
+// openPostgres reads tables of one server into spools, or makes them ready to be counted there.
+func (o *Opened) openPostgres(ctx context.Context, url, dir string, requests []request) error {
 	first := requests[0]
 	config, err := readAddress(url, dir, first.name())
 	if err != nil {
 		return err
 	}
+	stay := slices.ContainsFunc(requests, func(r request) bool { return r.table.Source.Database.Stay })
+	mode := "ONLY"
+	if stay {
+		mode = "WRITE"
+	}
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return explainPostgres(first, err)
 	}
-	defer func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = c.Close(last) // nothing was written
-	}()
-	if _, err := c.Exec(ctx, beginPostgres); err != nil {
+	if stay {
+		o.servers = append(o.servers, c)
+	} else {
+		defer hangUp(c)
+	}
+	if _, err := c.Exec(ctx, fmt.Sprintf(beginPostgres, mode)); err != nil {
 		return explainPostgres(first, err)
 	}
 	for _, r := range requests {
-		if err := copyPostgres(beginFetching(ctx, r), c, r, rows[r.table.Name]); err != nil {
+		ctx := beginFetching(ctx, r)
+		if r.table.Source.Database.Stay {
+			remote, err := newRemote(ctx, c, r)
+			if err != nil {
+				return err
+			}
+			o.remotes[r.table.Name] = remote
+			continue
+		}
+		to, err := o.spool(r, files.Arrow)
+		if err != nil {
+			return err
+		}
+		if err := copyPostgres(ctx, c, r, to); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// copyPostgres reads one table.
-func copyPostgres(ctx context.Context, c *pgx.Conn, r request, to *source.Spool) error {
+// hangUp ends a connection, and with it the transaction, in which nothing was written that stays.
+func hangUp(c *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = c.Close(ctx)
+}
+
+// describePostgres returns the types of the wanted columns of a table.
+func describePostgres(ctx context.Context, c *pgx.Conn, r request) ([]pgconn.FieldDescription, error) {
 	described, err := c.Prepare(ctx, "", "SELECT * FROM "+r.rowsSQL())
 	if err != nil {
-		return explainPostgres(r, err)
+		return nil, explainPostgres(r, err)
 	}
 	names := make([]string, len(described.Fields))
 	for i, f := range described.Fields {
 		names[i] = f.Name
 	}
 	if err := checkColumns(r, names); err != nil {
-		return err
+		return nil, err
 	}
 	types := make([]pgconn.FieldDescription, len(r.columns))
 	for i, name := range r.columns {
-		for _, f := range described.Fields {
-			if f.Name == name {
-				types[i] = f
-			}
-		}
+		types[i] = described.Fields[slices.Index(names, name)]
+	}
+	return types, nil
+}
+
+// copyPostgres reads one table.
+func copyPostgres(ctx context.Context, c *pgx.Conn, r request, to *source.Spool) error {
+	types, err := describePostgres(ctx, c, r)
+	if err != nil {
+		return err
 	}
 	columns, err := postgresColumns(ctx, c, r, types)
 	if err != nil {
@@ -76,22 +109,31 @@ func copyPostgres(ctx context.Context, c *pgx.Conn, r request, to *source.Spool)
 	}
 	w := newBinaryRows(columns, to)
 	defer w.release()
-	tag, err := c.PgConn().CopyTo(ctx, w, "COPY ("+r.selectSQL()+") TO STDOUT (FORMAT binary)")
-	if err != nil && w.err == nil { // an error of the writer comes back as the server's
+	if err := copyOut(ctx, c, r, r.selectSQL(), w, &w.binaryStream, w.finish); err != nil {
+		return err
+	}
+	return to.Finish()
+}
+
+// copyOut has a server send the rows of a query to a writer, which is or has a stream, and finishes it.
+func copyOut(ctx context.Context, c *pgx.Conn, r request, query string, w io.Writer, s *binaryStream,
+	finish func() error) error {
+	tag, err := c.PgConn().CopyTo(ctx, w, "COPY ("+query+") TO STDOUT (FORMAT binary)")
+	if err != nil && s.err == nil { // an error of the writer comes back as the server's
 		return explainPostgres(r, err)
 	}
-	if err := w.finish(); err != nil {
+	if err := finish(); err != nil {
 		if fault := (*source.Error)(nil); errors.As(err, &fault) {
 			return err
 		}
 		return &source.Error{Kind: source.Unreadable, File: r.name(), Detail: err.Error(),
 			Message: "the server sent rows that cannot be read; run again, and see whether it is PostgreSQL 12 or later"}
 	}
-	if w.rows != tag.RowsAffected() {
+	if s.rows != tag.RowsAffected() {
 		return &source.Error{Kind: source.Unreadable, File: r.name(),
 			Message: "the server says that it sent another number of rows than came; run again"}
 	}
-	return to.Finish()
+	return nil
 }
 
 // explainPostgres turns an error of the server or of the connection into a sentence that says what to do. What the

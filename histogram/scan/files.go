@@ -24,6 +24,7 @@ import (
 type Files struct {
 	Dir     string                   // folder from which relative paths of sources start
 	Fetched map[string]*source.Spool // rows that were fetched from databases, by table
+	Remotes map[string]Remote        // tables that are counted where they are, by table
 	Options Options
 }
 
@@ -48,6 +49,9 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 	left := have - takes
 	held := map[string]int64{} // by table
 	found := func(table *spec.Table) (out *spec.Table, err error) {
+		if f.Remotes[table.Name] != nil {
+			return table, nil
+		}
 		out, held[table.Name], err = discover(ctx, table, q.Plan.Measurements, f.data(), f.Options.workerCount(), left)
 		return out, err
 	}
@@ -56,7 +60,13 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 		for _, one := range t.linkedTallies() {
 			limit -= held[one.table.Name]
 		}
-		if err := hideShortage(t.countFiles(ctx, f.data(), s, limit), left); err != nil {
+		count := t.countFiles
+		if r := f.Remotes[t.table.Name]; r != nil {
+			count = func(ctx context.Context, _ source.Data, s *noise.RowStreams, limit int64) error {
+				return t.countRemote(ctx, r, s, limit)
+			}
+		}
+		if err := hideShortage(count(ctx, f.data(), s, limit), left); err != nil {
 			return err
 		}
 		return t.expect.checkNotEmpty(t.readers)

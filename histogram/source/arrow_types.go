@@ -86,6 +86,31 @@ func conversionOfField(f arrow.Field) (arrow.DataType, conversion) {
 	return conversionOf(f.Type)
 }
 
+// Convert returns values of a column, as they are put into a [Spool], as readers of one get them: in the array types of
+// [Coder.Codes], each text within [MostText]. Errors are *[Error] and name the file and the column.
+func Convert(column, file string, f arrow.Field, values arrow.Array) (arrow.Array, error) {
+	_, convert := conversionOfField(f)
+	if convert == nil {
+		return nil, errArrowType
+	}
+	converted, err := convert(values, 0, values.Len())
+	if err == nil {
+		converted, err = textBound{most: MostText}.apply(converted)
+	}
+	if long := asTextTooLong(file, column, "", err); long != nil {
+		return nil, long
+	}
+	return converted, err
+}
+
+// CheckField returns an error if a column, as it is put into a [Spool], has texts and the spec gives it another type.
+func CheckField(c Column, file string, f arrow.Field) error {
+	if f.Metadata.FindKey(numberKey) >= 0 {
+		return nil
+	}
+	return c.checkType(file, f.Type)
+}
+
 // withoutConversion returns the conversion of a type that is read unchanged.
 func withoutConversion(of arrow.DataType) (arrow.DataType, conversion) {
 	return of, func(a arrow.Array, from, to int) (arrow.Array, error) {

@@ -133,15 +133,15 @@ func (o evaluator) compareTruth(ctx context.Context, note ledger.Comparison, p *
 	if err != nil {
 		return nil, err
 	}
-	fetched, err := engine.Fetch(ctx, p.Plan(), o.Data)
+	opened, err := engine.Open(ctx, p.Plan(), o.Data)
 	if err != nil {
 		return nil, err
 	}
-	defer fetched.Close()
+	defer opened.Close()
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
-	differences, err := evaluate.Compare(ctx, note, p, scan.Files{Dir: o.Data, Fetched: fetched}, streams.Rows(), claims)
+	differences, err := evaluate.Compare(ctx, note, p, opened.Files(o.Data, scan.Options{}), streams.Rows(), claims)
 	if err == nil {
 		return differences, nil
 	}

@@ -26,8 +26,9 @@ var ofTables = map[string]shape.Meaning{
 	"tables.*.source.postgres.table": {
 		States:  "The name of a table or a view as the database has it, capital letters included. A part with a dot or a space is in double quotes.",
 		Default: "the rows are those of a query", Example: "register.spells", Page: "docs/howto/engines.md"},
-	"tables.*.source.postgres.stay": {States: "Whether the rows must be counted in the database.", Default: "the rows are read, and counted here",
-		Example: "true"},
+	"tables.*.source.postgres.stay": {
+		States:  "Whether the rows are counted in the database and do not leave it. What leaves it is the distinct values of each column that is read, and counts.",
+		Default: "the rows are read, and counted here", Example: "true", Page: "docs/howto/engines.md"},
 	"tables.*.source.postgres.query": {
 		States:  "A SELECT in place of a table. Everybody who sees the plan sees it.",
 		Default: "the rows are those of a table", Example: "\"SELECT id, sex FROM register.spells WHERE closed\"",

@@ -32,6 +32,13 @@ func DrawKey(stream *noise.Bits) *Key {
 	return k
 }
 
+// KeyOfTable returns the key of the priorities of a table's rows, given the table's own stream: [Choose] draws it
+// after what it numbers ids by.
+func KeyOfTable(stream *noise.Bits) *Key {
+	newPermutation(stream)
+	return DrawKey(stream)
+}
+
 // Hash is the first 128 bits of a SHA-256, as two words of which the first has the first digits. Hashes are ordered as
 // their digits are.
 type Hash [2]uint64

@@ -18,9 +18,11 @@ import (
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/files"
+
+	"github.com/jackc/pgx/v5"
 )
 
-// This file holds Fetch: from a plan to the rows of its tables in databases.
+// This file holds Open: from a plan to the tables that it reads in databases.
 
 // Rows are the rows of the tables of a plan that are in databases, by table. There are none if all tables are files.
 type Rows map[string]*source.Spool
@@ -30,15 +32,6 @@ func (r Rows) Close() error {
 	var err error
 	for _, s := range r {
 		err = errors.Join(err, s.Close())
-	}
-	return err
-}
-
-// closeAfter removes the rows after an error. It returns that error itself if nothing else fails: every verb prints it
-// without its detail.
-func (r Rows) closeAfter(err error) error {
-	if closing := r.Close(); closing != nil {
-		return errors.Join(err, closing)
 	}
 	return err
 }
@@ -80,13 +73,44 @@ func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, 
 // quoteText returns a text as SQL writes it.
 func quoteText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// Fetch reads the rows of the tables of a plan that are in databases: the columns that the plan's questions need.
-// Relative paths start from the folder dir. The caller must close what it returns.
+// Opened are the tables of a plan, ready to be counted: those in databases were fetched, or are counted where they are
+// in a transaction that goes on. It must be closed.
+type Opened struct {
+	rows    Rows
+	remotes map[string]scan.Remote
+	servers []*pgx.Conn
+}
+
+// Files returns the counter of the tables. Relative paths of files start from the folder dir.
+func (o *Opened) Files(dir string, options scan.Options) scan.Files {
+	return scan.Files{Dir: dir, Fetched: o.rows, Remotes: o.remotes, Options: options}
+}
+
+// Close removes the rows and ends the transactions.
+func (o *Opened) Close() error {
+	for _, c := range o.servers {
+		hangUp(c)
+	}
+	return o.rows.Close()
+}
+
+// closeAfter closes after an error. It returns that error itself if nothing else fails: every verb prints it without its
+// detail.
+func (o *Opened) closeAfter(err error) error {
+	if closing := o.Close(); closing != nil {
+		return errors.Join(err, closing)
+	}
+	return err
+}
+
+// Open reads the rows of the tables of a plan that are in databases, the columns that the plan's questions need, and
+// makes those that stay there ready to be counted. Relative paths start from the folder dir.
 //
 // Errors: *[source.Error]; those of the context.
-func Fetch(ctx context.Context, p *plan.Plan, dir string) (Rows, error) {
+func Open(ctx context.Context, p *plan.Plan, dir string) (*Opened, error) {
+	o := &Opened{rows: Rows{}, remotes: map[string]scan.Remote{}}
 	if !HasDatabases(p.Release()) {
-		return nil, nil
+		return o, nil
 	}
 	q, err := histogram.QuestionsOf(p)
 	if err != nil {
@@ -111,51 +135,50 @@ func Fetch(ctx context.Context, p *plan.Plan, dir string) (Rows, error) {
 		key := string(d.Engine) + " " + place
 		requests[key] = append(requests[key], request{t, columns[t.Name]})
 	}
-	rows := Rows{}
 	for _, key := range slices.Sorted(maps.Keys(requests)) {
 		engine, place, _ := strings.Cut(key, " ")
-		fetch := fetchPostgres
+		open := o.openPostgres
 		if spec.Engine(engine) == spec.DuckDB {
-			fetch = fetchDuckDB
+			open = o.fetchDuckDB
 		}
-		for _, r := range requests[key] {
-			if rows[r.table.Name], err = source.NewSpool(r.name(), formats[spec.Engine(engine)]); err != nil {
-				delete(rows, r.table.Name)
-				return nil, rows.closeAfter(err)
-			}
-		}
-		if err = fetch(ctx, place, dir, requests[key], rows); err != nil {
+		if err := open(ctx, place, dir, requests[key]); err != nil {
 			if ctx.Err() != nil {
 				err = ctx.Err()
 			}
-			return nil, rows.closeAfter(err)
+			return nil, o.closeAfter(err)
 		}
 	}
-	return rows, nil
+	return o, nil
 }
 
-// formats are the formats in which rows are put on disk.
-var formats = map[spec.Engine]files.Format{spec.Postgres: files.Arrow, spec.DuckDB: files.Parquet}
+// spool returns an empty spool for the rows of a table.
+func (o *Opened) spool(r request, format files.Format) (*source.Spool, error) {
+	s, err := source.NewSpool(r.name(), format)
+	if err == nil {
+		o.rows[r.table.Name] = s
+	}
+	return s, err
+}
 
-// Tables counts the tables of a release, wherever they are: it fetches those in databases, and reads all of them as
+// Tables counts the tables of a release, wherever they are: it opens those in databases, and counts all of them as
 // [scan.Files] does.
 type Tables struct {
 	Dir     string // folder from which relative paths of sources start
 	Options scan.Options
 }
 
-// Count answers questions. Its errors are those of [Fetch] and [scan.Files.Count].
+// Count answers questions. Its errors are those of [Open] and [scan.Files.Count].
 func (c Tables) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answers answer.Answers, err error) {
-	fetched, err := Fetch(ctx, q.Plan, c.Dir)
+	opened, err := Open(ctx, q.Plan, c.Dir)
 	if err != nil {
 		return answer.Answers{}, err
 	}
 	defer func() {
-		if closing := fetched.Close(); err == nil {
+		if closing := opened.Close(); err == nil {
 			err = closing
 		}
 	}()
-	return scan.Files{Dir: c.Dir, Fetched: fetched, Options: c.Options}.Count(ctx, q, s)
+	return opened.Files(c.Dir, c.Options).Count(ctx, q, s)
 }
 
 // HasDatabases reports whether a table of a release is in a database.

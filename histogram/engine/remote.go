@@ -1,0 +1,446 @@
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/histogram/scan"
+	"github.com/dprelease/dprelease/histogram/source"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// This file holds the table of a PostgreSQL server that is counted there, in temporary tables of one transaction: no
+// row leaves the server. What does is the distinct values of each column, and groups with their numbers of rows.
+//
+// Rows are joined with codes by their values in the binary form in which the server sends them (its functions int8send,
+// textsend and so on), after a byte that says whether there is a value. So no collation, no padding and no rounding has
+// a say in which values are equal, and they are read as those of rows that are fetched. All hashes are of bytes too.
+
+// Names of the temporary tables, which no other session sees. Of the columns i is the id as text in bytes; k0, k1 … are
+// the values of the source's columns; c0, c1 … are the codes of columns.
+const (
+	rawTable     = "dprelease_raw"     // i and all k of every row
+	codedTable   = "dprelease_coded"   // i and all c of every row
+	countedTable = "dprelease_counted" // of these, the rows that count
+	boundedTable = "dprelease_bounded" // of these, the rows that stay: all c
+	keyTable     = "dprelease_key"     // the keys of contents and of priorities
+	codesTable   = "dprelease_codes"   // with the number of a column: its values and their codes
+)
+
+// mostDistinct is the most distinct values of a column, or combinations of the values of several, that are read.
+const mostDistinct = 1 << 22
+
+// remotePostgres is a [scan.Remote]: a table of which the raw rows were made, in a transaction that goes on.
+type remotePostgres struct {
+	request
+	server *pgx.Conn
+	types  []pgconn.FieldDescription // of the request's columns
+	id     string                    // the letter of the type of ids, "" if each row is a unit
+	joins  []string                  // by column with codes, the join of raw rows with its codes
+	rows   int64                     // of the source
+}
+
+// newRemote makes the raw rows of a table, in a transaction that has begun and may write.
+func newRemote(ctx context.Context, c *pgx.Conn, r request) (*remotePostgres, error) {
+	p := &remotePostgres{request: r, server: c}
+	var err error
+	if p.types, err = describePostgres(ctx, c, r); err != nil {
+		return nil, err
+	}
+	read, err := postgresColumns(ctx, c, r, p.types) // which refuses types that are not read
+	if err != nil {
+		return nil, err
+	}
+	releaseColumns(read)
+	id := "NULL::bytea"
+	if !r.table.Unit.Row {
+		if id, p.id, err = p.idSQL(); err != nil {
+			return nil, err
+		}
+	}
+	selected := []string{id + " AS i"}
+	for i, name := range r.columns {
+		var send string
+		if send, err = p.sendFunction(ctx, i); err != nil {
+			return nil, err
+		}
+		selected = append(selected, fmt.Sprintf(
+			`CASE WHEN %[1]s IS NULL THEN '\x00'::bytea ELSE '\x01'::bytea || %[2]s(%[1]s) END AS k%[3]d`, quoteName(name), send, i))
+	}
+	if err := p.remake(ctx, rawTable, "SELECT "+strings.Join(selected, ", ")+" FROM "+r.rowsSQL()); err != nil {
+		return nil, err
+	}
+	if p.rows, err = p.number(ctx, "SELECT count(*) FROM "+rawTable); err != nil {
+		return nil, err
+	}
+	long, err := p.number(ctx, fmt.Sprintf("SELECT count(*) FROM %s WHERE length(i) > %d", rawTable, source.MostID))
+	if err == nil && long > 0 {
+		err = &source.Error{Kind: source.Malformed, File: r.name(), Column: r.table.Unit.ID,
+			Message: fmt.Sprintf("an id has more than %d bytes; write it shorter", source.MostID)}
+	}
+	return p, err
+}
+
+// run runs statements.
+func (p *remotePostgres) run(ctx context.Context, statements ...string) error {
+	for _, s := range statements {
+		if _, err := p.server.Exec(ctx, s); err != nil {
+			return explainPostgres(p.request, err)
+		}
+	}
+	return nil
+}
+
+// remake makes a temporary table anew from a query.
+func (p *remotePostgres) remake(ctx context.Context, table, query string) error {
+	return p.run(ctx, "DROP TABLE IF EXISTS "+table, "CREATE TEMPORARY TABLE "+table+" ON COMMIT DROP AS "+query,
+		"ANALYZE "+table)
+}
+
+// number returns the number that a query gives.
+func (p *remotePostgres) number(ctx context.Context, query string) (n int64, err error) {
+	if err = p.server.QueryRow(ctx, query).Scan(&n); err != nil {
+		err = explainPostgres(p.request, err)
+	}
+	return n, err
+}
+
+// idSQL returns what gives the text of an id as bytes, and the letter of its type ([bounding.IDText]).
+func (p *remotePostgres) idSQL() (text, letter string, err error) {
+	id := p.table.Unit.ID
+	switch name := quoteName(id); p.types[slices.Index(p.columns, id)].DataTypeOID {
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID:
+		return "convert_to(" + name + "::text, 'UTF8')", "I", nil
+	case pgtype.UUIDOID:
+		return "convert_to(" + name + "::text, 'UTF8')", "U", nil
+	case pgtype.DateOID:
+		return "convert_to((" + name + " - DATE '1970-01-01')::text, 'UTF8')", "D", nil
+	case pgtype.TextOID, pgtype.VarcharOID:
+		return "textsend(" + name + ")", "T", nil
+	}
+	return "", "", &source.Error{Kind: source.WrongType, File: p.name(), Column: id,
+		Message: "has a type by which units are not told apart in the database; cast it in a query to text, bigint, uuid or date"}
+}
+
+// sendFunction returns the function that gives the binary form of a column.
+func (p *remotePostgres) sendFunction(ctx context.Context, column int) (name string, err error) {
+	err = p.server.QueryRow(ctx,
+		"SELECT quote_ident(proname) FROM pg_catalog.pg_proc JOIN pg_catalog.pg_type ON typsend = pg_proc.oid WHERE pg_type.oid = $1",
+		p.types[column].DataTypeOID).Scan(&name)
+	if err != nil {
+		return "", explainPostgres(p.request, err)
+	}
+	return "pg_catalog." + name, nil
+}
+
+// Encode gives every row a code: it reads the distinct values, and joins the rows with their codes.
+func (p *remotePostgres) Encode(ctx context.Context, columns []source.Column,
+	codesOf func(values []arrow.Array) []uint32) error {
+	wanted, types := request{table: p.table}, make([]pgconn.FieldDescription, len(columns))
+	keys := make([]string, len(columns))
+	for i, c := range columns {
+		at := slices.Index(p.columns, c.Name)
+		wanted.columns, types[i], keys[i] = append(wanted.columns, c.Name), p.types[at], fmt.Sprintf("k%d", at)
+	}
+	read, err := postgresColumns(ctx, p.server, wanted, types)
+	if err != nil {
+		return err
+	}
+	defer releaseColumns(read)
+	for i, c := range columns {
+		if err := source.CheckField(c, p.name(), read[i].field); err != nil {
+			return err
+		}
+	}
+	d := &distinctValues{of: wanted, columns: read, codesOf: codesOf}
+	stream := &binaryStream{fields: len(columns), row: d.add}
+	err = copyOut(ctx, p.server, p.request, "SELECT DISTINCT "+strings.Join(keys, ", ")+" FROM "+rawTable, stream, stream,
+		stream.finish)
+	if err == nil {
+		err = d.encode()
+	}
+	if err != nil {
+		return err
+	}
+	table := fmt.Sprint(codesTable, len(p.joins))
+	names, on := make([]string, len(columns)), make([]string, len(columns))
+	for i, key := range keys {
+		names[i], on[i] = fmt.Sprintf("k%d", i), fmt.Sprintf("%s.k%d = %s.%s", table, i, rawTable, key)
+	}
+	err = p.run(ctx, "DROP TABLE IF EXISTS "+table,
+		"CREATE TEMPORARY TABLE "+table+" ("+strings.Join(names, " bytea NOT NULL, ")+" bytea NOT NULL, code bigint NOT NULL) ON COMMIT DROP")
+	if err != nil {
+		return err
+	}
+	if _, err := p.server.CopyFrom(ctx, pgx.Identifier{table}, append(names, "code"), pgx.CopyFromSlice(len(d.codes), d.row)); err != nil {
+		return explainPostgres(p.request, err)
+	}
+	p.joins = append(p.joins, " JOIN "+table+" ON "+strings.Join(on, " AND "))
+	return p.run(ctx, "ANALYZE "+table)
+}
+
+// distinctValues are the distinct values of a column, or combinations of the values of several, and their codes.
+type distinctValues struct {
+	of      request
+	columns []binaryColumn
+	codesOf func(values []arrow.Array) []uint32
+	values  [][]byte // row by row, as the server has them
+	codes   []uint32
+	pending int // rows without codes
+}
+
+// add adds a row: of each column a byte, which is 0 for null, and the value.
+func (d *distinctValues) add(values [][]byte) error {
+	for i, value := range values {
+		switch {
+		case len(value) == 0:
+			return errValue
+		case value[0] == 0:
+			d.columns[i].build.AppendNull()
+		case !d.columns[i].add(value[1:]):
+			return errValue
+		}
+		d.values = append(d.values, slices.Clone(value))
+	}
+	if d.pending++; len(d.codes)+d.pending > mostDistinct {
+		return &source.Error{Kind: source.Malformed, File: d.of.name(), Column: strings.Join(d.of.columns, ", "),
+			Message: fmt.Sprintf("has more than %d distinct values, the most that are encoded for a table that is counted in its database; round them in a query, or take out stay: true",
+				mostDistinct)}
+	}
+	if d.pending == source.MaxRows {
+		return d.encode()
+	}
+	return nil
+}
+
+// encode gives codes to the rows that have none.
+func (d *distinctValues) encode() error {
+	arrays := newArrays(d.columns)
+	for i, a := range arrays {
+		var err error
+		if arrays[i], err = source.Convert(d.of.columns[i], d.of.name(), d.columns[i].field, a); err != nil {
+			return err
+		}
+	}
+	if d.pending > 0 {
+		d.codes = append(d.codes, d.codesOf(arrays)...)
+	}
+	d.pending = 0
+	return nil
+}
+
+// row returns a row of the values and its code.
+func (d *distinctValues) row(i int) ([]any, error) {
+	row := make([]any, 0, len(d.columns)+1)
+	for _, value := range d.values[i*len(d.columns) : (i+1)*len(d.columns)] {
+		row = append(row, value)
+	}
+	return append(row, int64(d.codes[i])), nil
+}
+
+// Judge counts what does not count, and makes the rows that do.
+func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found scan.Judged, err error) {
+	codes := make([]string, len(p.joins))
+	for i := range codes {
+		codes[i] = fmt.Sprintf("%s%d.code AS c%d", codesTable, i, i)
+	}
+	err = p.remake(ctx, codedTable, "SELECT "+strings.Join(append([]string{"i"}, codes...), ", ")+" FROM "+rawTable+
+		strings.Join(p.joins, ""))
+	if err != nil {
+		return found, err
+	}
+	outside := "false"
+	if j.Where >= 0 {
+		outside = fmt.Sprintf("c%d = %d", j.Where, j.Marks[j.Where]+1)
+	}
+	left := []string{outside}
+	for i, mark := range j.Marks[:j.Columns] {
+		left = append(left, fmt.Sprintf("c%d >= %d", i, mark))
+	}
+	stays := "NOT (" + strings.Join(left, " OR ") + ")"
+	dropped := []string{}
+	numbers := []string{"count(*)", "count(*) FILTER (WHERE NOT (" + outside + "))"}
+	for i, mark := range j.Marks {
+		for _, m := range []uint32{mark, mark + 1} {
+			numbers = append(numbers, fmt.Sprintf("count(*) FILTER (WHERE c%d = %d AND NOT (%s))", i, m, outside))
+		}
+	}
+	for _, rule := range j.Rules {
+		met := ruleSQL(rule)
+		numbers = append(numbers, "count(*) FILTER (WHERE "+met+" AND "+stays+")")
+		if rule.Drop {
+			dropped = append(dropped, met)
+		}
+	}
+	for _, met := range dropped {
+		stays += " AND NOT (" + met + ")"
+	}
+	numbers = append(numbers, "count(*) FILTER (WHERE i IS NULL AND "+stays+")")
+	if j.HasIDs {
+		stays += " AND i IS NOT NULL"
+	}
+	numbers = append(numbers, "count(*) FILTER (WHERE "+stays+")")
+	values, err := p.numbers(ctx, "SELECT "+strings.Join(numbers, ", ")+" FROM "+codedTable)
+	if err != nil {
+		return found, err
+	}
+	next := func() (n int64) { n, values = values[0], values[1:]; return n }
+	found.Rows, found.Inside = next(), next()
+	if found.Rows != p.rows {
+		return found, p.lostRows()
+	}
+	for range j.Marks {
+		found.Breaches, found.LeftOut = append(found.Breaches, next()), append(found.LeftOut, next())
+	}
+	for range j.Rules {
+		found.Ruled = append(found.Ruled, next())
+	}
+	if found.WithoutID = next(); !j.HasIDs {
+		found.WithoutID = 0
+	}
+	found.Counted = next()
+	return found, p.remake(ctx, countedTable, "SELECT * FROM "+codedTable+" WHERE "+stays)
+}
+
+// ruleSQL returns the condition of rows that meet a rule.
+func ruleSQL(rule scan.Ruled) string {
+	var conditions []string
+	for i, column := range rule.Columns {
+		codes := make([]string, len(rule.Codes[i]))
+		for at, code := range rule.Codes[i] {
+			codes[at] = fmt.Sprint(code)
+		}
+		conditions = append(conditions, fmt.Sprintf("c%d IN (%s)", column, strings.Join(append(codes, "-1"), ", ")))
+	}
+	return "(" + strings.Join(conditions, " AND ") + ")"
+}
+
+// lostRows returns the error of rows that were there before and are not.
+func (p *remotePostgres) lostRows() error {
+	return &source.Error{Kind: source.Unreadable, File: p.name(),
+		Message: "the server gave another number of rows than before; run again"}
+}
+
+// numbers returns the numbers of the one row that a query gives.
+func (p *remotePostgres) numbers(ctx context.Context, query string) (all []int64, err error) {
+	rows, err := p.server.Query(ctx, query)
+	if err != nil {
+		return nil, explainPostgres(p.request, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values, err := rows.Values()
+		if err != nil {
+			return nil, explainPostgres(p.request, err)
+		}
+		for _, v := range values {
+			n, ok := v.(int64)
+			if !ok {
+				return nil, p.lostRows()
+			}
+			all = append(all, n)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, explainPostgres(p.request, err)
+	}
+	return all, nil
+}
+
+// Occurring returns the distinct codes of a column in the rows that count.
+func (p *remotePostgres) Occurring(ctx context.Context, column int) ([]uint32, error) {
+	var all []uint32
+	return all, p.eachGroup(ctx, countedTable, []int{column}, func(codes []uint32, _ int64) error {
+		all = append(all, codes[0])
+		return nil
+	})
+}
+
+// Bound makes the rows that stay. The keys go to the server as data of a COPY, which no log of statements has.
+func (p *remotePostgres) Bound(ctx context.Context, b scan.Bound) (int64, error) {
+	codes := make([]string, len(p.joins))
+	for i := range codes {
+		codes[i] = fmt.Sprintf("c%d", i)
+	}
+	all := strings.Join(codes, ", ")
+	if all == "" {
+		all = "i"
+	}
+	if b.MaxRows == 0 {
+		if err := p.remake(ctx, boundedTable, "SELECT "+all+" FROM "+countedTable); err != nil {
+			return 0, err
+		}
+		return p.number(ctx, "SELECT count(*) FROM "+boundedTable)
+	}
+	err := p.run(ctx, "DROP TABLE IF EXISTS "+keyTable,
+		"CREATE TEMPORARY TABLE "+keyTable+" (contents bytea NOT NULL, priorities bytea NOT NULL) ON COMMIT DROP")
+	if err != nil {
+		return 0, err
+	}
+	_, err = p.server.CopyFrom(ctx, pgx.Identifier{keyTable}, []string{"contents", "priorities"},
+		pgx.CopyFromRows([][]any{{b.Content[:], b.Row[:]}}))
+	if err != nil {
+		return 0, explainPostgres(p.request, err)
+	}
+	content := "''"
+	for _, column := range b.Contents {
+		content += fmt.Sprintf(" || c%d || ','", column)
+	}
+	hash := func(message string) string {
+		return "substr(encode(sha256(" + message + "), 'hex'), 1, 32)"
+	}
+	if err := p.remake(ctx, boundedTable, fmt.Sprintf(`WITH
+sizes AS (SELECT i AS large FROM %[1]s GROUP BY i HAVING count(*) > %[2]d),
+hashed AS (SELECT %[1]s.*, %[3]s AS content FROM %[1]s JOIN sizes ON i = large CROSS JOIN %[4]s),
+numbered AS (SELECT *, row_number() OVER (PARTITION BY i, content) AS number FROM hashed),
+ranked AS (SELECT *, row_number() OVER (PARTITION BY i ORDER BY (CASE WHEN number = 1 THEN content ELSE %[5]s END) COLLATE "C") AS rank
+	FROM numbered CROSS JOIN %[4]s)
+SELECT %[6]s FROM %[1]s LEFT JOIN sizes ON i = large WHERE large IS NULL
+UNION ALL SELECT %[6]s FROM ranked WHERE rank <= %[2]d`,
+		countedTable, b.MaxRows, hash(keyTable+".contents || convert_to("+content+" || '"+p.id+"', 'UTF8') || i"), keyTable,
+		hash(keyTable+".priorities || convert_to('t' || number || ':' || content, 'UTF8')"), all)); err != nil {
+		return 0, err
+	}
+	if err := p.run(ctx, "DROP TABLE "+keyTable); err != nil {
+		return 0, err
+	}
+	return p.number(ctx, "SELECT count(*) FROM "+boundedTable)
+}
+
+// Groups visits the groups of the rows that stay.
+func (p *remotePostgres) Groups(ctx context.Context, columns []int, visit func(codes []uint32, rows int64) error) error {
+	return p.eachGroup(ctx, boundedTable, columns, visit)
+}
+
+// eachGroup visits the distinct combinations of codes in a temporary table, with how many rows have each.
+func (p *remotePostgres) eachGroup(ctx context.Context, table string, columns []int,
+	visit func(codes []uint32, rows int64) error) error {
+	var names []string
+	for _, c := range columns {
+		names = append(names, fmt.Sprintf("c%d", c))
+	}
+	query := "SELECT " + strings.Join(append(slices.Clone(names), "count(*)"), ", ") + " FROM " + table
+	if names != nil {
+		query += " GROUP BY " + strings.Join(names, ", ")
+	}
+	codes := make([]uint32, len(columns))
+	stream := &binaryStream{fields: len(columns) + 1, row: func(values [][]byte) error {
+		for _, value := range values {
+			if len(value) != 8 {
+				return errValue
+			}
+		}
+		for i := range codes {
+			codes[i] = uint32(binary.BigEndian.Uint64(values[i]))
+		}
+		return visit(codes, int64(binary.BigEndian.Uint64(values[len(columns)])))
+	}}
+	return copyOut(ctx, p.server, p.request, query, stream, stream, stream.finish)
+}

@@ -1,0 +1,322 @@
+package scan
+
+// This file holds Remote, a table whose rows stay in the program that has them, and the counting of such a table.
+// Codes, contracts, bounds and what each question counts are decided here; the other program joins rows with codes,
+// chooses the rows of each unit by the hashes that are used everywhere (docs/proofs/bounding.md), and groups.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/internal/progress"
+	"github.com/dprelease/dprelease/internal/tabulate"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Remote is a table whose rows are bounded and grouped by the program that has them. All its answers are about the
+// same rows. Its errors are *[source.Error] or the context's.
+type Remote interface {
+	// Encode gives every row a code in a new column, numbered from 0. What the code is follows from the row's values in
+	// some columns of the source: codesOf returns it for each of the distinct combinations of values, in batches.
+	Encode(ctx context.Context, columns []source.Column, codesOf func(values []arrow.Array) []uint32) error
+	// Judge counts the rows that a judgement leaves out. It is called once, when all columns have codes.
+	Judge(ctx context.Context, j Judgement) (Judged, error)
+	// Occurring returns the distinct codes of a column in the rows that count.
+	Occurring(ctx context.Context, column int) ([]uint32, error)
+	// Bound chooses the rows that stay, and returns how many there are.
+	Bound(ctx context.Context, b Bound) (rows int64, err error)
+	// Groups visits the distinct combinations of codes in some columns of the rows that stay, with how many rows have
+	// each.
+	Groups(ctx context.Context, columns []int, visit func(codes []uint32, rows int64) error) error
+}
+
+// Judgement says which rows do not count. A column's code from its mark on is no value: the mark itself breaks the
+// contract, and the next code leaves the row out.
+type Judgement struct {
+	Marks   []uint32 // by column
+	Where   int      // the column that leaves rows out before anything else is asked of them, −1 for none
+	Columns int      // how many columns, from the first, can leave a row out
+	Rules   []Ruled  // what is left out of the rows that no column leaves out
+	HasIDs  bool     // rows without an id are left out, or break the contract
+}
+
+// Ruled is an entry of `impossible`: rows that have one of the codes in each of the columns.
+type Ruled struct {
+	Columns []int
+	Codes   [][]uint32 // by column
+	Drop    bool       // such a row is left out; otherwise it breaks the contract
+}
+
+// Judged are numbers of rows. Those of columns, rules and ids do not include rows that are left out by Where.
+type Judged struct {
+	Rows, Inside, Counted int64
+	Breaches, LeftOut     []int64 // by column
+	Ruled                 []int64 // by rule, of the rows that no column leaves out
+	WithoutID             int64   // of the rows that no column and no rule leaves out
+}
+
+// Bound says which of the rows that count stay: of each unit the rows with the least priorities.
+type Bound struct {
+	MaxRows  int64         // of a unit; 0 if each row is a unit, and all rows stay
+	Contents []int         // columns whose codes are hashed, in order
+	Content  *bounding.Key // of contents
+	Row      *bounding.Key // of priorities
+}
+
+// whyNotRemote returns what the questions ask that a [Remote] cannot answer, "" if there is nothing.
+func (t *tally) whyNotRemote() string {
+	switch {
+	case t.link != nil:
+		return "microdata link its rows to another table"
+	case t.table.Sample.Partial():
+		return "a sample of its units is drawn"
+	case len(t.allowances) > 1:
+		return "a marginal counts fewer rows of a unit than max_rows (per_unit, or distinct values)"
+	case len(t.diagnoses) > 0:
+		return "diagnostics count what is left out"
+	}
+	for _, e := range t.readers {
+		switch {
+		case discovers(e):
+			return "nobody lists the categories of " + e.Column.Name
+		case len(e.Column.Inputs()) == 0:
+			return e.Column.Name + " is made of no column"
+		}
+	}
+	return ""
+}
+
+// notRemote returns the error of a table that cannot be counted by a [Remote].
+func notRemote(table, why string) error {
+	return &source.Error{Kind: source.Malformed, File: "table " + table, Message: "cannot be counted in its database, as " + why +
+		"; take out stay: true, so that its rows are read, or take out what needs them"}
+}
+
+// countRemote counts a table that a program holds.
+func (t *tally) countRemote(ctx context.Context, r Remote, s *noise.RowStreams, limit int64) error {
+	if why := t.whyNotRemote(); why != "" {
+		return notRemote(t.table.Name, why)
+	}
+	steps := int64(len(t.readers) + 2 + len(t.tabulated))
+	ctx = progress.BeginConfidential(ctx, steps, "counting %s in its database", t.table.Name)
+	kinds := make([]string, len(t.readers)) // by reader, the kind of the first value that breaks the contract
+	for i, e := range t.readers {
+		err := r.Encode(ctx, inputsOf(e.Column), func(values []arrow.Array) []uint32 {
+			codes := make([]uint32, values[0].Len())
+			e.CodesOf(values, codes)
+			if kinds[i] == "" {
+				if _, misfits := e.Encode(nil, 1, values...); len(misfits) > 0 {
+					kinds[i] = misfits[0].Kind
+				}
+			}
+			return codes
+		})
+		if err != nil {
+			return err
+		}
+		progress.Add(ctx, 1)
+	}
+	if err := t.judgeRemote(ctx, r, kinds); err != nil {
+		return err
+	}
+	b := Bound{Contents: t.contents, Content: bounding.DrawKey(s.Contents(t.table.Name)),
+		Row: bounding.KeyOfTable(s.Bounding(t.table.Name))}
+	if !t.table.Unit.Row {
+		b.MaxRows = t.table.Unit.MaxRows
+	}
+	rows, err := r.Bound(ctx, b)
+	if err != nil {
+		return err
+	}
+	progress.Add(ctx, 2)
+	return t.countGroups(ctx, r, rows, limit)
+}
+
+// inputsOf returns the columns of the source that a column is read or computed from.
+func inputsOf(c *spec.Column) (columns []source.Column) {
+	for _, name := range c.Inputs() {
+		columns = append(columns, source.Column{Name: name})
+	}
+	if len(columns) == 1 {
+		columns[0].Type = declaredType(c)
+	}
+	return columns
+}
+
+// judgeRemote checks the table's contract.
+func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds []string) error {
+	j := Judgement{Where: t.where, Columns: len(t.encoders), HasIDs: !t.table.Unit.Row}
+	for _, e := range t.readers {
+		j.Marks = append(j.Marks, e.Marks)
+	}
+	for _, rule := range t.rules {
+		ruled := Ruled{Columns: rule.columns, Drop: rule.drop}
+		for _, meets := range rule.meets {
+			var codes []uint32
+			for code, is := range meets {
+				if is {
+					codes = append(codes, uint32(code))
+				}
+			}
+			ruled.Codes = append(ruled.Codes, codes)
+		}
+		j.Rules = append(j.Rules, ruled)
+	}
+	found, err := r.Judge(ctx, j)
+	if err != nil {
+		return err
+	}
+	var breaches []breach
+	add := func(column, kind string, rows int64, ofWhere bool) {
+		if rows > 0 {
+			breaches = append(breaches, breach{Table: t.table.Name, Column: column, Kind: kind, ofWhere: ofWhere,
+				Value: fmt.Sprintf("%d rows", rows)})
+		}
+	}
+	for i, e := range t.readers {
+		add(e.Column.Name, kinds[i], found.Breaches[i], i == t.where)
+	}
+	for i, rule := range t.rules {
+		if !rule.drop {
+			add(rule.names, kindImpossible, found.Ruled[i], false)
+		}
+	}
+	if t.table.Unit.Null != spec.Drop {
+		add(t.table.Unit.ID, kindNullID, found.WithoutID, false)
+	}
+	t.expect.reset()
+	t.expect.inside.Store(found.Inside)
+	t.expect.counted.Store(found.Counted)
+	for i := range t.encoders {
+		if i != t.where {
+			t.expect.leftBy[i].Store(found.LeftOut[i])
+		}
+	}
+	for _, w := range t.expect.watches {
+		codes, err := r.Occurring(ctx, w.reader)
+		if err != nil {
+			return err
+		}
+		noteBaseCodes(w, codes, nil)
+	}
+	if breaches = append(breaches, t.expect.breaches(t.readers, t.where)...); len(breaches) > 0 {
+		return newContractError(breaches)
+	}
+	return nil
+}
+
+// countGroups counts the rows that stay, from their groups by the columns of each question. Every set of groups must
+// have all of the rows: a program that leaves groups out without an error is found here.
+func (t *tally) countGroups(ctx context.Context, r Remote, rows, limit int64) error {
+	bySet := map[string][]*query{}
+	var sets [][]int
+	for _, q := range t.tabulated {
+		columns := t.columnsOf(q)
+		key := fmt.Sprint(columns)
+		if bySet[key] == nil {
+			sets = append(sets, columns)
+		}
+		bySet[key] = append(bySet[key], q)
+	}
+	for _, columns := range sets {
+		queries := bySet[fmt.Sprint(columns)]
+		part := t.task
+		part.tabulated = queries
+		part.clamps = slices.DeleteFunc(slices.Clone(t.clamps),
+			func(c clamp) bool { return !slices.Contains(columns, c.column) })
+		counted, err := part.newTableCounter(rows, limit, 1)
+		if err != nil {
+			return err
+		}
+		f := groupFeeder{worker: counted.newWorker(), columns: columns, codes: make([]tabulate.Codes, len(t.encoders))}
+		if err := r.Groups(ctx, columns, f.add); err != nil {
+			return err
+		}
+		if err := f.flush(); err != nil {
+			return err
+		}
+		if f.total != rows {
+			return &source.Error{Kind: source.Unreadable, File: "table " + t.table.Name,
+				Message: "its database gave groups that do not have all rows that stay; look for a limit on groups, and run again"}
+		}
+		if err := parallel.Guarded(func(int) error { return counted.finishQueries(ctx) }, 0); err != nil {
+			return err
+		}
+		progress.Add(ctx, int64(len(queries)))
+	}
+	return nil
+}
+
+// columnsOf returns the columns that a query reads, ascending.
+func (t *task) columnsOf(q *query) []int {
+	var columns []int
+	add := func(column int) {
+		if column >= 0 {
+			indexOrAppend(&columns, column)
+		}
+	}
+	for _, a := range q.attributes {
+		add(t.attributes[a].column)
+	}
+	if v := t.values[q.value]; v != nil {
+		add(v.column)
+		add(v.weight)
+		add(v.strata)
+	}
+	for _, c := range t.clamps {
+		if slices.Contains(columns, c.column) {
+			add(c.by)
+		}
+	}
+	slices.Sort(columns)
+	return columns
+}
+
+// groupFeeder hands groups to a counter as the rows that they have.
+type groupFeeder struct {
+	worker  *tableWorker
+	columns []int
+	codes   []tabulate.Codes // by column of the tally
+	rows    int              // gathered
+	total   int64
+}
+
+// add adds a group.
+func (f *groupFeeder) add(codes []uint32, rows int64) error {
+	for f.total += rows; rows > 0; {
+		n := int(min(rows, int64(source.MaxRows-f.rows)))
+		for i, column := range f.columns {
+			to := slices.Grow(f.codes[column].U32, n)
+			for range n {
+				to = append(to, codes[i])
+			}
+			f.codes[column].U32 = to
+		}
+		f.rows += n
+		if rows -= int64(n); f.rows == source.MaxRows {
+			if err := f.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flush counts what is gathered.
+func (f *groupFeeder) flush() error {
+	if f.rows == 0 {
+		return nil
+	}
+	err := f.worker.addRows(f.codes, f.rows, func(int) []uint64 { return nil })
+	for _, column := range f.columns {
+		f.codes[column].U32 = f.codes[column].U32[:0]
+	}
+	f.rows = 0
+	return err
+}
