@@ -293,11 +293,14 @@ func TestKilled(t *testing.T) {
 		}
 		change("CREATE TABLE t AS SELECT i / 3 AS who, i * 7919 % 100000 AS x FROM generate_series(0, 49999) AS i")
 		t.Setenv("OFFICE_DATA", address)
-		made := func(t *testing.T, at string) string {
-			return officeOf(t, "{postgres: {url: 'env:OFFICE_DATA', table: t}}", at, 1)
+		for name, source := range map[string]string{"read": "{postgres: {url: 'env:OFFICE_DATA', table: t}}",
+			"counted there": "{postgres: {url: 'env:OFFICE_DATA', table: t, stay: true}}"} {
+			t.Run(name, func(t *testing.T) {
+				killRuns(t, func(t *testing.T, at string) string { return officeOf(t, source, at, 1) },
+					func() string { return fileLedger }, func(at string) string { return at },
+					func() { change("INSERT INTO t SELECT max(who) + 1, 5 FROM t") })
+			})
 		}
-		killRuns(t, made, func() string { return fileLedger }, func(at string) string { return at },
-			func() { change("INSERT INTO t SELECT max(who) + 1, 5 FROM t") })
 	})
 }
 

@@ -347,3 +347,91 @@ func TestEnginesAgreeWithFiles(t *testing.T) {
 		})
 	}
 }
+
+// rules is a release of one table with a contract: policies, impossible rows, expectations.
+const rules = `version: 1
+release: rules
+privacy: {protects: person, neighbours: add-remove, account: rules}
+budget: {rho: 1}
+tables:
+  people:
+    source: SOURCE
+    unit: UNIT
+    where: {is: "age < 8", unknown: WHERE}
+    expect: EXPECT
+    columns:
+      kind: {values: [a, b, c], unknown: UNKNOWN, null: NULL}
+      age: {type: integer, range: [0, 9], levels: {band: {width: 5}}, unknown: drop, null: drop}
+      work: {values: [y, n], unknown: {as: n}, null: drop}
+impossible:
+  - {where: {kind: c, age.band: 0–4}, rows: drop}
+  - {where: {work: y, kind: [b, c]}, rows: RULED}
+marginals:
+  kinds: {by: [kind]}
+  both: {by: [kind, age.band]}
+`
+
+// sentences returns the sentences of an error in alphabetical order: in files they come as the rows do.
+func sentences(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// A contract that is broken is found in the database as in files, and named by the same words; one that is met gives the
+// same answers.
+func TestContractsAreThoseOfFiles(t *testing.T) {
+	c, _ := database(t, `CREATE TABLE people (id text, kind text, age integer, work text)`)
+	r := rand.New(rand.NewPCG(7, 7))
+	pick := func(all ...string) string { return all[r.IntN(len(all))] }
+	met, broken := 0, map[string]int{}
+	for range 60 {
+		kinds, ages, works := []string{"a", "b", "c"}, []string{"0", "3", "5", "7", "8", "9"}, []string{"n"}
+		for _, more := range []struct {
+			to   *[]string
+			text string
+		}{{&kinds, ""}, {&kinds, "d"}, {&ages, ""}, {&ages, "12"}, {&works, ""}, {&works, "z"}, {&works, "y"}} {
+			if r.IntN(3) == 0 {
+				*more.to = append(*more.to, more.text)
+			}
+		}
+		csv := "id,kind,age,work\n"
+		execute(t, c, "TRUNCATE people")
+		for i := range r.IntN(40) {
+			id := strconv.Itoa(i / 3)
+			if r.IntN(40) == 0 {
+				id = ""
+			}
+			row := []string{id, pick(kinds...), pick(ages...), pick(works...)}
+			csv += strings.Join(row, ",") + "\n"
+			for j, text := range row {
+				row[j] = "NULL"
+				if text != "" {
+					row[j] = "'" + text + "'"
+				}
+			}
+			execute(t, c, "INSERT INTO people VALUES ("+strings.Join(row, ", ")+")")
+		}
+		dir := histogramtest.Folder(t, "people.csv", csv)
+		text := strings.NewReplacer("UNIT", pick("{id: id, max_rows: 2}", "{id: id, max_rows: 1, null: drop}", "row"),
+			"WHERE", pick("drop", "error"), "UNKNOWN", pick("error", "drop", "{as: a}"), "NULL", pick("error", "drop"),
+			"RULED", pick("drop", "error"), "EXPECT", pick("{rows: [0, 9]}", "{rows: [3, 50], every: [work]}", "{every: [kind]}")).
+			Replace(rules)
+		of := func(from string) (hashes []string, err error) {
+			return countOf(t, histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", from, 1)), dir)
+		}
+		want, wanted := of("{csv: people.csv}")
+		got, err := of(`{postgres: {url: "env:PEOPLE_URL", table: people, stay: true}}`)
+		switch {
+		case wanted == nil && err == nil && slices.Equal(got, want):
+			met++
+		case wanted != nil && err != nil && sentences(wanted) == sentences(err):
+			broken[sentences(wanted)]++
+		default:
+			t.Errorf("files: %v %v\nits database: %v %v\n%s\n%s", want, wanted, got, err, text, csv)
+		}
+	}
+	if met < 5 || len(broken) < 8 {
+		t.Errorf("%d tables met their contract, and others broke it in %d ways: %v", met, len(broken), broken)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/engine"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/histogram/source"
@@ -313,20 +315,99 @@ marginals:
 
 // Nothing that a server logs holds a value or the key of a release, even if it logs every statement.
 func TestServersLogHoldsNothing(t *testing.T) {
-	_, address := database(t, makePeople, `UPDATE people SET kind = 'a' WHERE id = 7`,
-		`INSERT INTO people VALUES (4711, 'b', 3)`)
+	_, address := database(t, makePeople, `INSERT INTO people VALUES (4711, '`+canary+`', 3), (4711, 'b', 3), (4711, 'b', 3)`)
 	t.Setenv("PEOPLE_URL", address+"&options=-c%20log_statement%3Dall%20-c%20log_min_duration_statement%3D0")
-	before := len(testkit.PostgresLog(t))
-	if _, err := countOf(t, planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: people}}"), "."); err != nil {
+	for from, logged := range map[string]string{
+		"{postgres: {url: 'env:PEOPLE_URL', table: people}}":             `COPY (SELECT "id", "kind", "pay" FROM "people") TO STDOUT`,
+		"{postgres: {url: 'env:PEOPLE_URL', table: people, stay: true}}": "rank <= 1",
+	} {
+		before := len(testkit.PostgresLog(t))
+		if _, err := countOf(t, planOf(t, from), "."); err != nil {
+			t.Fatal(err)
+		}
+		log := testkit.PostgresLog(t)[before:]
+		if !strings.Contains(log, logged) {
+			t.Fatalf("the statements were not logged: %s", log)
+		}
+		rows := noise.NewStreams(noise.Key{1}, "people").Rows()
+		for _, secret := range []string{"4711", canary, string(bounding.DrawKey(rows.Contents("people"))[:]),
+			string(bounding.KeyOfTable(rows.Bounding("people"))[:])} {
+			if strings.Contains(log, secret) {
+				t.Errorf("%s: the log holds %s", from, secret)
+			}
+		}
+	}
+}
+
+// limited is a database that leaves out the last group of every answer, as engines with a limit on groups do.
+type limited struct{ scan.Remote }
+
+func (l limited) Groups(ctx context.Context, columns []int, visit func(codes []uint32, rows int64) error) error {
+	var last func() error
+	err := l.Remote.Groups(ctx, columns, func(codes []uint32, rows int64) error {
+		if last != nil {
+			if err := last(); err != nil {
+				return err
+			}
+		}
+		kept := slices.Clone(codes)
+		last = func() error { return visit(kept, rows) }
+		return nil
+	})
+	return err
+}
+
+// What a table asks for that its database cannot count, and what a database does not answer whole, is found before
+// anything is counted.
+func TestFaultsOfCountingInTheDatabase(t *testing.T) {
+	c, address := database(t, makePeople, slowly, `INSERT INTO people VALUES (1, 'a', 3), (1, 'a', 3), (2, 'b', 1)`,
+		`CREATE ROLE temporal LOGIN`, `GRANT SELECT ON people TO temporal`,
+		`CREATE TABLE wide AS SELECT i::numeric AS id, 'a'::text AS kind, 1 AS pay FROM generate_series(1, 9) AS i`)
+	execute(t, c, `REVOKE TEMPORARY ON DATABASE `+c.Config().Database+` FROM PUBLIC`)
+	stay := "{postgres: {url: 'env:PEOPLE_URL', table: people, stay: true}}"
+	p := planOf(t, stay)
+	if _, err := countOf(t, p, "."); err != nil {
 		t.Fatal(err)
 	}
-	log := testkit.PostgresLog(t)[before:]
-	if !strings.Contains(log, `COPY (SELECT "id", "kind", "pay" FROM "people") TO STDOUT`) {
-		t.Fatalf("the statements were not logged: %s", log)
+	t.Run("a limit on groups", func(t *testing.T) {
+		opened, err := engine.Open(t.Context(), p, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.Close()
+		files := opened.Files(".", scan.Options{MemoryLimit: 1 << 30})
+		files.Remotes["people"] = limited{files.Remotes["people"]}
+		q, err := histogram.QuestionsOf(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = files.Count(t.Context(), q, noise.NewStreams(noise.Key{1}, "people").Rows())
+		if err == nil || !strings.Contains(err.Error(), "look for a limit on groups") {
+			t.Error(err)
+		}
+	})
+	for name, of := range map[string]struct{ address, from, says string }{
+		"no temporary tables": {strings.Replace(address, "keeper@", "temporal@", 1), stay, "TEMPORARY"},
+		"ids of another type": {address, strings.Replace(stay, "people,", "wide,", 1), "units are not told apart"},
+		"a time-out":          {address + "&options=-c%20statement_timeout%3D100ms", strings.Replace(stay, "people,", "slowly,", 1), "statement_timeout"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("PEOPLE_URL", of.address)
+			if got := fetchError(t, t.Context(), planOf(t, of.from), "."); !strings.Contains(got.Error(), of.says) {
+				t.Error(got)
+			}
+		})
 	}
-	if strings.Contains(log, "4711") {
-		t.Error("the log holds a value")
-	}
+	t.Run("what needs rows", func(t *testing.T) {
+		text := strings.NewReplacer("SOURCE", stay, "max_rows: 1}", "max_rows: 3}", "UNKNOWN", "drop",
+			"kinds: {by: [kind]}", "kinds: {by: [kind], per_unit: {total: 1}}").Replace(people)
+		_, err := countOf(t, histogramtest.PlanOf(t, text), ".")
+		var fault *source.Error
+		if !errors.As(err, &fault) || !strings.Contains(err.Error(), "take out stay: true") {
+			t.Error(err)
+		}
+	})
+	execute(t, c, `SELECT 1`)
 }
 
 // Every fault of a DuckDB file is a sentence of its own, and names no value.

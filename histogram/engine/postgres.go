@@ -172,7 +172,7 @@ var postgresAdvice = map[string]string{
 	"3D000": "there is no such database on the server; check the address",
 	"3F000": "there is no such schema in the database; check the name of the table",
 	"42P01": "there is no such table in the database; check its name, with its schema before it, in small and capital letters",
-	"42501": "this user may not read all rows; GRANT USAGE on the schema and SELECT on the table, and if row-level security hides rows, let a user with BYPASSRLS read it",
+	"42501": "this user may not read all rows; GRANT USAGE on the schema and SELECT on the table, for stay: true TEMPORARY on the database, and if row-level security hides rows, let a user with BYPASSRLS read it",
 	"42601": "the query cannot be understood; it must be one SELECT, without a semicolon",
 	"42703": "the query names a column that does not exist",
 	"42883": "the query calls a function that does not exist",

@@ -262,28 +262,25 @@ func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found sca
 	}
 	left := []string{outside}
 	for i, mark := range j.Marks[:j.Columns] {
-		left = append(left, fmt.Sprintf("c%d >= %d", i, mark))
+		left = append(left, fmt.Sprintf("c%d = %d", i, mark+1))
 	}
 	stays := "NOT (" + strings.Join(left, " OR ") + ")"
-	dropped := []string{}
 	numbers := []string{"count(*)", "count(*) FILTER (WHERE NOT (" + outside + "))"}
 	for i, mark := range j.Marks {
 		for _, m := range []uint32{mark, mark + 1} {
 			numbers = append(numbers, fmt.Sprintf("count(*) FILTER (WHERE c%d = %d AND NOT (%s))", i, m, outside))
 		}
 	}
+	ofColumns := stays
 	for _, rule := range j.Rules {
 		met := ruleSQL(rule)
-		numbers = append(numbers, "count(*) FILTER (WHERE "+met+" AND "+stays+")")
+		numbers = append(numbers, "count(*) FILTER (WHERE "+met+" AND "+ofColumns+")")
 		if rule.Drop {
-			dropped = append(dropped, met)
+			stays += " AND NOT " + met
 		}
 	}
-	for _, met := range dropped {
-		stays += " AND NOT (" + met + ")"
-	}
-	numbers = append(numbers, "count(*) FILTER (WHERE i IS NULL AND "+stays+")")
-	if j.HasIDs {
+	numbers = append(numbers, "count(*) FILTER (WHERE i IS NULL AND NOT ("+outside+"))")
+	if j.DropsIDless {
 		stays += " AND i IS NOT NULL"
 	}
 	numbers = append(numbers, "count(*) FILTER (WHERE "+stays+")")
@@ -302,10 +299,7 @@ func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found sca
 	for range j.Rules {
 		found.Ruled = append(found.Ruled, next())
 	}
-	if found.WithoutID = next(); !j.HasIDs {
-		found.WithoutID = 0
-	}
-	found.Counted = next()
+	found.WithoutID, found.Counted = next(), next()
 	return found, p.remake(ctx, countedTable, "SELECT * FROM "+codedTable+" WHERE "+stays)
 }
 

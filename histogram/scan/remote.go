@@ -39,11 +39,11 @@ type Remote interface {
 // Judgement says which rows do not count. A column's code from its mark on is no value: the mark itself breaks the
 // contract, and the next code leaves the row out.
 type Judgement struct {
-	Marks   []uint32 // by column
-	Where   int      // the column that leaves rows out before anything else is asked of them, −1 for none
-	Columns int      // how many columns, from the first, can leave a row out
-	Rules   []Ruled  // what is left out of the rows that no column leaves out
-	HasIDs  bool     // rows without an id are left out, or break the contract
+	Marks       []uint32 // by column
+	Where       int      // the column that leaves rows out before anything else is asked of them, −1 for none
+	Columns     int      // how many columns, from the first, can leave a row out
+	Rules       []Ruled  // what is left out of the rows that no column leaves out
+	DropsIDless bool     // rows without an id are left out
 }
 
 // Ruled is an entry of `impossible`: rows that have one of the codes in each of the columns.
@@ -58,7 +58,7 @@ type Judged struct {
 	Rows, Inside, Counted int64
 	Breaches, LeftOut     []int64 // by column
 	Ruled                 []int64 // by rule, of the rows that no column leaves out
-	WithoutID             int64   // of the rows that no column and no rule leaves out
+	WithoutID             int64
 }
 
 // Bound says which of the rows that count stay: of each unit the rows with the least priorities.
@@ -151,7 +151,8 @@ func inputsOf(c *spec.Column) (columns []source.Column) {
 
 // judgeRemote checks the table's contract.
 func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds []string) error {
-	j := Judgement{Where: t.where, Columns: len(t.encoders), HasIDs: !t.table.Unit.Row}
+	hasIDs := !t.table.Unit.Row
+	j := Judgement{Where: t.where, Columns: len(t.encoders), DropsIDless: hasIDs && t.table.Unit.Null == spec.Drop}
 	for _, e := range t.readers {
 		j.Marks = append(j.Marks, e.Marks)
 	}
@@ -187,7 +188,7 @@ func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds []string) error
 			add(rule.names, kindImpossible, found.Ruled[i], false)
 		}
 	}
-	if t.table.Unit.Null != spec.Drop {
+	if hasIDs && !j.DropsIDless {
 		add(t.table.Unit.ID, kindNullID, found.WithoutID, false)
 	}
 	t.expect.reset()

@@ -132,6 +132,7 @@ func TestStreamsDifferInEveryPart(t *testing.T) {
 		{"sampling in another round", firstWords(rows.Sampling("table", 1))},
 		{"sampling in round 256", firstWords(rows.Sampling("table", 256))},
 		{"commitment as a key", firstWords(newBits(commitment))},
+		{"key of kept answers as a key", firstWords(newBits(rows.Kept()))},
 		{"stamp as a key", firstWords(newBits(rows.Stamp([]byte("table"))))},
 		{"stamp of other questions as a key", firstWords(newBits(rows.Stamp([]byte("table2"))))},
 	} {
@@ -162,7 +163,7 @@ func TestRowStreamsDeriveNoNoise(t *testing.T) {
 	for i := range of.NumMethod() {
 		methods = append(methods, of.Method(i).Name)
 	}
-	if want := []string{"Bounding", "Contents", "Format", "LogValue", "MadeUp", "MarshalJSON", "Sampling",
+	if want := []string{"Bounding", "Contents", "Format", "Kept", "LogValue", "MadeUp", "MarshalJSON", "Sampling",
 		"Stamp"}; !slices.Equal(methods, want) {
 		t.Errorf("they have the methods %q", methods)
 	}
