@@ -20,7 +20,7 @@ const (
 func databaseFields() []shape.Field {
 	rows := []shape.Field{
 		{Key: "table", Shape: shape.Text(tableSays).WithParams()},
-		{Key: "query", Shape: shape.Text(querySays).WithParams()},
+		{Key: "query", Shape: shape.Text(querySays)},
 	}
 	stay := shape.Boolean("true, so that the rows are counted in the database and do not leave it, or false")
 	postgres := append([]shape.Field{{Key: "url", Shape: shape.Pattern(urlSays, urlPattern), Required: urlSays,

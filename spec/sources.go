@@ -115,11 +115,7 @@ func (r *reader) readTableName(n document.Node) (parts []string) {
 // readQuery reads a query. Under total privacy it is refused: an expression in it can fail on a value, and stop the
 // run.
 func (r *reader) readQuery(n document.Node) string {
-	query, ok := r.params.Fill(n)
-	if !ok {
-		return ""
-	}
-	query = strings.TrimRight(strings.TrimSpace(query), "; \n\t")
+	query := strings.TrimRight(strings.TrimSpace(n.Text()), "; \n\t")
 	switch {
 	case query == "":
 		r.AddProblem(n, document.Problem{Message: "an empty query", Expected: querySays})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"crypto/tls"
 	"errors"
 	"io/fs"
 	"os"
@@ -49,18 +50,22 @@ func readAddress(url, dir, name string) (*pgx.ConnConfig, error) {
 	if err != nil {
 		return nil, refuse("what "+url+" holds: "+err.Error(), nil)
 	}
-	if !postgres.IsLocal(config.Host) && !isVerified(config) {
+	if !isVerified(config) {
 		return nil, refuse("over a network the connection must be encrypted, and lead to that server alone; add "+
 			"?sslmode=verify-full to the address, and &sslrootcert=FILE if the server's certificate is of your own authority", nil)
 	}
 	return config, nil
 }
 
-// isVerified reports whether every server that an address names is reached by TLS alone, and must prove its name.
+// isVerified reports whether every server that an address names is this machine, or is reached by TLS alone and must
+// prove its name.
 func isVerified(config *pgx.ConnConfig) bool {
-	verified := config.TLSConfig != nil && !config.TLSConfig.InsecureSkipVerify
+	safe := func(host string, secure *tls.Config) bool {
+		return postgres.IsLocal(host) || secure != nil && !secure.InsecureSkipVerify
+	}
+	verified := safe(config.Host, config.TLSConfig)
 	for _, other := range config.Fallbacks {
-		verified = verified && other.TLSConfig != nil && !other.TLSConfig.InsecureSkipVerify
+		verified = verified && safe(other.Host, other.TLSConfig)
 	}
 	return verified
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/histogram/source"
@@ -29,14 +30,21 @@ func duckdbFile(dir string, s spec.TableSource) (string, error) {
 		return "", &source.Error{Kind: source.Duplicate, File: strings.Join(s.Paths, ", "),
 			Message: "matches several files; name the file of one database"}
 	}
-	return filepath.Abs(paths[0])
+	file, err := filepath.EvalSymlinks(paths[0])
+	if err == nil {
+		file, err = filepath.Abs(file)
+	}
+	if err != nil {
+		return "", &source.Error{Kind: source.Unreadable, File: paths[0], Message: "cannot be read", Err: err}
+	}
+	return file, nil
 }
 
 // fetchDuckDB reads tables of one file into their spools: first the types of their columns, then all rows, in one
 // transaction. Between the two the file must not change.
-func (o *Opened) fetchDuckDB(ctx context.Context, file, _ string, requests []request) error {
+func (o *Opened) fetchDuckDB(ctx context.Context, file string, requests []request) error {
 	d := duckdb{file: file, request: requests[0]}
-	before, err := os.Stat(file)
+	before, err := stateOf(file)
 	if err != nil {
 		return d.fault(source.Unreadable, "cannot be read", err.Error())
 	}
@@ -57,11 +65,24 @@ func (o *Opened) fetchDuckDB(ctx context.Context, file, _ string, requests []req
 	if err := d.copyAll(beginFetching(ctx, requests[0]), requests, o.rows); err != nil {
 		return err
 	}
-	after, err := os.Stat(file)
-	if err != nil || !source.Unchanged(before, after) {
+	after, err := stateOf(file)
+	if err != nil || !slices.EqualFunc(before, after, source.Unchanged) {
 		return source.Changed(file)
 	}
 	return nil
+}
+
+// stateOf returns what the system says of a database and, if there is one, of its log of later changes.
+func stateOf(file string) (all []os.FileInfo, err error) {
+	for _, path := range []string{file, file + ".wal"} {
+		info, err := os.Stat(path)
+		if err == nil {
+			all = append(all, info)
+		} else if path == file {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // duckdb runs the program on a file.
@@ -71,14 +92,23 @@ type duckdb struct {
 }
 
 // command returns the program with statements to run. It reads no settings of its user, gets no secrets from the
-// environment, opens the file for reading only and loads nothing from the network.
-func (d duckdb) command(ctx context.Context, statements ...string) *exec.Cmd {
-	sql := append([]string{"SET autoinstall_known_extensions = false", "SET TimeZone = 'UTC'"}, statements...)
+// environment and opens the file for reading only. It spills nothing to disk, where it would not be enciphered, and
+// before the statements it gives up all access to other files, but for those that it may write, and to the network.
+// Statements cannot take any of that back.
+func (d duckdb) command(ctx context.Context, writes []string, statements ...string) *exec.Cmd {
+	quoted := make([]string, len(writes))
+	for i, path := range writes {
+		quoted[i] = quoteText(path)
+	}
+	sql := append([]string{"SET TimeZone = 'UTC'", "SET temp_directory = ''",
+		"SET allowed_paths = [" + strings.Join(quoted, ", ") + "]", "SET enable_external_access = false",
+		"SET lock_configuration = true"}, statements...)
 	c := exec.CommandContext(ctx, d.program, "-readonly", "-bail", "-batch", "-init", os.DevNull, "-json", d.file,
 		"-c", strings.Join(sql, ";\n"))
 	for _, name := range []string{"PATH", "HOME", "TMPDIR"} {
 		c.Env = append(c.Env, name+"="+os.Getenv(name))
 	}
+	endsWithItsChildren(c)
 	return c
 }
 
@@ -105,6 +135,8 @@ var duckdbAdvice = []struct {
 	says, message string
 	kind          source.ErrorKind
 }{
+	{"Permission Error", "the table is made of other files, such as a view of read_parquet, which are not read for a release; name these files as the source", source.Malformed},
+	{"Out of Memory Error", "the program duckdb has too little memory for the view or the query, and may put nothing on disk; make a table of it first", source.Unreadable},
 	{"Could not set lock", "another process has the database open for writing; run again when it is done", source.Unreadable},
 	{"not a valid DuckDB database", "is no DuckDB database, or one of a later version; look at the file, or install a newer duckdb", source.Malformed},
 	{"Catalog Error", "there is no such table or function in the database; check the name", source.Missing},
@@ -113,24 +145,59 @@ var duckdbAdvice = []struct {
 }
 
 // duckdbTypes matches the types of columns whose values Parquet holds exactly.
-var duckdbTypes = regexp.MustCompile(`^(BOOLEAN|U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)|` +
+var duckdbTypes = regexp.MustCompile(`(?s)^(BOOLEAN|U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)|` +
 	`VARCHAR|JSON|ENUM\(.*\)|UUID|DATE|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?)$`)
 
-// checkTypes checks that the table has the wanted columns, in types that are read exactly.
-func (d duckdb) checkTypes(ctx context.Context) error {
-	c := d.command(ctx, "DESCRIBE SELECT * FROM "+d.request.rowsSQL())
+// typeWord matches the first word of a type.
+var typeWord = regexp.MustCompile(`^[A-Z_]*`)
+
+// ask runs a statement, and decodes the rows that it gives.
+func (d duckdb) ask(ctx context.Context, statement string, rows any) error {
+	c := d.command(ctx, nil, statement)
 	var said bytes.Buffer
 	c.Stderr = &said
 	out, err := c.Output()
+	if err == nil {
+		err = json.Unmarshal(out, rows)
+	}
 	if err != nil {
 		return d.explain(err, said.String())
+	}
+	return nil
+}
+
+// checkQuery checks that a query is one SELECT, so that it cannot leave the parentheses that it is put into.
+func (d duckdb) checkQuery(ctx context.Context) error {
+	query := d.request.table.Source.Database.Query
+	if query == "" {
+		return nil
+	}
+	var rows []struct {
+		Parsed struct {
+			Error      bool              `json:"error"`
+			Statements []json.RawMessage `json:"statements"`
+		} `json:"parsed"`
+	}
+	if err := d.ask(ctx, "SELECT json_serialize_sql("+quoteText(query)+") AS parsed", &rows); err != nil {
+		return err
+	}
+	if len(rows) != 1 || rows[0].Parsed.Error || len(rows[0].Parsed.Statements) != 1 {
+		return d.fault(source.Malformed, "the query cannot be understood; it must be one SELECT, without a semicolon", "")
+	}
+	return nil
+}
+
+// checkTypes checks that the table has the wanted columns, in types that are read exactly.
+func (d duckdb) checkTypes(ctx context.Context) error {
+	if err := d.checkQuery(ctx); err != nil {
+		return err
 	}
 	var described []struct {
 		Name string `json:"column_name"`
 		Type string `json:"column_type"`
 	}
-	if err := json.Unmarshal(out, &described); err != nil {
-		return d.explain(err, string(out))
+	if err := d.ask(ctx, "DESCRIBE SELECT * FROM "+d.request.rowsSQL(), &described); err != nil {
+		return err
 	}
 	types, names := map[string]string{}, []string{}
 	for _, column := range described {
@@ -141,7 +208,7 @@ func (d duckdb) checkTypes(ctx context.Context) error {
 	}
 	for _, name := range d.request.columns {
 		if !duckdbTypes.MatchString(types[name]) {
-			return unfitType(d.request, name, types[name])
+			return unfitType(d.request, name, typeWord.FindString(types[name])) // labels in a type may be values
 		}
 	}
 	return nil
@@ -161,6 +228,7 @@ func (d duckdb) copyAll(ctx context.Context, requests []request, rows Rows) (err
 	}()
 	statements := []string{"BEGIN TRANSACTION"}
 	var pipes []*pipe
+	var paths []string
 	defer func() {
 		for _, p := range pipes {
 			p.close()
@@ -172,14 +240,14 @@ func (d duckdb) copyAll(ctx context.Context, requests []request, rows Rows) (err
 		if err != nil {
 			return d.fault(source.Unreadable, "no named pipe can be made in the folder for temporary files (TMPDIR)", err.Error())
 		}
-		pipes = append(pipes, p)
+		pipes, paths = append(pipes, p), append(paths, path)
 		statements = append(statements,
 			"COPY ("+r.selectSQL()+") TO "+quoteText(path)+" (FORMAT parquet, USE_TMP_FILE false)")
 	}
 	for i, r := range requests {
 		go pipes[i].readInto(rows[r.table.Name])
 	}
-	c := d.command(ctx, append(statements, "COMMIT")...)
+	c := d.command(ctx, paths, append(statements, "COMMIT")...)
 	var said bytes.Buffer
 	c.Stderr = &said
 	failed := c.Run()

@@ -120,27 +120,28 @@ func TestFaultsOfPostgres(t *testing.T) {
 		address, from, says string
 		kind                source.ErrorKind
 	}{
-		"no such table":        {address, table("peoples"), "no such table", source.Missing},
-		"no such schema":       {address, table("register.people"), "no such", source.Missing},
-		"capital letters":      {address, table("People"), "small and capital letters", source.Missing},
-		"no such column":       {address, query("SELECT id, kind, pay AS pays FROM people"), "did you mean pays?", source.Missing},
-		"two columns":          {address, query("SELECT *, id FROM people"), "", source.Malformed},
-		"a type":               {address, table("odd"), "has the type interval", source.WrongType},
-		"a text as a number":   {address, query("SELECT id, kind, pay::text FROM people"), "holds texts", source.WrongType},
-		"a value that fails":   {address, query("SELECT 1 AS id, kind, kind::integer AS pay FROM odd"), "diagnostics", source.Unreadable},
-		"two statements":       {address, query("SELECT 1 AS id; DROP TABLE people"), "must be one SELECT", source.Malformed},
-		"a writing query":      {address, query("SELECT nextval('counter') AS id, 'a' AS kind, 1 AS pay"), "", source.Unreadable},
-		"rows that are hidden": {as("clerk"), table("hidden"), "BYPASSRLS", source.Unreadable},
-		"no right":             {as("clerk"), table("people"), "GRANT", source.Unreadable},
-		"no such user":         {as("nobody"), table("people"), "let this user in", source.Unreadable},
-		"no such database":     {strings.Replace(address, "/test", "/tost", 1), table("people"), "no such database", source.Unreadable},
-		"a time-out":           {as("hasty"), table("slowly"), "statement_timeout", source.Unreadable},
-		"no server":            {"postgres://office@localhost:1/people", table("people"), "connection", source.Unreadable},
-		"no address":           {"", table("people"), "PEOPLE_URL is not set", source.Unreadable},
-		"no postgres address":  {"mysql://" + canary, table("people"), "no address of a PostgreSQL server", source.Unreadable},
-		"a broken address":     {"postgres://a:" + canary + "@b@c/d", table("people"), "%40", source.Unreadable},
-		"a network":            {"postgres://a:" + canary + "@db.example/d", table("people"), "sslmode=verify-full", source.Unreadable},
-		"an unproved network":  {"postgres://a:" + canary + "@db.example/d?sslmode=require", table("people"), "verify-full", source.Unreadable},
+		"no such table":                 {address, table("peoples"), "no such table", source.Missing},
+		"no such schema":                {address, table("register.people"), "no such", source.Missing},
+		"capital letters":               {address, table("People"), "small and capital letters", source.Missing},
+		"no such column":                {address, query("SELECT id, kind, pay AS pays FROM people"), "did you mean pays?", source.Missing},
+		"two columns":                   {address, query("SELECT *, id FROM people"), "", source.Malformed},
+		"a type":                        {address, table("odd"), "has the type interval", source.WrongType},
+		"a text as a number":            {address, query("SELECT id, kind, pay::text FROM people"), "holds texts", source.WrongType},
+		"a value that fails":            {address, query("SELECT 1 AS id, kind, kind::integer AS pay FROM odd"), "diagnostics", source.Unreadable},
+		"two statements":                {address, query("SELECT 1 AS id; DROP TABLE people"), "must be one SELECT", source.Malformed},
+		"a writing query":               {address, query("SELECT nextval('counter') AS id, 'a' AS kind, 1 AS pay"), "", source.Unreadable},
+		"rows that are hidden":          {as("clerk"), table("hidden"), "BYPASSRLS", source.Unreadable},
+		"no right":                      {as("clerk"), table("people"), "GRANT", source.Unreadable},
+		"no such user":                  {as("nobody"), table("people"), "let this user in", source.Unreadable},
+		"no such database":              {strings.Replace(address, "/test", "/tost", 1), table("people"), "no such database", source.Unreadable},
+		"a time-out":                    {as("hasty"), table("slowly"), "statement_timeout", source.Unreadable},
+		"no server":                     {"postgres://office@localhost:1/people", table("people"), "connection", source.Unreadable},
+		"no address":                    {"", table("people"), "PEOPLE_URL is not set", source.Unreadable},
+		"no postgres address":           {"mysql://" + canary, table("people"), "no address of a PostgreSQL server", source.Unreadable},
+		"a broken address":              {"postgres://a:" + canary + "@b@c/d", table("people"), "%40", source.Unreadable},
+		"a network":                     {"postgres://a:" + canary + "@db.example/d", table("people"), "sslmode=verify-full", source.Unreadable},
+		"a network behind this machine": {"postgres://a:" + canary + "@localhost:1,db.example:2/d?sslmode=disable", table("people"), "sslmode=verify-full", source.Unreadable},
+		"an unproved network":           {"postgres://a:" + canary + "@db.example/d?sslmode=require", table("people"), "verify-full", source.Unreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PEOPLE_URL", c.address)
@@ -318,7 +319,7 @@ func TestServersLogHoldsNothing(t *testing.T) {
 	_, address := database(t, makePeople, `INSERT INTO people VALUES (4711, '`+canary+`', 3), (4711, 'b', 3), (4711, 'b', 3)`)
 	t.Setenv("PEOPLE_URL", address+"&options=-c%20log_statement%3Dall%20-c%20log_min_duration_statement%3D0")
 	for from, logged := range map[string]string{
-		"{postgres: {url: 'env:PEOPLE_URL', table: people}}":             `COPY (SELECT "id", "kind", "pay" FROM "people") TO STDOUT`,
+		"{postgres: {url: 'env:PEOPLE_URL', table: people}}":             `COPY (SELECT "id", left("kind", 32768) AS "kind", "pay" FROM "people") TO STDOUT`,
 		"{postgres: {url: 'env:PEOPLE_URL', table: people, stay: true}}": "rank <= 1",
 	} {
 		before := len(testkit.PostgresLog(t))
@@ -434,7 +435,12 @@ func TestFaultsOfDuckDB(t *testing.T) {
 		"a type":             {"{duckdb: {file: people.duckdb, table: odd}}", "has the type HUGEINT", source.WrongType},
 		"a value that fails": {"{duckdb: {file: people.duckdb, query: 'SELECT id, kind, kind::INTEGER AS pay FROM odd'}}", "diagnostics", source.Unreadable},
 		"two statements":     {"{duckdb: {file: people.duckdb, query: 'SELECT 1 AS id; DROP TABLE people'}}", "one SELECT", source.Malformed},
-		"a writing query":    {"{duckdb: {file: people.duckdb, query: 'DELETE FROM people RETURNING *'}}", "", source.Malformed},
+		"two queries":        {"{duckdb: {file: people.duckdb, query: 'SELECT 1 AS id; SELECT 2 AS id'}}", "one SELECT", source.Malformed},
+		"a query that leaves its parentheses": {"{duckdb: {file: people.duckdb, query: \"SELECT 1 AS id) AS x; COPY odd TO '" + filepath.Join(dir, "plain.csv") +
+			"'; SELECT * FROM (SELECT 1 AS id\"}}", "one SELECT", source.Malformed},
+		"another file":     {"{duckdb: {file: people.duckdb, query: \"SELECT 1 AS id, 'a' AS kind, 1 AS pay FROM read_csv('" + filepath.Join(dir, "text.duckdb") + "')\"}}", "is made of other files", source.Malformed},
+		"values in a type": {"{duckdb: {file: people.duckdb, query: \"SELECT 1 AS id, ['a'::ENUM('" + canary + "', 'a')] AS kind, 1 AS pay\"}}", "has the type ENUM, which", source.WrongType},
+		"a writing query":  {"{duckdb: {file: people.duckdb, query: 'DELETE FROM people RETURNING *'}}", "", source.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := fetchError(t, t.Context(), planOf(t, c.from), dir); got.Kind != c.kind || !strings.Contains(got.Error(), c.says) {
@@ -449,7 +455,27 @@ func TestFaultsOfDuckDB(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	if left, _ := filepath.Glob(filepath.Join(dir, "plain*")); left != nil {
+		t.Error("a query wrote a file")
+	}
 	if _, err := countOf(t, planOf(t, "{duckdb: {file: people.duckdb, table: people}}"), dir); err != nil {
 		t.Error(err)
 	}
+	t.Run("an interruption", func(t *testing.T) { // of a script that starts the program, as an installer may leave one
+		script := filepath.Join(dir, "duckdb")
+		if err := os.WriteFile(script, []byte("#!/bin/sh\nsleep 4711\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+		ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer stop()
+		if _, err := engine.Open(ctx, planOf(t, "{duckdb: {file: people.duckdb, table: people}}"), dir); !errors.Is(err,
+			context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if left, err := exec.Command("pgrep", "-f", "sleep 4711").Output(); err == nil {
+			t.Errorf("it left a process behind: %s", left)
+		}
+	})
 }

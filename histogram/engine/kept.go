@@ -27,7 +27,7 @@ type Kept struct {
 	By histogram.Counter
 	// Load opens what was stored. It returns an error that wraps [fs.ErrNotExist] if nothing was.
 	Load func() (io.ReadCloser, error)
-	// Store writes, durably, and completely or not at all, what write writes.
+	// Store writes, durably, and completely or not at all, what write writes. If it is nil nothing is stored.
 	Store func(write func(io.Writer) error) error
 }
 
@@ -38,8 +38,8 @@ func (k Kept) Count(ctx context.Context, q histogram.Questions, s *noise.RowStre
 		return stored, err
 	}
 	counted, err := k.By.Count(ctx, q, s)
-	if err != nil {
-		return answer.Answers{}, err
+	if err != nil || k.Store == nil {
+		return counted, err
 	}
 	err = k.Store(func(w io.Writer) error {
 		var nonce [aes.BlockSize]byte

@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/postgres"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -120,28 +121,38 @@ func Open(ctx context.Context, p *plan.Plan, dir string) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	requests := map[string][]request{} // by server or file
+	servers, files := map[string][]request{}, map[string][]request{} // by what they are, however the spec names them
+	configs := map[string]*pgx.ConnConfig{}
 	for _, t := range p.Release().Tables {
 		d := t.Source.Database
 		if d == nil || columns[t.Name] == nil {
 			continue
 		}
-		place := d.URL
+		r := request{t, columns[t.Name]}
 		if d.Engine == spec.DuckDB {
-			if place, err = duckdbFile(dir, t.Source); err != nil {
+			file, err := duckdbFile(dir, t.Source)
+			if err != nil {
 				return nil, err
 			}
+			files[file] = append(files[file], r)
+			continue
 		}
-		key := string(d.Engine) + " " + place
-		requests[key] = append(requests[key], request{t, columns[t.Name]})
+		config, err := readAddress(d.URL, dir, d.String())
+		if err != nil {
+			return nil, err
+		}
+		server := postgres.Name(config)
+		servers[server], configs[server] = append(servers[server], r), config
 	}
-	for _, key := range slices.Sorted(maps.Keys(requests)) {
-		engine, place, _ := strings.Cut(key, " ")
-		open := o.openPostgres
-		if spec.Engine(engine) == spec.DuckDB {
-			open = o.fetchDuckDB
-		}
-		if err := open(ctx, place, dir, requests[key]); err != nil {
+	var all []func() error
+	for _, server := range slices.Sorted(maps.Keys(servers)) {
+		all = append(all, func() error { return o.openPostgres(ctx, configs[server], servers[server]) })
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		all = append(all, func() error { return o.fetchDuckDB(ctx, file, files[file]) })
+	}
+	for _, open := range all {
+		if err := open(); err != nil {
 			if ctx.Err() != nil {
 				err = ctx.Err()
 			}

@@ -27,6 +27,9 @@ func postgresColumns(ctx context.Context, c *pgx.Conn, r request, types []pgconn
 	for i, name := range r.columns {
 		read := postgresTypes[types[i].DataTypeOID]
 		switch {
+		case types[i].DataTypeOID == pgtype.BPCharOID && types[i].TypeModifier < 0 && name == r.table.Unit.ID:
+			return nil, &source.Error{Kind: source.WrongType, File: r.name(), Column: name,
+				Message: "has the type bpchar, in which texts with other spaces at the end are equal; cast it in a query to text, without them"}
 		case types[i].DataTypeOID == pgtype.NumericOID:
 			columns = append(columns, numericColumn(name, types[i].TypeModifier))
 			continue

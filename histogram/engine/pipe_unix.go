@@ -4,8 +4,18 @@ package engine
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
+	"time"
 )
+
+// endsWithItsChildren has the end of a command's context end also what the command has started: the program may be a
+// script that starts another one.
+func endsWithItsChildren(c *exec.Cmd) {
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	c.WaitDelay = 5 * time.Second
+}
 
 // newPipe makes a named pipe that only its owner can open.
 func newPipe(path string) (*pipe, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dprelease/dprelease/histogram/source"
@@ -14,24 +15,23 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // This file holds the reading of tables from a PostgreSQL server.
 
-// beginPostgres begins the transaction in which all tables of a server are read: it sees one snapshot. It changes
-// nothing but temporary tables, and not even these if no table is counted on the server. Texts come as UTF-8 and times
-// in UTC, whatever the server's settings. With row_security off a query fails if a policy would hide rows from it.
-const beginPostgres = `BEGIN ISOLATION LEVEL REPEATABLE READ, READ %s;
-SET LOCAL client_encoding = 'UTF8'; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL row_security = off;
-SET LOCAL idle_in_transaction_session_timeout = 0`
+// How the transaction begins in which all tables of a server are read: it sees one snapshot. It changes nothing but
+// temporary tables, and not even these if no table is counted on the server.
+const beginPostgres = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ "
+
+// setPostgres is run before each table: texts come as UTF-8 and times in UTC, whatever the server's settings are or a
+// query before has set. With row_security off a query fails if a policy would hide rows from it.
+const setPostgres = `SET LOCAL client_encoding = 'UTF8'; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO';
+SET LOCAL row_security = off; SET LOCAL idle_in_transaction_session_timeout = 0`
 
 // openPostgres reads tables of one server into spools, or makes them ready to be counted there.
-func (o *Opened) openPostgres(ctx context.Context, url, dir string, requests []request) error {
+func (o *Opened) openPostgres(ctx context.Context, config *pgx.ConnConfig, requests []request) error {
 	first := requests[0]
-	config, err := readAddress(url, dir, first.name())
-	if err != nil {
-		return err
-	}
 	stay := slices.ContainsFunc(requests, func(r request) bool { return r.table.Source.Database.Stay })
 	mode := "ONLY"
 	if stay {
@@ -46,11 +46,17 @@ func (o *Opened) openPostgres(ctx context.Context, url, dir string, requests []r
 	} else {
 		defer hangUp(c)
 	}
-	if _, err := c.Exec(ctx, fmt.Sprintf(beginPostgres, mode)); err != nil {
+	if _, err := c.Exec(ctx, beginPostgres+mode); err != nil {
 		return explainPostgres(first, err)
+	}
+	if err := checkEncoding(ctx, c, first); err != nil {
+		return err
 	}
 	for _, r := range requests {
 		ctx := beginFetching(ctx, r)
+		if _, err := c.Exec(ctx, setPostgres); err != nil {
+			return explainPostgres(r, err)
+		}
 		if r.table.Source.Database.Stay {
 			remote, err := newRemote(ctx, c, r)
 			if err != nil {
@@ -66,6 +72,22 @@ func (o *Opened) openPostgres(ctx context.Context, url, dir string, requests []r
 		if err := copyPostgres(ctx, c, r, to); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkEncoding returns an error if privacy is total and the server could fail to send a text as UTF-8.
+func checkEncoding(ctx context.Context, c *pgx.Conn, r request) error {
+	if !r.table.Source.Total {
+		return nil
+	}
+	var encoding string
+	if err := c.QueryRow(ctx, "SHOW server_encoding").Scan(&encoding); err != nil {
+		return explainPostgres(r, err)
+	}
+	if encoding != "UTF8" {
+		return &source.Error{Kind: source.Malformed, File: r.name(), Message: "the database is encoded in " + encoding +
+			", from which not every text becomes UTF-8, and privacy is total: no value may stop a run; read from a database in UTF8"}
 	}
 	return nil
 }
@@ -97,6 +119,17 @@ func describePostgres(ctx context.Context, c *pgx.Conn, r request) ([]pgconn.Fie
 	return types, nil
 }
 
+// cutText is the query for a text of which no more comes than shows that it is too long to be read.
+var cutText = fmt.Sprintf("left(%%[1]s, %d) AS %%[1]s", source.MostText+1)
+
+// columnSQL returns the query for a column of a type.
+func columnSQL(name string, of uint32) string {
+	if of == pgtype.TextOID || of == pgtype.VarcharOID {
+		return fmt.Sprintf(cutText, quoteName(name))
+	}
+	return quoteName(name)
+}
+
 // copyPostgres reads one table.
 func copyPostgres(ctx context.Context, c *pgx.Conn, r request, to *source.Spool) error {
 	types, err := describePostgres(ctx, c, r)
@@ -109,7 +142,12 @@ func copyPostgres(ctx context.Context, c *pgx.Conn, r request, to *source.Spool)
 	}
 	w := newBinaryRows(columns, to)
 	defer w.release()
-	if err := copyOut(ctx, c, r, r.selectSQL(), w, &w.binaryStream, w.finish); err != nil {
+	selected := make([]string, len(columns))
+	for i, name := range r.columns {
+		selected[i] = columnSQL(name, types[i].DataTypeOID)
+	}
+	query := "SELECT " + strings.Join(selected, ", ") + " FROM " + r.rowsSQL()
+	if err := copyOut(ctx, c, r, query, w, &w.binaryStream, w.finish); err != nil {
 		return err
 	}
 	return to.Finish()

@@ -244,6 +244,10 @@ func (r *attempt) countDebitDraw(ctx context.Context, st *state.State, out *stag
 // note records which files were counted.
 func (r *attempt) countExact(ctx context.Context, st *state.State, streams *noise.Streams) (exact *histogram.Exact,
 	note func(context.Context) error, err error) {
+	if r.resumed && r.keepsAnswers() && st.HasAnswers() { // nothing is read: which files were counted is noted already
+		exact, err = histogram.Count(ctx, r.plan, r.counter(st), streams)
+		return exact, func(context.Context) error { return nil }, err
+	}
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
 		return nil, nil, err
@@ -277,14 +281,25 @@ func (r *attempt) countExact(ctx context.Context, st *state.State, streams *nois
 	}, nil
 }
 
-// counter returns what counts the tables. The exact answers of tables in a database are kept, exactly when the noise key
-// is: such a table may have changed when a run that was cut off after its debit resumes.
+// counter returns what counts the tables. The exact answers of tables in a database are kept: such a table may have
+// changed when a run that was cut off after its debit resumes. A run that resumes keeps none: what it counts may not be
+// what was paid for.
 func (r *attempt) counter(st *state.State) histogram.Counter {
 	tables := engine.Tables{Dir: r.options.Data, Options: r.options.scanOptions()}
-	if !engine.HasDatabases(r.plan.Release()) || r.plan.Resume == spec.Never {
+	if !r.keepsAnswers() {
 		return tables
 	}
-	return engine.Kept{By: tables, Load: st.LoadAnswers, Store: st.StoreAnswers}
+	kept := engine.Kept{By: tables, Load: st.LoadAnswers, Store: st.StoreAnswers}
+	if r.resumed {
+		kept.Store = nil
+	}
+	return kept
+}
+
+// keepsAnswers reports whether the run keeps exact answers on disk: where a table is in a database, and the noise key
+// is kept.
+func (r *attempt) keepsAnswers() bool {
+	return engine.HasDatabases(r.plan.Release()) && r.plan.Resume != spec.Never
 }
 
 // countedTables returns the names of the confidential tables that a plan counts.

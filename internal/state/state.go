@@ -180,7 +180,15 @@ func (s *State) removeUses() error {
 }
 
 // LoadAnswers opens the exact answers that were stored. It returns an error that wraps [fs.ErrNotExist] if none were.
-func (s *State) LoadAnswers() (io.ReadCloser, error) { return os.Open(filepath.Join(s.Dir, AnswersFile)) }
+func (s *State) LoadAnswers() (io.ReadCloser, error) {
+	return os.Open(filepath.Join(s.Dir, AnswersFile))
+}
+
+// HasAnswers reports whether exact answers were stored.
+func (s *State) HasAnswers() bool {
+	_, err := os.Stat(filepath.Join(s.Dir, AnswersFile))
+	return err == nil
+}
 
 // StoreAnswers stores exact answers durably, and completely or not at all.
 func (s *State) StoreAnswers(write func(io.Writer) error) error {
