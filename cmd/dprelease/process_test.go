@@ -265,18 +265,19 @@ func killCount(t *testing.T) int {
 // was debited, two copies of the whole office finish it to the same bytes.
 func TestKilled(t *testing.T) {
 	tables := func(t *testing.T, at string) string { return newOffice(t, at, 1) }
+	half := killCount(t) / 2
 	t.Run("file", func(t *testing.T) {
-		killRuns(t, tables, func() string { return fileLedger }, func(at string) string { return at }, func() {})
+		killRuns(t, half, tables, func() string { return fileLedger }, func(at string) string { return at }, func() {})
 	})
 	t.Run("tables put together", func(t *testing.T) {
-		killRuns(t, togetherOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
+		killRuns(t, half, togetherOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
 	})
 	t.Run("microdata", func(t *testing.T) {
-		killRuns(t, rowsOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
+		killRuns(t, half, rowsOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		testkit.Postgres(t) // or skip
-		killRuns(t, tables, func() string { return testkit.Postgres(t) },
+		killRuns(t, half, tables, func() string { return testkit.Postgres(t) },
 			func(at string) string { return testkit.CopyOfPostgres(t, at) }, func() {})
 	})
 	t.Run("tables of a database", func(t *testing.T) { // which change before the run resumes, and again
@@ -296,7 +297,7 @@ func TestKilled(t *testing.T) {
 		for name, source := range map[string]string{"read": "{postgres: {url: 'env:OFFICE_DATA', table: t}}",
 			"counted there": "{postgres: {url: 'env:OFFICE_DATA', table: t, stay: true}}"} {
 			t.Run(name, func(t *testing.T) {
-				killRuns(t, func(t *testing.T, at string) string { return officeOf(t, source, at, 1) },
+				killRuns(t, min(half, 100), func(t *testing.T, at string) string { return officeOf(t, source, at, 1) },
 					func() string { return fileLedger }, func(at string) string { return at },
 					func() { change("INSERT INTO t SELECT max(who) + 1, 5 FROM t") })
 			})
@@ -304,10 +305,10 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-func killRuns(t *testing.T, made func(t *testing.T, at string) string, open func() string,
+func killRuns(t *testing.T, runs int, made func(t *testing.T, at string) string, open func() string,
 	copied func(at string) string, changed func()) {
 	found, journals := map[ledger.State]int{}, 0
-	for i := range killCount(t) / 2 {
+	for i := range runs {
 		at := open()
 		dir := made(t, at)
 		c := programCommand(t, dir, "run", "release.yaml", "--ledger", at)

@@ -370,6 +370,28 @@ func TestFaultsOfCountingInTheDatabase(t *testing.T) {
 	if _, err := countOf(t, p, "."); err != nil {
 		t.Fatal(err)
 	}
+	t.Run("twice", func(t *testing.T) { // as a comparison with the truth does, which asks in batches
+		opened, err := engine.Open(t.Context(), p, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.Close()
+		q, err := histogram.QuestionsOf(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := countOf(t, p, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range q.Measurements {
+			counted, err := opened.Files(".", scan.Options{MemoryLimit: 1 << 30}).Count(t.Context(),
+				histogram.Questions{Plan: p, Measurements: q.Measurements[i : i+1]}, noise.NewStreams(noise.Key{1}, "people").Rows())
+			if err != nil || fmt.Sprintf("%x", answer.All(counted)[0].Hash()) != all[i] {
+				t.Errorf("%s has another answer when it is asked alone (%v)", m.ID, err)
+			}
+		}
+	})
 	t.Run("a limit on groups", func(t *testing.T) {
 		opened, err := engine.Open(t.Context(), p, ".")
 		if err != nil {

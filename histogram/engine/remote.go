@@ -141,8 +141,9 @@ func (p *remotePostgres) sendFunction(ctx context.Context, column int) (name str
 }
 
 // Encode gives every row a code: it reads the distinct values, and joins the rows with their codes.
-func (p *remotePostgres) Encode(ctx context.Context, columns []source.Column,
+func (p *remotePostgres) Encode(ctx context.Context, number int, columns []source.Column,
 	codesOf func(values []arrow.Array) []uint32) error {
+	p.joins = p.joins[:number]
 	wanted, types := request{table: p.table}, make([]pgconn.FieldDescription, len(columns))
 	keys := make([]string, len(columns))
 	for i, c := range columns {
@@ -169,7 +170,7 @@ func (p *remotePostgres) Encode(ctx context.Context, columns []source.Column,
 	if err != nil {
 		return err
 	}
-	table := fmt.Sprint(codesTable, len(p.joins))
+	table := fmt.Sprint(codesTable, number)
 	names, on := make([]string, len(columns)), make([]string, len(columns))
 	for i, key := range keys {
 		names[i], on[i] = fmt.Sprintf("k%d", i), fmt.Sprintf("%s.k%d = %s.%s", table, i, rawTable, key)

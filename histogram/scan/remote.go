@@ -22,9 +22,10 @@ import (
 // Remote is a table whose rows are bounded and grouped by the program that has them. All its answers are about the
 // same rows. Its errors are *[source.Error] or the context's.
 type Remote interface {
-	// Encode gives every row a code in a new column, numbered from 0. What the code is follows from the row's values in
-	// some columns of the source: codesOf returns it for each of the distinct combinations of values, in batches.
-	Encode(ctx context.Context, columns []source.Column, codesOf func(values []arrow.Array) []uint32) error
+	// Encode gives every row a code in a column with the next number; with number 0 everything begins anew. What the code
+	// is follows from the row's values in some columns of the source: codesOf returns it for each of the distinct
+	// combinations of values, in batches.
+	Encode(ctx context.Context, number int, columns []source.Column, codesOf func(values []arrow.Array) []uint32) error
 	// Judge counts the rows that a judgement leaves out. It is called once, when all columns have codes.
 	Judge(ctx context.Context, j Judgement) (Judged, error)
 	// Occurring returns the distinct codes of a column in the rows that count.
@@ -107,7 +108,7 @@ func (t *tally) countRemote(ctx context.Context, r Remote, s *noise.RowStreams, 
 	ctx = progress.BeginConfidential(ctx, steps, "counting %s in its database", t.table.Name)
 	kinds := make([]string, len(t.readers)) // by reader, the kind of the first value that breaks the contract
 	for i, e := range t.readers {
-		err := r.Encode(ctx, inputsOf(e.Column), func(values []arrow.Array) []uint32 {
+		err := r.Encode(ctx, i, inputsOf(e.Column), func(values []arrow.Array) []uint32 {
 			codes := make([]uint32, values[0].Len())
 			e.CodesOf(values, codes)
 			if kinds[i] == "" {

@@ -318,7 +318,15 @@ func sourceText(s spec.TableSource) string {
 	if s.Database != nil {
 		what = s.Database.String()
 	}
-	return strings.TrimSpace(what + " " + strings.Join(s.Paths, ", "))
+	what = strings.TrimSpace(what + " " + strings.Join(s.Paths, ", "))
+	switch {
+	case s.Database == nil:
+	case s.Database.Stay:
+		what += ", counted there, as its source says (stay: true)"
+	default:
+		what += ", read and counted here, which is faster than counting there"
+	}
+	return what
 }
 
 func (b *factBook) saySource(t *spec.Table) {

@@ -60,6 +60,7 @@ func warningsWith(l *language.Language, p *plan.Plan, stop []string) (w []string
 	w = append(w, hiddenWarnings(l, p)...)
 	w = append(w, linkWarnings(l, p)...)
 	w = append(w, uncountedWarnings(l, p)...)
+	w = append(w, databaseWarnings(l, r)...)
 	w = append(w, sizeWarnings(l, p.Size, candidatesText(l, p))...)
 	for _, s := range p.Synthetic {
 		if bytes := s.Rows * int64(len(s.Columns())) * bytesPerValue; bytes > largeBytes {
@@ -117,6 +118,21 @@ func sizeWarnings(l *language.Language, s plan.Size, candidates string) []string
 	}
 	return []string{need + "; " +
 		l.Text("a machine with less will refuse to measure them: use coarser levels or fewer attributes")}
+}
+
+// databaseWarnings says who sees exact counts where tables are counted in a database.
+func databaseWarnings(l *language.Language, r *spec.Release) []string {
+	var names []string
+	for _, t := range r.Tables {
+		if t.Source.Database != nil && t.Source.Database.Stay {
+			names = append(names, t.Name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []string{l.Text("%s: counted in the database, which no row leaves. Its administrator can see the exact counts, and by which keys rows are chosen, while the release is made",
+		l.List(names))}
 }
 
 // stopWarnings says what a run that stops because of `expect` reveals, which no budget pays for.
