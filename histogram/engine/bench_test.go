@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -56,6 +57,11 @@ func BenchmarkPostgres(b *testing.B) {
 	read, stay := histogramtest.PlanOf(b, strings.Replace(text, "STAY", "false", 1)),
 		histogramtest.PlanOf(b, strings.Replace(text, "STAY", "true", 1))
 	for b.Loop() {
+		began := time.Now()
+		if _, err := c.PgConn().CopyTo(b.Context(), io.Discard, "COPY (SELECT * FROM t) TO STDOUT (FORMAT binary)"); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(rows)/time.Since(began).Seconds()/1e6, "sent-Mrows/s")
 		opening, counting := timed(b, read)
 		b.ReportMetric(float64(rows)/opening/1e6, "read-Mrows/s")
 		b.ReportMetric(counting, "count-s")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ import (
 const (
 	rawTable     = "dprelease_raw"     // i and all k of every row
 	codedTable   = "dprelease_coded"   // i and all c of every row
-	countedTable = "dprelease_counted" // of these, the rows that count
+	countedTable = "dprelease_counted" // of these, the rows that count, if not all do
 	boundedTable = "dprelease_bounded" // of these, the rows that stay: all c
 	keyTable     = "dprelease_key"     // the keys of contents and of priorities
 	codesTable   = "dprelease_codes"   // with the number of a column: its values and their codes
@@ -43,13 +44,16 @@ type remotePostgres struct {
 	server *pgx.Conn
 	types  []pgconn.FieldDescription // of the request's columns
 	id     string                    // the letter of the type of ids, "" if each row is a unit
+	keys   []string                  // of the request's columns, what gives their values in binary form
 	joins  []string                  // by column with codes, the join of raw rows with its codes
+	codes  []string                  // by column with codes, what gives the code
 	rows   int64                     // of the source
+	counts string                    // the table of the rows that count
 }
 
 // newRemote makes the raw rows of a table, in a transaction that has begun and may write.
 func newRemote(ctx context.Context, c *pgx.Conn, r request) (*remotePostgres, error) {
-	p := &remotePostgres{request: r, server: c}
+	p := &remotePostgres{request: r, server: c, keys: make([]string, len(r.columns))}
 	var err error
 	if p.types, err = describePostgres(ctx, c, r); err != nil {
 		return nil, err
@@ -67,12 +71,10 @@ func newRemote(ctx context.Context, c *pgx.Conn, r request) (*remotePostgres, er
 	}
 	selected := []string{id + " AS i"}
 	for i, name := range r.columns {
-		var send string
-		if send, err = p.sendFunction(ctx, i); err != nil {
+		if p.keys[i], err = p.keySQL(ctx, i); err != nil {
 			return nil, err
 		}
-		selected = append(selected, fmt.Sprintf(
-			`CASE WHEN %[1]s IS NULL THEN '\x00'::bytea ELSE '\x01'::bytea || %[2]s(%[1]s) END AS k%[3]d`, quoteName(name), send, i))
+		selected = append(selected, fmt.Sprintf("%s AS k%d", quoteName(name), i))
 	}
 	if err := p.remake(ctx, rawTable, "SELECT "+strings.Join(selected, ", ")+" FROM "+r.rowsSQL()); err != nil {
 		return nil, err
@@ -129,26 +131,30 @@ func (p *remotePostgres) idSQL() (text, letter string, err error) {
 		Message: "has a type by which units are not told apart in the database; cast it in a query to text, bigint, uuid or date"}
 }
 
-// sendFunction returns the function that gives the binary form of a column.
-func (p *remotePostgres) sendFunction(ctx context.Context, column int) (name string, err error) {
-	err = p.server.QueryRow(ctx,
+// keySQL returns what gives the value of a column of the raw rows in binary form, after a byte that is 0 for null.
+func (p *remotePostgres) keySQL(ctx context.Context, column int) (string, error) {
+	var send string
+	err := p.server.QueryRow(ctx,
 		"SELECT quote_ident(proname) FROM pg_catalog.pg_proc JOIN pg_catalog.pg_type ON typsend = pg_proc.oid WHERE pg_type.oid = $1",
-		p.types[column].DataTypeOID).Scan(&name)
+		p.types[column].DataTypeOID).Scan(&send)
 	if err != nil {
 		return "", explainPostgres(p.request, err)
 	}
-	return "pg_catalog." + name, nil
+	return fmt.Sprintf(`CASE WHEN k%[1]d IS NULL THEN '\x00'::bytea ELSE '\x01'::bytea || pg_catalog.%[2]s(k%[1]d) END`, column, send), nil
 }
 
 // Encode gives every row a code: it reads the distinct values, and joins the rows with their codes.
 func (p *remotePostgres) Encode(ctx context.Context, number int, columns []source.Column,
 	codesOf func(values []arrow.Array) []uint32) error {
-	p.joins = p.joins[:number]
+	p.joins, p.codes = p.joins[:number], p.codes[:number]
 	wanted, types := request{table: p.table}, make([]pgconn.FieldDescription, len(columns))
 	keys := make([]string, len(columns))
 	for i, c := range columns {
 		at := slices.Index(p.columns, c.Name)
-		wanted.columns, types[i], keys[i] = append(wanted.columns, c.Name), p.types[at], fmt.Sprintf("k%d", at)
+		wanted.columns, types[i], keys[i] = append(wanted.columns, c.Name), p.types[at], p.keys[at]
+		if len(columns) == 1 && isInteger(types[0]) {
+			keys[0] = fmt.Sprintf("k%d", at)
+		}
 	}
 	read, err := postgresColumns(ctx, p.server, wanted, types)
 	if err != nil {
@@ -160,7 +166,7 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, columns []sourc
 			return err
 		}
 	}
-	d := &distinctValues{of: wanted, columns: read, codesOf: codesOf}
+	d := &distinctValues{of: wanted, columns: read, codesOf: codesOf, integers: len(columns) == 1 && isInteger(types[0])}
 	stream := &binaryStream{fields: len(columns), row: d.add}
 	err = copyOut(ctx, p.server, p.request, "SELECT DISTINCT "+strings.Join(keys, ", ")+" FROM "+rawTable, stream, stream,
 		stream.finish)
@@ -170,42 +176,57 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, columns []sourc
 	if err != nil {
 		return err
 	}
-	table := fmt.Sprint(codesTable, number)
+	table, entries := fmt.Sprint(codesTable, number), d.entries()
+	join, code, keyType := " JOIN ", table+".code", " bytea NOT NULL"
+	if d.integers { // of which null is the only value without an entry
+		join, code, keyType = " LEFT JOIN ", fmt.Sprintf("COALESCE(%s.code, %d)", table, d.nullCode), " bigint NOT NULL"
+	}
 	names, on := make([]string, len(columns)), make([]string, len(columns))
 	for i, key := range keys {
-		names[i], on[i] = fmt.Sprintf("k%d", i), fmt.Sprintf("%s.k%d = %s.%s", table, i, rawTable, key)
+		names[i], on[i] = fmt.Sprintf("v%d", i), fmt.Sprintf("%s.v%d = %s", table, i, key)
 	}
 	err = p.run(ctx, "DROP TABLE IF EXISTS "+table,
-		"CREATE TEMPORARY TABLE "+table+" ("+strings.Join(names, " bytea NOT NULL, ")+" bytea NOT NULL, code bigint NOT NULL) ON COMMIT DROP")
+		"CREATE TEMPORARY TABLE "+table+" ("+strings.Join(names, keyType+", ")+keyType+", code bigint NOT NULL) ON COMMIT DROP")
 	if err != nil {
 		return err
 	}
-	if _, err := p.server.CopyFrom(ctx, pgx.Identifier{table}, append(names, "code"), pgx.CopyFromSlice(len(d.codes), d.row)); err != nil {
+	if _, err := p.server.CopyFrom(ctx, pgx.Identifier{table}, append(names, "code"), entries); err != nil {
 		return explainPostgres(p.request, err)
 	}
-	p.joins = append(p.joins, " JOIN "+table+" ON "+strings.Join(on, " AND "))
+	p.joins, p.codes = append(p.joins, join+table+" ON "+strings.Join(on, " AND ")), append(p.codes, code)
 	return p.run(ctx, "ANALYZE "+table)
+}
+
+// isInteger reports whether values of a type are joined as the integers that they are.
+func isInteger(of pgconn.FieldDescription) bool {
+	return of.DataTypeOID == pgtype.Int2OID || of.DataTypeOID == pgtype.Int4OID || of.DataTypeOID == pgtype.Int8OID
 }
 
 // distinctValues are the distinct values of a column, or combinations of the values of several, and their codes.
 type distinctValues struct {
-	of      request
-	columns []binaryColumn
-	codesOf func(values []arrow.Array) []uint32
-	values  [][]byte // row by row, as the server has them
-	codes   []uint32
-	pending int // rows without codes
+	of       request
+	columns  []binaryColumn
+	codesOf  func(values []arrow.Array) []uint32
+	integers bool // of a single column, as they are: null is null
+	nullCode uint32
+	values   [][]byte // row by row, as the server has them
+	codes    []uint32
+	pending  int // rows without codes
 }
 
-// add adds a row: of each column a byte, which is 0 for null, and the value.
+// add adds a row: of each column a byte, which is 0 for null, and the value; or an integer.
 func (d *distinctValues) add(values [][]byte) error {
 	for i, value := range values {
-		switch {
-		case len(value) == 0:
-			return errValue
-		case value[0] == 0:
+		null, rest := value == nil, value
+		if !d.integers {
+			if len(value) == 0 {
+				return errValue
+			}
+			null, rest = value[0] == 0, value[1:]
+		}
+		if null {
 			d.columns[i].build.AppendNull()
-		case !d.columns[i].add(value[1:]):
+		} else if !d.columns[i].add(rest) {
 			return errValue
 		}
 		d.values = append(d.values, slices.Clone(value))
@@ -237,20 +258,42 @@ func (d *distinctValues) encode() error {
 	return nil
 }
 
-// row returns a row of the values and its code.
-func (d *distinctValues) row(i int) ([]any, error) {
-	row := make([]any, 0, len(d.columns)+1)
-	for _, value := range d.values[i*len(d.columns) : (i+1)*len(d.columns)] {
-		row = append(row, value)
+// entries returns the rows of the table of codes. Of integers it has no null, whose code is kept.
+func (d *distinctValues) entries() pgx.CopyFromSource {
+	n := len(d.columns)
+	if !d.integers {
+		return pgx.CopyFromSlice(len(d.codes), func(i int) ([]any, error) {
+			row := make([]any, 0, n+1)
+			for _, value := range d.values[i*n : (i+1)*n] {
+				row = append(row, value)
+			}
+			return append(row, int64(d.codes[i])), nil
+		})
 	}
-	return append(row, int64(d.codes[i])), nil
+	var rows [][]any
+	for i, value := range d.values {
+		if value == nil {
+			d.nullCode = d.codes[i]
+			continue
+		}
+		integer := int64(int8(value[0])) // sign, then the bytes from the highest
+		for _, b := range value[1:] {
+			integer = integer<<8 | int64(b)
+		}
+		rows = append(rows, []any{integer, int64(d.codes[i])})
+	}
+	return pgx.CopyFromRows(rows)
 }
 
 // Judge counts what does not count, and makes the rows that do.
 func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found scan.Judged, err error) {
 	codes := make([]string, len(p.joins))
 	for i := range codes {
-		codes[i] = fmt.Sprintf("%s%d.code AS c%d", codesTable, i, i)
+		of := "bigint"
+		if j.Marks[i] < math.MaxInt16 {
+			of = "smallint"
+		}
+		codes[i] = fmt.Sprintf("(%s)::%s AS c%d", p.codes[i], of, i)
 	}
 	err = p.remake(ctx, codedTable, "SELECT "+strings.Join(append([]string{"i"}, codes...), ", ")+" FROM "+rawTable+
 		strings.Join(p.joins, ""))
@@ -301,6 +344,10 @@ func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found sca
 		found.Ruled = append(found.Ruled, next())
 	}
 	found.WithoutID, found.Counted = next(), next()
+	if p.counts = codedTable; found.Counted == found.Rows {
+		return found, nil
+	}
+	p.counts = countedTable
 	return found, p.remake(ctx, countedTable, "SELECT * FROM "+codedTable+" WHERE "+stays)
 }
 
@@ -352,7 +399,7 @@ func (p *remotePostgres) numbers(ctx context.Context, query string) (all []int64
 // Occurring returns the distinct codes of a column in the rows that count.
 func (p *remotePostgres) Occurring(ctx context.Context, column int) ([]uint32, error) {
 	var all []uint32
-	return all, p.eachGroup(ctx, countedTable, []int{column}, func(codes []uint32, _ int64) error {
+	return all, p.eachGroup(ctx, p.counts, []int{column}, func(codes []uint32, _ int64) error {
 		all = append(all, codes[0])
 		return nil
 	})
@@ -369,7 +416,7 @@ func (p *remotePostgres) Bound(ctx context.Context, b scan.Bound) (int64, error)
 		all = "i"
 	}
 	if b.MaxRows == 0 {
-		if err := p.remake(ctx, boundedTable, "SELECT "+all+" FROM "+countedTable); err != nil {
+		if err := p.remake(ctx, boundedTable, "SELECT "+all+" FROM "+p.counts); err != nil {
 			return 0, err
 		}
 		return p.number(ctx, "SELECT count(*) FROM "+boundedTable)
@@ -399,7 +446,7 @@ ranked AS (SELECT *, row_number() OVER (PARTITION BY i ORDER BY (CASE WHEN numbe
 	FROM numbered CROSS JOIN %[4]s)
 SELECT %[6]s FROM %[1]s LEFT JOIN sizes ON i = large WHERE large IS NULL
 UNION ALL SELECT %[6]s FROM ranked WHERE rank <= %[2]d`,
-		countedTable, b.MaxRows, hash(keyTable+".contents || convert_to("+content+" || '"+p.id+"', 'UTF8') || i"), keyTable,
+		p.counts, b.MaxRows, hash(keyTable+".contents || convert_to("+content+" || '"+p.id+"', 'UTF8') || i"), keyTable,
 		hash(keyTable+".priorities || convert_to('t' || number || ':' || content, 'UTF8')"), all)); err != nil {
 		return 0, err
 	}
@@ -417,11 +464,11 @@ func (p *remotePostgres) Groups(ctx context.Context, columns []int, visit func(c
 // eachGroup visits the distinct combinations of codes in a temporary table, with how many rows have each.
 func (p *remotePostgres) eachGroup(ctx context.Context, table string, columns []int,
 	visit func(codes []uint32, rows int64) error) error {
-	var names []string
+	var names, selected []string
 	for _, c := range columns {
-		names = append(names, fmt.Sprintf("c%d", c))
+		names, selected = append(names, fmt.Sprintf("c%d", c)), append(selected, fmt.Sprintf("c%d::bigint", c))
 	}
-	query := "SELECT " + strings.Join(append(slices.Clone(names), "count(*)"), ", ") + " FROM " + table
+	query := "SELECT " + strings.Join(append(selected, "count(*)"), ", ") + " FROM " + table
 	if names != nil {
 		query += " GROUP BY " + strings.Join(names, ", ")
 	}
