@@ -431,7 +431,45 @@ func TestContractsAreThoseOfFiles(t *testing.T) {
 			t.Errorf("files: %v %v\nits database: %v %v\n%s\n%s", want, wanted, got, err, text, csv)
 		}
 	}
+	// Which way a contract is broken is decided by rows that `where` lets count, and all ways are named.
+	for csv, ways := range map[string]int{"id,kind,age,work\n1,,2,n\n2,d,9,n\n": 1, "id,kind,age,work\n1,,2,n\n2,d,3,n\n": 2} {
+		execute(t, c, "TRUNCATE people")
+		for line := range strings.SplitSeq(strings.TrimSpace(csv[len("id,kind,age,work\n"):]), "\n") {
+			f := strings.Split(line, ",")
+			execute(t, c, fmt.Sprintf("INSERT INTO people VALUES ('%s', NULLIF('%s', ''), %s, '%s')", f[0], f[1], f[2], f[3]))
+		}
+		text := strings.NewReplacer("UNIT", "row", "WHERE", "drop", "UNKNOWN", "error", "NULL", "error", "RULED", "drop", "EXPECT",
+			"{rows: [0, 9]}").Replace(rules)
+		dir := histogramtest.Folder(t, "people.csv", csv)
+		_, wanted := countOf(t, histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", "{csv: people.csv}", 1)), dir)
+		_, err := countOf(t, histogramtest.PlanOf(t, strings.Replace(text, "SOURCE",
+			`{postgres: {url: "env:PEOPLE_URL", table: people, stay: true}}`, 1)), dir)
+		if wanted == nil || err == nil || sentences(wanted) != sentences(err) || len(strings.Split(err.Error(), "\n")) != ways {
+			t.Errorf("files: %v\nits database: %v", wanted, err)
+		}
+	}
 	if met < 5 || len(broken) < 8 {
 		t.Errorf("%d tables met their contract, and others broke it in %d ways: %v", met, len(broken), broken)
+	}
+}
+
+// Dates as ids, infinite ones too, and a release that reads no column of its table.
+func TestUnitsByDate(t *testing.T) {
+	database(t, `CREATE TABLE people AS SELECT DATE '1969-12-30' + i / 3 AS id, CASE WHEN i % 2 = 0 THEN 'a' ELSE 'b' END AS kind, i AS pay FROM generate_series(1, 9) AS i`,
+		`INSERT INTO people VALUES ('infinity', 'a', 1), ('infinity', 'b', 2), ('-infinity', 'a', 3), ('-infinity', 'a', 4)`)
+	none := strings.NewReplacer("{id: id, max_rows: 1}", "row", "  kinds: {by: [kind]}\n  pays: {by: [pay]}", "  all: {by: []}").Replace(people)
+	for name, text := range map[string]string{"dates": people, "no column": none} {
+		var all [][]string
+		for _, from := range []string{"{postgres: {url: 'env:PEOPLE_URL', table: people}}",
+			"{postgres: {url: 'env:PEOPLE_URL', table: people, stay: true}}"} {
+			hashes, err := countOf(t, histogramtest.PlanOf(t, strings.NewReplacer("SOURCE", from, "UNKNOWN", "drop").Replace(text)), ".")
+			if err != nil {
+				t.Errorf("%s, %s: %v", name, from, err)
+			}
+			all = append(all, hashes)
+		}
+		if !slices.Equal(all[0], all[1]) {
+			t.Errorf("%s: other answers in the database", name)
+		}
 	}
 }

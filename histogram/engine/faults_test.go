@@ -319,7 +319,7 @@ func TestServersLogHoldsNothing(t *testing.T) {
 	_, address := database(t, makePeople, `INSERT INTO people VALUES (4711, '`+canary+`', 3), (4711, 'b', 3), (4711, 'b', 3)`)
 	t.Setenv("PEOPLE_URL", address+"&options=-c%20log_statement%3Dall%20-c%20log_min_duration_statement%3D0")
 	for from, logged := range map[string]string{
-		"{postgres: {url: 'env:PEOPLE_URL', table: people}}":             `COPY (SELECT "id", left("kind", 32768) AS "kind", "pay" FROM "people") TO STDOUT`,
+		"{postgres: {url: 'env:PEOPLE_URL', table: people}}":             `COPY (SELECT "id", pg_catalog.left("kind"::pg_catalog.text, 32768), "pay" FROM "people") TO STDOUT`,
 		"{postgres: {url: 'env:PEOPLE_URL', table: people, stay: true}}": "rank <= 1",
 	} {
 		before := len(testkit.PostgresLog(t))
@@ -363,7 +363,7 @@ func (l limited) Groups(ctx context.Context, columns []int, visit func(codes []u
 func TestFaultsOfCountingInTheDatabase(t *testing.T) {
 	c, address := database(t, makePeople, slowly, `INSERT INTO people VALUES (1, 'a', 3), (1, 'a', 3), (2, 'b', 1)`,
 		`CREATE ROLE temporal LOGIN`, `GRANT SELECT ON people TO temporal`,
-		`CREATE TABLE wide AS SELECT i::numeric AS id, 'a'::text AS kind, 1 AS pay FROM generate_series(1, 9) AS i`)
+		`CREATE SEQUENCE counter`, `CREATE TABLE wide AS SELECT i::numeric AS id, 'a'::text AS kind, 1 AS pay FROM generate_series(1, 9) AS i`)
 	execute(t, c, `REVOKE TEMPORARY ON DATABASE `+c.Config().Database+` FROM PUBLIC`)
 	stay := "{postgres: {url: 'env:PEOPLE_URL', table: people, stay: true}}"
 	p := planOf(t, stay)
@@ -411,6 +411,7 @@ func TestFaultsOfCountingInTheDatabase(t *testing.T) {
 	})
 	for name, of := range map[string]struct{ address, from, says string }{
 		"no temporary tables": {strings.Replace(address, "keeper@", "temporal@", 1), stay, "TEMPORARY"},
+		"a query that writes": {address, "{postgres: {url: 'env:PEOPLE_URL', stay: true, query: \"SELECT nextval('counter') AS id, 'a'::text AS kind, 1 AS pay\"}}", "may only read"},
 		"ids of another type": {address, strings.Replace(stay, "people,", "wide,", 1), "units are not told apart"},
 		"a time-out":          {address + "&options=-c%20statement_timeout%3D100ms", strings.Replace(stay, "people,", "slowly,", 1), "statement_timeout"},
 	} {
@@ -430,7 +431,79 @@ func TestFaultsOfCountingInTheDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("an interruption", func(t *testing.T) {
+		opened, err := engine.Open(t.Context(), p, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.Close()
+		q, err := histogram.QuestionsOf(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		if _, err := opened.Files(".", scan.Options{MemoryLimit: 1 << 30}).Count(ctx, q,
+			noise.NewStreams(noise.Key{1}, "people").Rows()); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
 	execute(t, c, `SELECT 1`)
+}
+
+// Tables of one server that are counted there are counted each from its own rows, however equal they look, and whatever
+// functions others have made that the user of the database finds first.
+func TestTablesThatStayAreTheirOwn(t *testing.T) {
+	c, address := database(t, `CREATE TABLE people AS SELECT (i / 2)::text::varchar AS id, 'a'::text AS kind, 1 AS pay FROM generate_series(1, 100) AS i`,
+		`CREATE TABLE visits AS SELECT (i / 3)::text::varchar AS id, CASE WHEN i < 30 THEN 'a' ELSE 'b' END::text AS kind, 1 AS pay FROM generate_series(1, 100) AS i`)
+	two := func(first, second string) *plan.Plan {
+		return histogramtest.PlanOf(t, strings.NewReplacer("SOURCE", first, "UNKNOWN", "drop", "marginals:\n", `  visits:
+    source: `+second+`
+    unit: {id: id, max_rows: 2}
+    columns: {kind: {values: [a, b]}}
+marginals:
+  visits: {table: visits, by: [kind]}
+`, "kinds: {by", "kinds: {table: people, by", "pays: {by", "pays: {table: people, by").Replace(people))
+	}
+	from := func(table, more string) string {
+		return "{postgres: {url: 'env:PEOPLE_URL', table: " + table + more + "}}"
+	}
+	want, err := countOf(t, two(from("people", ""), from("visits", "")), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string) {
+		t.Helper()
+		for _, p := range []*plan.Plan{two(from("people", ", stay: true"), from("visits", ", stay: true")),
+			two(from("people", ", stay: true"), from("visits", "")), two(from("people", ""), from("visits", ", stay: true"))} {
+			if got, err := countOf(t, p, "."); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: the answers are not those of rows that are read (%v)", name, err)
+			}
+		}
+	}
+	check("as they are")
+	execute(t, c, `CREATE SCHEMA others`,
+		`CREATE FUNCTION others.textsend(varchar) RETURNS bytea LANGUAGE sql AS 'SELECT decode(md5(random()::text), ''hex'')'`,
+		`CREATE FUNCTION others.left(varchar, integer) RETURNS varchar LANGUAGE sql AS 'SELECT md5(random()::text)::varchar'`,
+		`CREATE FUNCTION others.said(text, bigint) RETURNS text LANGUAGE sql AS 'SELECT random()::text'`,
+		`CREATE OPERATOR others.|| (LEFTARG = text, RIGHTARG = bigint, FUNCTION = others.said)`)
+	t.Setenv("PEOPLE_URL", address+"&options=-c%20search_path%3Dothers,public,pg_catalog")
+	check("beside functions of others")
+}
+
+// Nothing of the rows is left in the statistics of the server, which its log and its copies have.
+func TestNoStatisticsOfRows(t *testing.T) {
+	c, _ := database(t, makePeople)
+	opened, err := engine.Open(t.Context(), planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: people, stay: true}}"), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	var n int
+	if err := c.QueryRow(t.Context(), "SELECT count(*) FROM pg_statistic JOIN pg_class ON pg_class.oid = starelid WHERE relname LIKE 'dprelease%'").
+		Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d statistics (%v)", n, err)
+	}
 }
 
 // Every fault of a DuckDB file is a sentence of its own, and names no value.

@@ -61,9 +61,12 @@ func (r request) rowsSQL() string {
 
 // selectSQL returns the query for the columns.
 func (r request) selectSQL() string {
-	quoted := make([]string, len(r.columns))
-	for i, name := range r.columns {
-		quoted[i] = quoteName(name)
+	var quoted []string
+	for _, name := range r.columns {
+		quoted = append(quoted, quoteName(name))
+	}
+	if quoted == nil { // what counts is how many rows there are
+		quoted = []string{"true AS dprelease_row"}
 	}
 	return "SELECT " + strings.Join(quoted, ", ") + " FROM " + r.rowsSQL()
 }
@@ -118,6 +121,9 @@ func Open(ctx context.Context, p *plan.Plan, dir string) (*Opened, error) {
 		return nil, err
 	}
 	columns, err := scan.Columns(q)
+	if err == nil {
+		err = scan.CheckRemotes(q, func(t *spec.Table) bool { return t.Source.Database != nil && t.Source.Database.Stay })
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +131,7 @@ func Open(ctx context.Context, p *plan.Plan, dir string) (*Opened, error) {
 	configs := map[string]*pgx.ConnConfig{}
 	for _, t := range p.Release().Tables {
 		d := t.Source.Database
-		if d == nil || columns[t.Name] == nil {
+		if _, read := columns[t.Name]; d == nil || !read {
 			continue
 		}
 		r := request{t, columns[t.Name]}

@@ -38,7 +38,7 @@ func postgresColumns(ctx context.Context, c *pgx.Conn, r request, types []pgconn
 			continue
 		}
 		var kind, of string
-		err := c.QueryRow(ctx, "SELECT typtype::text, pg_catalog.format_type(oid, NULL) FROM pg_catalog.pg_type WHERE oid = $1",
+		err := c.QueryRow(ctx, "SELECT typtype::pg_catalog.text, pg_catalog.format_type(oid, NULL) FROM pg_catalog.pg_type WHERE oid OPERATOR(pg_catalog.=) $1",
 			types[i].DataTypeOID).Scan(&kind, &of)
 		switch {
 		case err != nil:

@@ -27,7 +27,7 @@ const beginPostgres = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ "
 // setPostgres is run before each table: texts come as UTF-8 and times in UTC, whatever the server's settings are or a
 // query before has set. With row_security off a query fails if a policy would hide rows from it.
 const setPostgres = `SET LOCAL client_encoding = 'UTF8'; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO';
-SET LOCAL row_security = off; SET LOCAL idle_in_transaction_session_timeout = 0`
+SET LOCAL standard_conforming_strings = on; SET LOCAL row_security = off; SET LOCAL idle_in_transaction_session_timeout = 0`
 
 // openPostgres reads tables of one server into spools, or makes them ready to be counted there.
 func (o *Opened) openPostgres(ctx context.Context, config *pgx.ConnConfig, requests []request) error {
@@ -58,7 +58,7 @@ func (o *Opened) openPostgres(ctx context.Context, config *pgx.ConnConfig, reque
 			return explainPostgres(r, err)
 		}
 		if r.table.Source.Database.Stay {
-			remote, err := newRemote(ctx, c, r)
+			remote, err := newRemote(ctx, c, r, len(o.remotes))
 			if err != nil {
 				return err
 			}
@@ -69,9 +69,29 @@ func (o *Opened) openPostgres(ctx context.Context, config *pgx.ConnConfig, reque
 		if err != nil {
 			return err
 		}
-		if err := copyPostgres(ctx, c, r, to); err != nil {
+		if err := readOnly(ctx, c, r, func() error { return copyPostgres(ctx, c, r, to) }); err != nil {
 			return err
 		}
+	}
+	if stay { // all tables were found: from here on no function, operator or table of anybody's is taken for the server's
+		if _, err := c.Exec(ctx, "SET LOCAL search_path = pg_catalog, pg_temp"); err != nil {
+			return explainPostgres(first, err)
+		}
+	}
+	return nil
+}
+
+// readOnly does work in a part of the transaction in which nothing but temporary tables can be written, whatever a query
+// or a view calls.
+func readOnly(ctx context.Context, c *pgx.Conn, r request, work func() error) error {
+	if _, err := c.Exec(ctx, "SAVEPOINT dprelease; SET TRANSACTION READ ONLY"); err != nil {
+		return explainPostgres(r, err)
+	}
+	if err := work(); err != nil {
+		return err
+	}
+	if _, err := c.Exec(ctx, "RELEASE SAVEPOINT dprelease"); err != nil {
+		return explainPostgres(r, err)
 	}
 	return nil
 }
@@ -120,9 +140,9 @@ func describePostgres(ctx context.Context, c *pgx.Conn, r request) ([]pgconn.Fie
 }
 
 // cutText is the query for a text of which no more comes than shows that it is too long to be read.
-var cutText = fmt.Sprintf("left(%%[1]s, %d) AS %%[1]s", source.MostText+1)
+var cutText = fmt.Sprintf("pg_catalog.left(%%s::pg_catalog.text, %d)", source.MostText+1)
 
-// columnSQL returns the query for a column of a type.
+// columnSQL returns what gives the values of a column of a type.
 func columnSQL(name string, of uint32) string {
 	if of == pgtype.TextOID || of == pgtype.VarcharOID {
 		return fmt.Sprintf(cutText, quoteName(name))
@@ -140,13 +160,16 @@ func copyPostgres(ctx context.Context, c *pgx.Conn, r request, to *source.Spool)
 	if err != nil {
 		return err
 	}
-	w := newBinaryRows(columns, to)
-	defer w.release()
-	selected := make([]string, len(columns))
+	var selected []string
 	for i, name := range r.columns {
-		selected[i] = columnSQL(name, types[i].DataTypeOID)
+		selected = append(selected, columnSQL(name, types[i].DataTypeOID))
+	}
+	if selected == nil { // no question reads a column: what counts is how many rows there are
+		selected, columns = []string{"true"}, []binaryColumn{postgresTypes[pgtype.BoolOID]("dprelease_row")}
 	}
 	query := "SELECT " + strings.Join(selected, ", ") + " FROM " + r.rowsSQL()
+	w := newBinaryRows(columns, to)
+	defer w.release()
 	if err := copyOut(ctx, c, r, query, w, &w.binaryStream, w.finish); err != nil {
 		return err
 	}

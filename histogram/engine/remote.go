@@ -10,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/parallel"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/jackc/pgx/v5"
@@ -24,19 +25,14 @@ import (
 // textsend and so on), after a byte that says whether there is a value. So no collation, no padding and no rounding has
 // a say in which values are equal, and they are read as those of rows that are fetched. All hashes are of bytes too.
 
-// Names of the temporary tables, which no other session sees. Of the columns i is the id as text in bytes; k0, k1 … are
-// the values of the source's columns; c0, c1 … are the codes of columns.
-const (
-	rawTable     = "dprelease_raw"     // i and all k of every row
-	codedTable   = "dprelease_coded"   // i and all c of every row
-	countedTable = "dprelease_counted" // of these, the rows that count, if not all do
-	boundedTable = "dprelease_bounded" // of these, the rows that stay: all c
-	keyTable     = "dprelease_key"     // the keys of contents and of priorities
-	codesTable   = "dprelease_codes"   // with the number of a column: its values and their codes
-)
+// Of the columns of temporary tables i is the id as text in bytes; k0, k1 … are the values of the source's columns; c0,
+// c1 … are the codes of columns; v0, v1 … are values that have a code.
 
 // mostDistinct is the most distinct values of a column, or combinations of the values of several, that are read.
 const mostDistinct = 1 << 22
+
+// mostDistinctBytes is the most bytes that these have together.
+const mostDistinctBytes = 1 << 30
 
 // remotePostgres is a [scan.Remote]: a table of which the raw rows were made, in a transaction that goes on.
 type remotePostgres struct {
@@ -49,11 +45,25 @@ type remotePostgres struct {
 	codes  []string                  // by column with codes, what gives the code
 	rows   int64                     // of the source
 	counts string                    // the table of the rows that count
+	number int                       // of the table, among those of the server that stay
 }
 
-// newRemote makes the raw rows of a table, in a transaction that has begun and may write.
-func newRemote(ctx context.Context, c *pgx.Conn, r request) (*remotePostgres, error) {
-	p := &remotePostgres{request: r, server: c, keys: make([]string, len(r.columns))}
+// temporary returns the name of a temporary table of this one: no other session sees it, and no other table of the
+// server has it. Of the kinds raw has i and all k of every row, coded i and all c of every row, counted the rows that
+// count if not all do, bounded all c of the rows that stay, key the keys of contents and of priorities, and codesN the
+// values of column N with their codes.
+func (p *remotePostgres) temporary(kind string) string {
+	return fmt.Sprintf("pg_temp.dprelease_%s_%d", kind, p.number)
+}
+
+// identifier is the name as pgx takes it.
+func identifier(temporary string) pgx.Identifier { return strings.Split(temporary, ".") }
+
+// newRemote makes the raw rows of a table, in a transaction that has begun and may write. What reads the source may not.
+// The search path is still the user's, by which the table is found; so every function and operator is named with its
+// schema, and nobody else's takes its place.
+func newRemote(ctx context.Context, c *pgx.Conn, r request, number int) (*remotePostgres, error) {
+	p := &remotePostgres{request: r, server: c, number: number, keys: make([]string, len(r.columns))}
 	var err error
 	if p.types, err = describePostgres(ctx, c, r); err != nil {
 		return nil, err
@@ -74,15 +84,20 @@ func newRemote(ctx context.Context, c *pgx.Conn, r request) (*remotePostgres, er
 		if p.keys[i], err = p.keySQL(ctx, i); err != nil {
 			return nil, err
 		}
-		selected = append(selected, fmt.Sprintf("%s AS k%d", quoteName(name), i))
+		selected = append(selected, fmt.Sprintf("%s AS k%d", columnSQL(name, p.types[i].DataTypeOID), i))
 	}
-	if err := p.remake(ctx, rawTable, "SELECT "+strings.Join(selected, ", ")+" FROM "+r.rowsSQL()); err != nil {
+	raw, query := p.temporary("raw"), "SELECT "+strings.Join(selected, ", ")+" FROM "+r.rowsSQL()
+	if err := p.remake(ctx, raw, query+" WITH NO DATA"); err != nil {
 		return nil, err
 	}
-	if p.rows, err = p.number(ctx, "SELECT count(*) FROM "+rawTable); err != nil {
+	if err := readOnly(ctx, c, r, func() error { return p.run(ctx, "INSERT INTO "+raw+" "+query) }); err != nil {
 		return nil, err
 	}
-	long, err := p.number(ctx, fmt.Sprintf("SELECT count(*) FROM %s WHERE length(i) > %d", rawTable, source.MostID))
+	if p.rows, err = p.count(ctx, "SELECT pg_catalog.count(*) FROM "+raw); err != nil {
+		return nil, err
+	}
+	long, err := p.count(ctx, fmt.Sprintf("SELECT pg_catalog.count(*) FROM %s WHERE pg_catalog.octet_length(i) OPERATOR(pg_catalog.>) %d",
+		raw, source.MostID))
 	if err == nil && long > 0 {
 		err = &source.Error{Kind: source.Malformed, File: r.name(), Column: r.table.Unit.ID,
 			Message: fmt.Sprintf("an id has more than %d bytes; write it shorter", source.MostID)}
@@ -100,14 +115,14 @@ func (p *remotePostgres) run(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// remake makes a temporary table anew from a query.
+// remake makes a temporary table anew from a query. It is not analysed: statistics hold values, and stay in the log of
+// the server.
 func (p *remotePostgres) remake(ctx context.Context, table, query string) error {
-	return p.run(ctx, "DROP TABLE IF EXISTS "+table, "CREATE TEMPORARY TABLE "+table+" ON COMMIT DROP AS "+query,
-		"ANALYZE "+table)
+	return p.run(ctx, "DROP TABLE IF EXISTS "+table, "CREATE TEMPORARY TABLE "+table+" ON COMMIT DROP AS "+query)
 }
 
-// number returns the number that a query gives.
-func (p *remotePostgres) number(ctx context.Context, query string) (n int64, err error) {
+// count returns the number that a query gives.
+func (p *remotePostgres) count(ctx context.Context, query string) (n int64, err error) {
 	if err = p.server.QueryRow(ctx, query).Scan(&n); err != nil {
 		err = explainPostgres(p.request, err)
 	}
@@ -117,15 +132,20 @@ func (p *remotePostgres) number(ctx context.Context, query string) (n int64, err
 // idSQL returns what gives the text of an id as bytes, and the letter of its type ([bounding.IDText]).
 func (p *remotePostgres) idSQL() (text, letter string, err error) {
 	id := p.table.Unit.ID
-	switch name := quoteName(id); p.types[slices.Index(p.columns, id)].DataTypeOID {
+	name := quoteName(id)
+	asText := "pg_catalog.convert_to(" + name + "::pg_catalog.text, 'UTF8')"
+	switch p.types[slices.Index(p.columns, id)].DataTypeOID {
 	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID:
-		return "convert_to(" + name + "::text, 'UTF8')", "I", nil
+		return asText, "I", nil
 	case pgtype.UUIDOID:
-		return "convert_to(" + name + "::text, 'UTF8')", "U", nil
-	case pgtype.DateOID:
-		return "convert_to((" + name + " - DATE '1970-01-01')::text, 'UTF8')", "D", nil
+		return asText, "U", nil
+	case pgtype.DateOID: // infinite dates have the days that they have when they are read (postgresTypes)
+		return fmt.Sprintf(`pg_catalog.convert_to(CASE WHEN pg_catalog.isfinite(%[1]s)
+			THEN (%[1]s OPERATOR(pg_catalog.-) DATE '1970-01-01')::pg_catalog.text
+			WHEN %[1]s OPERATOR(pg_catalog.>) DATE '1970-01-01' THEN '%[2]d' WHEN %[1]s IS NOT NULL THEN '%[3]d' END, 'UTF8')`,
+			name, math.MaxInt32, math.MinInt32+epochDays), "D", nil
 	case pgtype.TextOID, pgtype.VarcharOID:
-		return "textsend(" + name + ")", "T", nil
+		return fmt.Sprintf("pg_catalog.textsend(pg_catalog.left(%s::pg_catalog.text, %d))", name, source.MostID+1), "T", nil
 	}
 	return "", "", &source.Error{Kind: source.WrongType, File: p.name(), Column: id,
 		Message: "has a type by which units are not told apart in the database; cast it in a query to text, bigint, uuid or date"}
@@ -135,7 +155,7 @@ func (p *remotePostgres) idSQL() (text, letter string, err error) {
 func (p *remotePostgres) keySQL(ctx context.Context, column int) (string, error) {
 	var send string
 	err := p.server.QueryRow(ctx,
-		"SELECT quote_ident(proname) FROM pg_catalog.pg_proc JOIN pg_catalog.pg_type ON typsend = pg_proc.oid WHERE pg_type.oid = $1",
+		"SELECT pg_catalog.quote_ident(proname) FROM pg_catalog.pg_proc JOIN pg_catalog.pg_type ON typsend OPERATOR(pg_catalog.=) pg_proc.oid WHERE pg_type.oid OPERATOR(pg_catalog.=) $1",
 		p.types[column].DataTypeOID).Scan(&send)
 	if err != nil {
 		return "", explainPostgres(p.request, err)
@@ -168,7 +188,7 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, columns []sourc
 	}
 	d := &distinctValues{of: wanted, columns: read, codesOf: codesOf, integers: len(columns) == 1 && isInteger(types[0])}
 	stream := &binaryStream{fields: len(columns), row: d.add}
-	err = copyOut(ctx, p.server, p.request, "SELECT DISTINCT "+strings.Join(keys, ", ")+" FROM "+rawTable, stream, stream,
+	err = copyOut(ctx, p.server, p.request, "SELECT DISTINCT "+strings.Join(keys, ", ")+" FROM "+p.temporary("raw"), stream, stream,
 		stream.finish)
 	if err == nil {
 		err = d.encode()
@@ -176,25 +196,25 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, columns []sourc
 	if err != nil {
 		return err
 	}
-	table, entries := fmt.Sprint(codesTable, number), d.entries()
-	join, code, keyType := " JOIN ", table+".code", " bytea NOT NULL"
+	table, as, entries := p.temporary(fmt.Sprint("codes", number)), fmt.Sprint("d", number), d.entries()
+	join, code, keyType := " JOIN ", as+".code", " bytea NOT NULL"
 	if d.integers { // of which null is the only value without an entry
-		join, code, keyType = " LEFT JOIN ", fmt.Sprintf("COALESCE(%s.code, %d)", table, d.nullCode), " bigint NOT NULL"
+		join, code, keyType = " LEFT JOIN ", fmt.Sprintf("COALESCE(%s.code, %d)", as, d.nullCode), " bigint NOT NULL"
 	}
 	names, on := make([]string, len(columns)), make([]string, len(columns))
 	for i, key := range keys {
-		names[i], on[i] = fmt.Sprintf("v%d", i), fmt.Sprintf("%s.v%d = %s", table, i, key)
+		names[i], on[i] = fmt.Sprintf("v%d", i), fmt.Sprintf("%s.v%d = %s", as, i, key)
 	}
 	err = p.run(ctx, "DROP TABLE IF EXISTS "+table,
 		"CREATE TEMPORARY TABLE "+table+" ("+strings.Join(names, keyType+", ")+keyType+", code bigint NOT NULL) ON COMMIT DROP")
 	if err != nil {
 		return err
 	}
-	if _, err := p.server.CopyFrom(ctx, pgx.Identifier{table}, append(names, "code"), entries); err != nil {
+	if _, err := p.server.CopyFrom(ctx, identifier(table), append(names, "code"), entries); err != nil {
 		return explainPostgres(p.request, err)
 	}
-	p.joins, p.codes = append(p.joins, join+table+" ON "+strings.Join(on, " AND ")), append(p.codes, code)
-	return p.run(ctx, "ANALYZE "+table)
+	p.joins, p.codes = append(p.joins, join+table+" AS "+as+" ON "+strings.Join(on, " AND ")), append(p.codes, code)
+	return nil
 }
 
 // isInteger reports whether values of a type are joined as the integers that they are.
@@ -212,6 +232,7 @@ type distinctValues struct {
 	values   [][]byte // row by row, as the server has them
 	codes    []uint32
 	pending  int // rows without codes
+	bytes    int
 }
 
 // add adds a row: of each column a byte, which is 0 for null, and the value; or an integer.
@@ -230,10 +251,11 @@ func (d *distinctValues) add(values [][]byte) error {
 			return errValue
 		}
 		d.values = append(d.values, slices.Clone(value))
+		d.bytes += len(value)
 	}
-	if d.pending++; len(d.codes)+d.pending > mostDistinct {
+	if d.pending++; len(d.codes)+d.pending > mostDistinct || d.bytes > mostDistinctBytes {
 		return &source.Error{Kind: source.Malformed, File: d.of.name(), Column: strings.Join(d.of.columns, ", "),
-			Message: fmt.Sprintf("has more than %d distinct values, the most that are encoded for a table that is counted in its database; round them in a query, or take out stay: true",
+			Message: fmt.Sprintf("has more than %d distinct values, or very long ones, the most that are encoded for a table that is counted in its database; round them in a query, or take out stay: true",
 				mostDistinct)}
 	}
 	if d.pending == source.MaxRows {
@@ -287,35 +309,38 @@ func (d *distinctValues) entries() pgx.CopyFromSource {
 
 // Judge counts what does not count, and makes the rows that do.
 func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found scan.Judged, err error) {
-	codes := make([]string, len(p.joins))
-	for i := range codes {
+	if len(j.Sizes) != len(p.codes) {
+		return found, parallel.ErrBug
+	}
+	codes := []string{"i"}
+	for i, code := range p.codes {
 		of := "bigint"
-		if j.Marks[i] < math.MaxInt16 {
+		if int64(j.Sizes[i])+int64(j.Kinds[i]) < math.MaxInt16 {
 			of = "smallint"
 		}
-		codes[i] = fmt.Sprintf("(%s)::%s AS c%d", p.codes[i], of, i)
+		codes = append(codes, fmt.Sprintf("(%s)::%s AS c%d", code, of, i))
 	}
-	err = p.remake(ctx, codedTable, "SELECT "+strings.Join(append([]string{"i"}, codes...), ", ")+" FROM "+rawTable+
-		strings.Join(p.joins, ""))
+	coded := p.temporary("coded")
+	err = p.remake(ctx, coded, "SELECT "+strings.Join(codes, ", ")+" FROM "+p.temporary("raw")+strings.Join(p.joins, ""))
 	if err != nil {
 		return found, err
 	}
 	outside := "false"
 	if j.Where >= 0 {
-		outside = fmt.Sprintf("c%d = %d", j.Where, j.Marks[j.Where]+1)
+		outside = fmt.Sprintf("c%d = %d", j.Where, j.Sizes[j.Where])
 	}
 	left := []string{outside}
-	for i, mark := range j.Marks[:j.Columns] {
-		left = append(left, fmt.Sprintf("c%d = %d", i, mark+1))
+	for i, size := range j.Sizes[:j.Columns] {
+		left = append(left, fmt.Sprintf("c%d = %d", i, size))
 	}
-	stays := "NOT (" + strings.Join(left, " OR ") + ")"
+	ofColumns := "NOT (" + strings.Join(left, " OR ") + ")"
+	stays := ofColumns
 	numbers := []string{"count(*)", "count(*) FILTER (WHERE NOT (" + outside + "))"}
-	for i, mark := range j.Marks {
-		for _, m := range []uint32{mark, mark + 1} {
-			numbers = append(numbers, fmt.Sprintf("count(*) FILTER (WHERE c%d = %d AND NOT (%s))", i, m, outside))
+	for i, size := range j.Sizes {
+		for kind := range 1 + j.Kinds[i] {
+			numbers = append(numbers, fmt.Sprintf("count(*) FILTER (WHERE c%d = %d AND NOT (%s))", i, int64(size)+int64(kind), outside))
 		}
 	}
-	ofColumns := stays
 	for _, rule := range j.Rules {
 		met := ruleSQL(rule)
 		numbers = append(numbers, "count(*) FILTER (WHERE "+met+" AND "+ofColumns+")")
@@ -328,27 +353,25 @@ func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found sca
 		stays += " AND i IS NOT NULL"
 	}
 	numbers = append(numbers, "count(*) FILTER (WHERE "+stays+")")
-	values, err := p.numbers(ctx, "SELECT "+strings.Join(numbers, ", ")+" FROM "+codedTable)
+	values, err := p.numbers(ctx, "SELECT "+strings.Join(numbers, ", ")+" FROM "+coded)
 	if err != nil {
 		return found, err
 	}
-	next := func() (n int64) { n, values = values[0], values[1:]; return n }
-	found.Rows, found.Inside = next(), next()
-	if found.Rows != p.rows {
+	if len(values) != len(numbers) || values[0] != p.rows {
 		return found, p.lostRows()
 	}
-	for range j.Marks {
-		found.Breaches, found.LeftOut = append(found.Breaches, next()), append(found.LeftOut, next())
+	next := func(n int) (taken []int64) { taken, values = values[:n], values[n:]; return taken }
+	found.Rows, found.Inside = next(1)[0], next(1)[0]
+	for _, kinds := range j.Kinds {
+		found.LeftOut, found.Breaches = append(found.LeftOut, next(1)[0]), append(found.Breaches, next(kinds))
 	}
-	for range j.Rules {
-		found.Ruled = append(found.Ruled, next())
-	}
-	found.WithoutID, found.Counted = next(), next()
-	if p.counts = codedTable; found.Counted == found.Rows {
+	found.Ruled = next(len(j.Rules))
+	found.WithoutID, found.Counted = next(1)[0], next(1)[0]
+	if p.counts = coded; found.Counted == found.Rows {
 		return found, nil
 	}
-	p.counts = countedTable
-	return found, p.remake(ctx, countedTable, "SELECT * FROM "+codedTable+" WHERE "+stays)
+	p.counts = p.temporary("counted")
+	return found, p.remake(ctx, p.counts, "SELECT * FROM "+coded+" WHERE "+stays)
 }
 
 // ruleSQL returns the condition of rows that meet a rule.
@@ -407,7 +430,7 @@ func (p *remotePostgres) Occurring(ctx context.Context, column int) ([]uint32, e
 
 // Bound makes the rows that stay. The keys go to the server as data of a COPY, which no log of statements has.
 func (p *remotePostgres) Bound(ctx context.Context, b scan.Bound) (int64, error) {
-	codes := make([]string, len(p.joins))
+	codes := make([]string, len(p.codes))
 	for i := range codes {
 		codes[i] = fmt.Sprintf("c%d", i)
 	}
@@ -415,50 +438,51 @@ func (p *remotePostgres) Bound(ctx context.Context, b scan.Bound) (int64, error)
 	if all == "" {
 		all = "i"
 	}
+	bounded, key := p.temporary("bounded"), p.temporary("key")
 	if b.MaxRows == 0 {
-		if err := p.remake(ctx, boundedTable, "SELECT "+all+" FROM "+p.counts); err != nil {
+		if err := p.remake(ctx, bounded, "SELECT "+all+" FROM "+p.counts); err != nil {
 			return 0, err
 		}
-		return p.number(ctx, "SELECT count(*) FROM "+boundedTable)
+		return p.count(ctx, "SELECT count(*) FROM "+bounded)
 	}
-	err := p.run(ctx, "DROP TABLE IF EXISTS "+keyTable,
-		"CREATE TEMPORARY TABLE "+keyTable+" (contents bytea NOT NULL, priorities bytea NOT NULL) ON COMMIT DROP")
+	err := p.run(ctx, "DROP TABLE IF EXISTS "+key,
+		"CREATE TEMPORARY TABLE "+key+" (contents bytea NOT NULL, priorities bytea NOT NULL) ON COMMIT DROP")
 	if err != nil {
 		return 0, err
 	}
-	_, err = p.server.CopyFrom(ctx, pgx.Identifier{keyTable}, []string{"contents", "priorities"},
+	_, err = p.server.CopyFrom(ctx, identifier(key), []string{"contents", "priorities"},
 		pgx.CopyFromRows([][]any{{b.Content[:], b.Row[:]}}))
 	if err != nil {
 		return 0, explainPostgres(p.request, err)
 	}
 	content := "''"
 	for _, column := range b.Contents {
-		content += fmt.Sprintf(" || c%d || ','", column)
+		content += fmt.Sprintf(" || c%d::text || ','", column)
 	}
 	hash := func(message string) string {
 		return "substr(encode(sha256(" + message + "), 'hex'), 1, 32)"
 	}
-	if err := p.remake(ctx, boundedTable, fmt.Sprintf(`WITH
+	if err := p.remake(ctx, bounded, fmt.Sprintf(`WITH
 sizes AS (SELECT i AS large FROM %[1]s GROUP BY i HAVING count(*) > %[2]d),
-hashed AS (SELECT %[1]s.*, %[3]s AS content FROM %[1]s JOIN sizes ON i = large CROSS JOIN %[4]s),
+hashed AS (SELECT counted.*, %[3]s AS content FROM %[1]s AS counted JOIN sizes ON i = large CROSS JOIN %[4]s AS key),
 numbered AS (SELECT *, row_number() OVER (PARTITION BY i, content) AS number FROM hashed),
 ranked AS (SELECT *, row_number() OVER (PARTITION BY i ORDER BY (CASE WHEN number = 1 THEN content ELSE %[5]s END) COLLATE "C") AS rank
-	FROM numbered CROSS JOIN %[4]s)
+	FROM numbered CROSS JOIN %[4]s AS key)
 SELECT %[6]s FROM %[1]s LEFT JOIN sizes ON i = large WHERE large IS NULL
 UNION ALL SELECT %[6]s FROM ranked WHERE rank <= %[2]d`,
-		p.counts, b.MaxRows, hash(keyTable+".contents || convert_to("+content+" || '"+p.id+"', 'UTF8') || i"), keyTable,
-		hash(keyTable+".priorities || convert_to('t' || number || ':' || content, 'UTF8')"), all)); err != nil {
+		p.counts, b.MaxRows, hash("key.contents || convert_to("+content+" || '"+p.id+"', 'UTF8') || i"), key,
+		hash("key.priorities || convert_to('t' || number::text || ':' || content, 'UTF8')"), all)); err != nil {
 		return 0, err
 	}
-	if err := p.run(ctx, "DROP TABLE "+keyTable); err != nil {
+	if err := p.run(ctx, "DROP TABLE "+key); err != nil {
 		return 0, err
 	}
-	return p.number(ctx, "SELECT count(*) FROM "+boundedTable)
+	return p.count(ctx, "SELECT count(*) FROM "+bounded)
 }
 
 // Groups visits the groups of the rows that stay.
 func (p *remotePostgres) Groups(ctx context.Context, columns []int, visit func(codes []uint32, rows int64) error) error {
-	return p.eachGroup(ctx, boundedTable, columns, visit)
+	return p.eachGroup(ctx, p.temporary("bounded"), columns, visit)
 }
 
 // eachGroup visits the distinct combinations of codes in a temporary table, with how many rows have each.

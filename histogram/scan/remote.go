@@ -10,7 +10,9 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
@@ -37,10 +39,11 @@ type Remote interface {
 	Groups(ctx context.Context, columns []int, visit func(codes []uint32, rows int64) error) error
 }
 
-// Judgement says which rows do not count. A column's code from its mark on is no value: the mark itself breaks the
-// contract, and the next code leaves the row out.
+// Judgement says which rows do not count. A column of n categories or values has the codes 0 … n−1; the code n leaves the
+// row out, and the codes after it break the contract, each in another way.
 type Judgement struct {
-	Marks       []uint32 // by column
+	Sizes       []uint32 // by column
+	Kinds       []int    // by column, in how many ways values break the contract
 	Where       int      // the column that leaves rows out before anything else is asked of them, −1 for none
 	Columns     int      // how many columns, from the first, can leave a row out
 	Rules       []Ruled  // what is left out of the rows that no column leaves out
@@ -57,8 +60,9 @@ type Ruled struct {
 // Judged are numbers of rows. Those of columns, rules and ids do not include rows that are left out by Where.
 type Judged struct {
 	Rows, Inside, Counted int64
-	Breaches, LeftOut     []int64 // by column
-	Ruled                 []int64 // by rule, of the rows that no column leaves out
+	LeftOut               []int64   // by column
+	Breaches              [][]int64 // by column, and by the way in which its contract is broken
+	Ruled                 []int64   // by rule, of the rows that no column leaves out
 	WithoutID             int64
 }
 
@@ -99,32 +103,34 @@ func notRemote(table, why string) error {
 		"; take out stay: true, so that its rows are read, or take out what needs them"}
 }
 
+// CheckRemotes returns an error if questions ask of a table that stays where it is what a [Remote] cannot answer.
+// Errors are *[source.Error].
+func CheckRemotes(q histogram.Questions, stays func(*spec.Table) bool) error {
+	found := func(table *spec.Table) (*spec.Table, error) { return discoverMadeUp(table, q.Measurements), nil }
+	return eachTally(q, 1, found, func(t *tally, _ bool) error {
+		if why := t.whyNotRemote(); why != "" && stays(t.table) {
+			return notRemote(t.table.Name, why)
+		}
+		return nil
+	})
+}
+
 // countRemote counts a table that a program holds.
 func (t *tally) countRemote(ctx context.Context, r Remote, s *noise.RowStreams, limit int64) error {
-	if why := t.whyNotRemote(); why != "" {
-		return notRemote(t.table.Name, why)
-	}
 	steps := int64(len(t.readers) + 2 + len(t.tabulated))
 	ctx = progress.BeginConfidential(ctx, steps, "counting %s in its database", t.table.Name)
-	kinds := make([]string, len(t.readers)) // by reader, the kind of the first value that breaks the contract
+	kinds := make([][]string, len(t.readers)) // by reader, the kinds of values that break the contract
 	for i, e := range t.readers {
 		err := r.Encode(ctx, i, inputsOf(e.Column), func(values []arrow.Array) []uint32 {
-			codes := make([]uint32, values[0].Len())
-			e.CodesOf(values, codes)
-			if kinds[i] == "" {
-				if _, misfits := e.Encode(nil, 1, values...); len(misfits) > 0 {
-					kinds[i] = misfits[0].Kind
-				}
-			}
-			return codes
+			return remoteCodes(e, values, &kinds[i])
 		})
 		if err != nil {
-			return err
+			return remoteError(ctx, err)
 		}
 		progress.Add(ctx, 1)
 	}
 	if err := t.judgeRemote(ctx, r, kinds); err != nil {
-		return err
+		return remoteError(ctx, err)
 	}
 	b := Bound{Contents: t.contents, Content: bounding.DrawKey(s.Contents(t.table.Name)),
 		Row: bounding.KeyOfTable(s.Bounding(t.table.Name))}
@@ -133,10 +139,37 @@ func (t *tally) countRemote(ctx context.Context, r Remote, s *noise.RowStreams, 
 	}
 	rows, err := r.Bound(ctx, b)
 	if err != nil {
-		return err
+		return remoteError(ctx, err)
 	}
 	progress.Add(ctx, 2)
-	return t.countGroups(ctx, r, rows, limit)
+	return remoteError(ctx, t.countGroups(ctx, r, rows, limit))
+}
+
+// remoteError returns the context's error in place of one that its end has caused.
+func remoteError(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// remoteCodes returns the codes of values as a [Judgement] has them, and adds to the kinds of breaches.
+func remoteCodes(e *encoding.Encoder, values []arrow.Array, kinds *[]string) []uint32 {
+	codes := make([]uint32, values[0].Len())
+	e.CodesOf(values, codes)
+	broken := slices.Contains(codes, e.Marks)
+	for i, code := range codes {
+		if code > e.Marks {
+			codes[i] = uint32(e.Size)
+		}
+	}
+	if broken {
+		_, misfits := e.Encode(nil, len(codes), values...)
+		for _, m := range misfits {
+			codes[m.Row] = uint32(e.Size + 1 + indexOrAppend(kinds, m.Kind))
+		}
+	}
+	return codes
 }
 
 // inputsOf returns the columns of the source that a column is read or computed from.
@@ -151,11 +184,11 @@ func inputsOf(c *spec.Column) (columns []source.Column) {
 }
 
 // judgeRemote checks the table's contract.
-func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds []string) error {
+func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds [][]string) error {
 	hasIDs := !t.table.Unit.Row
 	j := Judgement{Where: t.where, Columns: len(t.encoders), DropsIDless: hasIDs && t.table.Unit.Null == spec.Drop}
-	for _, e := range t.readers {
-		j.Marks = append(j.Marks, e.Marks)
+	for i, e := range t.readers {
+		j.Sizes, j.Kinds = append(j.Sizes, uint32(e.Size)), append(j.Kinds, len(kinds[i]))
 	}
 	for _, rule := range t.rules {
 		ruled := Ruled{Columns: rule.columns, Drop: rule.drop}
@@ -182,7 +215,9 @@ func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds []string) error
 		}
 	}
 	for i, e := range t.readers {
-		add(e.Column.Name, kinds[i], found.Breaches[i], i == t.where)
+		for k, kind := range kinds[i] {
+			add(e.Column.Name, kind, found.Breaches[i][k], i == t.where)
+		}
 	}
 	for i, rule := range t.rules {
 		if !rule.drop {
