@@ -79,7 +79,7 @@ func (t *tally) whyNotRemote() string {
 	switch {
 	case t.link != nil:
 		return "microdata link its rows to another table"
-	case t.table.Sample.Partial():
+	case t.drawsUnits():
 		return "a sample of its units is drawn"
 	case len(t.allowances) > 1:
 		return "a marginal counts fewer rows of a unit than max_rows (per_unit, or distinct values)"

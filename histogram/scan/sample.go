@@ -9,7 +9,7 @@ import (
 
 // prepareSample prepares the drawing of units if the table is sampled.
 func (t *tally) prepareSample(s *noise.RowStreams) error {
-	if !t.table.Sample.Partial() {
+	if !t.drawsUnits() {
 		return nil
 	}
 	units := bounding.NewSample(t.table.Sample.Rate(), s.Sampling(t.table.Name, 0))
@@ -39,3 +39,6 @@ func (t *tally) madeUpSample(stream *noise.Bits) func() bool {
 	below := bounding.Threshold(t.table.Sample.Rate())
 	return func() bool { return stream.Uint64() < below }
 }
+
+// drawsUnits reports whether not all units are measured.
+func (t *tally) drawsUnits() bool { return t.table.Sample.Partial() }
