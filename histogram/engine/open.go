@@ -98,8 +98,8 @@ func (o *Opened) Close() error {
 	return o.rows.Close()
 }
 
-// closeAfter closes after an error. It returns that error itself if nothing else fails: every verb prints it without its
-// detail.
+// closeAfter closes after an error. It returns that error itself if nothing else fails: every verb prints it without
+// its detail.
 func (o *Opened) closeAfter(err error) error {
 	if closing := o.Close(); closing != nil {
 		return errors.Join(err, closing)
@@ -185,7 +185,8 @@ type Tables struct {
 }
 
 // Count answers questions. Its errors are those of [Open] and [scan.Files.Count].
-func (c Tables) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answers answer.Answers, err error) {
+func (c Tables) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answers answer.Answers,
+	err error) {
 	opened, err := Open(ctx, q.Plan, c.Dir)
 	if err != nil {
 		return answer.Answers{}, err

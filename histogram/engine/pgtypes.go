@@ -22,8 +22,8 @@ import (
 // has one: what Arrow cannot hold, such as an infinite date, becomes a value outside every domain.
 
 // postgresColumns returns how the columns of a table are read. Errors are *[source.Error].
-func postgresColumns(ctx context.Context, c *pgx.Conn, r request, types []pgconn.FieldDescription) (columns []binaryColumn,
-	err error) {
+func postgresColumns(ctx context.Context, c *pgx.Conn, r request,
+	types []pgconn.FieldDescription) (columns []binaryColumn, err error) {
 	for i, name := range r.columns {
 		read := postgresTypes[types[i].DataTypeOID]
 		switch {

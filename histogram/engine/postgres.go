@@ -27,7 +27,8 @@ const beginPostgres = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ "
 // setPostgres is run before each table: texts come as UTF-8 and times in UTC, whatever the server's settings are or a
 // query before has set. With row_security off a query fails if a policy would hide rows from it.
 const setPostgres = `SET LOCAL client_encoding = 'UTF8'; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO';
-SET LOCAL standard_conforming_strings = on; SET LOCAL row_security = off; SET LOCAL idle_in_transaction_session_timeout = 0`
+SET LOCAL standard_conforming_strings = on; SET LOCAL row_security = off;
+SET LOCAL idle_in_transaction_session_timeout = 0`
 
 // openPostgres reads tables of one server into spools, or makes them ready to be counted there.
 func (o *Opened) openPostgres(ctx context.Context, config *pgx.ConnConfig, requests []request) error {
@@ -81,8 +82,8 @@ func (o *Opened) openPostgres(ctx context.Context, config *pgx.ConnConfig, reque
 	return nil
 }
 
-// readOnly does work in a part of the transaction in which nothing but temporary tables can be written, whatever a query
-// or a view calls.
+// readOnly does work in a part of the transaction in which nothing but temporary tables can be written, whatever a
+// query or a view calls.
 func readOnly(ctx context.Context, c *pgx.Conn, r request, work func() error) error {
 	if _, err := c.Exec(ctx, "SAVEPOINT dprelease; SET TRANSACTION READ ONLY"); err != nil {
 		return explainPostgres(r, err)

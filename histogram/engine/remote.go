@@ -25,8 +25,8 @@ import (
 // textsend and so on), after a byte that says whether there is a value. So no collation, no padding and no rounding has
 // a say in which values are equal, and they are read as those of rows that are fetched. All hashes are of bytes too.
 
-// Of the columns of temporary tables i is the id as text in bytes; k0, k1 … are the values of the source's columns; c0,
-// c1 … are the codes of columns; v0, v1 … are values that have a code.
+// Of the columns of temporary tables i is the id as text in bytes; k0, k1 … are the values of the source's columns;
+// c0, c1 … are the codes of columns; v0, v1 … are values that have a code.
 
 // mostDistinct is the most distinct values of a column, or combinations of the values of several, that are read.
 const mostDistinct = 1 << 22
@@ -59,9 +59,9 @@ func (p *remotePostgres) temporary(kind string) string {
 // identifier is the name as pgx takes it.
 func identifier(temporary string) pgx.Identifier { return strings.Split(temporary, ".") }
 
-// newRemote makes the raw rows of a table, in a transaction that has begun and may write. What reads the source may not.
-// The search path is still the user's, by which the table is found; so every function and operator is named with its
-// schema, and nobody else's takes its place.
+// newRemote makes the raw rows of a table, in a transaction that has begun and may write. What reads the source may
+// not. The search path is still the user's, by which the table is found; so every function and operator is named with
+// its schema, and nobody else's takes its place.
 func newRemote(ctx context.Context, c *pgx.Conn, r request, number int) (*remotePostgres, error) {
 	p := &remotePostgres{request: r, server: c, number: number, keys: make([]string, len(r.columns))}
 	var err error
@@ -96,8 +96,8 @@ func newRemote(ctx context.Context, c *pgx.Conn, r request, number int) (*remote
 	if p.rows, err = p.count(ctx, "SELECT pg_catalog.count(*) FROM "+raw); err != nil {
 		return nil, err
 	}
-	long, err := p.count(ctx, fmt.Sprintf("SELECT pg_catalog.count(*) FROM %s WHERE pg_catalog.octet_length(i) OPERATOR(pg_catalog.>) %d",
-		raw, source.MostID))
+	long, err := p.count(ctx, fmt.Sprintf(
+		"SELECT pg_catalog.count(*) FROM %s WHERE pg_catalog.octet_length(i) OPERATOR(pg_catalog.>) %d", raw, source.MostID))
 	if err == nil && long > 0 {
 		err = &source.Error{Kind: source.Malformed, File: r.name(), Column: r.table.Unit.ID,
 			Message: fmt.Sprintf("an id has more than %d bytes; write it shorter", source.MostID)}
@@ -160,7 +160,8 @@ func (p *remotePostgres) keySQL(ctx context.Context, column int) (string, error)
 	if err != nil {
 		return "", explainPostgres(p.request, err)
 	}
-	return fmt.Sprintf(`CASE WHEN k%[1]d IS NULL THEN '\x00'::bytea ELSE '\x01'::bytea || pg_catalog.%[2]s(k%[1]d) END`, column, send), nil
+	return fmt.Sprintf(`CASE WHEN k%[1]d IS NULL THEN '\x00'::bytea ELSE '\x01'::bytea || pg_catalog.%[2]s(k%[1]d) END`,
+		column, send), nil
 }
 
 // Encode gives every row a code: it reads the distinct values, and joins the rows with their codes.
@@ -188,9 +189,8 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, columns []sourc
 	}
 	d := &distinctValues{of: wanted, columns: read, codesOf: codesOf, integers: len(columns) == 1 && isInteger(types[0])}
 	stream := &binaryStream{fields: len(columns), row: d.add}
-	err = copyOut(ctx, p.server, p.request, "SELECT DISTINCT "+strings.Join(keys, ", ")+" FROM "+p.temporary("raw"), stream, stream,
-		stream.finish)
-	if err == nil {
+	query := "SELECT DISTINCT " + strings.Join(keys, ", ") + " FROM " + p.temporary("raw")
+	if err = copyOut(ctx, p.server, p.request, query, stream, stream, stream.finish); err == nil {
 		err = d.encode()
 	}
 	if err != nil {
@@ -205,8 +205,8 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, columns []sourc
 	for i, key := range keys {
 		names[i], on[i] = fmt.Sprintf("v%d", i), fmt.Sprintf("%s.v%d = %s", as, i, key)
 	}
-	err = p.run(ctx, "DROP TABLE IF EXISTS "+table,
-		"CREATE TEMPORARY TABLE "+table+" ("+strings.Join(names, keyType+", ")+keyType+", code bigint NOT NULL) ON COMMIT DROP")
+	err = p.run(ctx, "DROP TABLE IF EXISTS "+table, "CREATE TEMPORARY TABLE "+table+" ("+
+		strings.Join(names, keyType+", ")+keyType+", code bigint NOT NULL) ON COMMIT DROP")
 	if err != nil {
 		return err
 	}
@@ -325,34 +325,7 @@ func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found sca
 	if err != nil {
 		return found, err
 	}
-	outside := "false"
-	if j.Where >= 0 {
-		outside = fmt.Sprintf("c%d = %d", j.Where, j.Sizes[j.Where])
-	}
-	left := []string{outside}
-	for i, size := range j.Sizes[:j.Columns] {
-		left = append(left, fmt.Sprintf("c%d = %d", i, size))
-	}
-	ofColumns := "NOT (" + strings.Join(left, " OR ") + ")"
-	stays := ofColumns
-	numbers := []string{"count(*)", "count(*) FILTER (WHERE NOT (" + outside + "))"}
-	for i, size := range j.Sizes {
-		for kind := range 1 + j.Kinds[i] {
-			numbers = append(numbers, fmt.Sprintf("count(*) FILTER (WHERE c%d = %d AND NOT (%s))", i, int64(size)+int64(kind), outside))
-		}
-	}
-	for _, rule := range j.Rules {
-		met := ruleSQL(rule)
-		numbers = append(numbers, "count(*) FILTER (WHERE "+met+" AND "+ofColumns+")")
-		if rule.Drop {
-			stays += " AND NOT " + met
-		}
-	}
-	numbers = append(numbers, "count(*) FILTER (WHERE i IS NULL AND NOT ("+outside+"))")
-	if j.DropsIDless {
-		stays += " AND i IS NOT NULL"
-	}
-	numbers = append(numbers, "count(*) FILTER (WHERE "+stays+")")
+	numbers, stays := judgementSQL(j)
 	values, err := p.numbers(ctx, "SELECT "+strings.Join(numbers, ", ")+" FROM "+coded)
 	if err != nil {
 		return found, err
@@ -372,6 +345,41 @@ func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found sca
 	}
 	p.counts = p.temporary("counted")
 	return found, p.remake(ctx, p.counts, "SELECT * FROM "+coded+" WHERE "+stays)
+}
+
+// judgementSQL returns the numbers that a judgement asks for, in the order of [scan.Judged], and the condition of the rows
+// that count.
+func judgementSQL(j scan.Judgement) (numbers []string, stays string) {
+	outside := "false"
+	if j.Where >= 0 {
+		outside = fmt.Sprintf("c%d = %d", j.Where, j.Sizes[j.Where])
+	}
+	left := []string{outside}
+	for i, size := range j.Sizes[:j.Columns] {
+		left = append(left, fmt.Sprintf("c%d = %d", i, size))
+	}
+	ofColumns := "NOT (" + strings.Join(left, " OR ") + ")"
+	stays = ofColumns
+	numbers = []string{"count(*)", "count(*) FILTER (WHERE NOT (" + outside + "))"}
+	for i, size := range j.Sizes {
+		for kind := range 1 + j.Kinds[i] {
+			numbers = append(numbers,
+				fmt.Sprintf("count(*) FILTER (WHERE c%d = %d AND NOT (%s))", i, int64(size)+int64(kind), outside))
+		}
+	}
+	for _, rule := range j.Rules {
+		met := ruleSQL(rule)
+		numbers = append(numbers, "count(*) FILTER (WHERE "+met+" AND "+ofColumns+")")
+		if rule.Drop {
+			stays += " AND NOT " + met
+		}
+	}
+	numbers = append(numbers, "count(*) FILTER (WHERE i IS NULL AND NOT ("+outside+"))")
+	if j.DropsIDless {
+		stays += " AND i IS NOT NULL"
+	}
+	numbers = append(numbers, "count(*) FILTER (WHERE "+stays+")")
+	return numbers, stays
 }
 
 // ruleSQL returns the condition of rows that meet a rule.
@@ -481,7 +489,8 @@ UNION ALL SELECT %[6]s FROM ranked WHERE rank <= %[2]d`,
 }
 
 // Groups visits the groups of the rows that stay.
-func (p *remotePostgres) Groups(ctx context.Context, columns []int, visit func(codes []uint32, rows int64) error) error {
+func (p *remotePostgres) Groups(ctx context.Context, columns []int,
+	visit func(codes []uint32, rows int64) error) error {
 	return p.eachGroup(ctx, p.temporary("bounded"), columns, visit)
 }
 

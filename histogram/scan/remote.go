@@ -39,8 +39,8 @@ type Remote interface {
 	Groups(ctx context.Context, columns []int, visit func(codes []uint32, rows int64) error) error
 }
 
-// Judgement says which rows do not count. A column of n categories or values has the codes 0 … n−1; the code n leaves the
-// row out, and the codes after it break the contract, each in another way.
+// Judgement says which rows do not count. A column of n categories or values has the codes 0 … n−1; the code n leaves
+// the row out, and the codes after it break the contract, each in another way.
 type Judgement struct {
 	Sizes       []uint32 // by column
 	Kinds       []int    // by column, in how many ways values break the contract
@@ -99,8 +99,8 @@ func (t *tally) whyNotRemote() string {
 
 // notRemote returns the error of a table that cannot be counted by a [Remote].
 func notRemote(table, why string) error {
-	return &source.Error{Kind: source.Malformed, File: "table " + table, Message: "cannot be counted in its database, as " + why +
-		"; take out stay: true, so that its rows are read, or take out what needs them"}
+	return &source.Error{Kind: source.Malformed, File: "table " + table, Message: "cannot be counted in its database, as " +
+		why + "; take out stay: true, so that its rows are read, or take out what needs them"}
 }
 
 // CheckRemotes returns an error if questions ask of a table that stays where it is what a [Remote] cannot answer.
@@ -183,10 +183,10 @@ func inputsOf(c *spec.Column) (columns []source.Column) {
 	return columns
 }
 
-// judgeRemote checks the table's contract.
-func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds [][]string) error {
-	hasIDs := !t.table.Unit.Row
-	j := Judgement{Where: t.where, Columns: len(t.encoders), DropsIDless: hasIDs && t.table.Unit.Null == spec.Drop}
+// judgement returns what the table asks of its rows.
+func (t *tally) judgement(kinds [][]string) Judgement {
+	j := Judgement{Where: t.where, Columns: len(t.encoders),
+		DropsIDless: !t.table.Unit.Row && t.table.Unit.Null == spec.Drop}
 	for i, e := range t.readers {
 		j.Sizes, j.Kinds = append(j.Sizes, uint32(e.Size)), append(j.Kinds, len(kinds[i]))
 	}
@@ -203,6 +203,12 @@ func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds [][]string) err
 		}
 		j.Rules = append(j.Rules, ruled)
 	}
+	return j
+}
+
+// judgeRemote checks the table's contract.
+func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds [][]string) error {
+	j := t.judgement(kinds)
 	found, err := r.Judge(ctx, j)
 	if err != nil {
 		return err
@@ -224,7 +230,7 @@ func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds [][]string) err
 			add(rule.names, kindImpossible, found.Ruled[i], false)
 		}
 	}
-	if hasIDs && !j.DropsIDless {
+	if !t.table.Unit.Row && !j.DropsIDless {
 		add(t.table.Unit.ID, kindNullID, found.WithoutID, false)
 	}
 	t.expect.reset()
