@@ -489,6 +489,36 @@ marginals:
 		`CREATE OPERATOR others.|| (LEFTARG = text, RIGHTARG = bigint, FUNCTION = others.said)`)
 	t.Setenv("PEOPLE_URL", address+"&options=-c%20search_path%3Dothers,public,pg_catalog")
 	check("beside functions of others")
+	execute(t, c, `CREATE DOMAIN others.date AS timestamptz`, `CREATE DOMAIN others.bytea AS pg_catalog.bytea NOT NULL`,
+		`CREATE TABLE days AS SELECT pg_catalog.date '2024-01-01' + i / 5 AS id, 'a'::text AS kind, i % 7 AS pay FROM generate_series(1, 50) AS i`)
+	for _, unit := range []string{"{id: id, max_rows: 1}", "row"} {
+		var all [2][]string
+		for i, more := range []string{"", ", stay: true"} {
+			text := strings.NewReplacer("SOURCE", from("days", more), "UNKNOWN", "drop", "{id: id, max_rows: 1}", unit).Replace(people)
+			if all[i], err = countOf(t, histogramtest.PlanOf(t, text), "."); err != nil {
+				t.Errorf("beside types of others: %v", err)
+			}
+		}
+		if !slices.Equal(all[0], all[1]) {
+			t.Errorf("beside types of others, unit %s: the answers are not those of rows that are read", unit)
+		}
+	}
+}
+
+// A function of a view that writes, or that changes how texts are sent, is found.
+func TestViewsThatMeddle(t *testing.T) {
+	database(t, makePeople, `CREATE SEQUENCE written`,
+		`CREATE FUNCTION writes() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN EXECUTE ''RESET transaction_read_only''; RETURN nextval(''written''); END'`,
+		`CREATE VIEW writing AS SELECT id, kind, pay FROM people WHERE writes() > 0`,
+		`CREATE VIEW recoding AS SELECT id, kind, pay FROM people WHERE set_config('client_encoding', 'LATIN1', false) <> ''`)
+	for _, table := range []string{"writing", "recoding"} {
+		for _, more := range []string{"", ", stay: true"} {
+			got := fetchError(t, t.Context(), planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: "+table+more+"}}"), ".")
+			if !strings.Contains(got.Error(), "changed settings of the connection") {
+				t.Errorf("%s%s: %v", table, more, got)
+			}
+		}
+	}
 }
 
 // Nothing of the rows is left in the statistics of the server, which its log and its copies have.

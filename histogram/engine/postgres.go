@@ -75,21 +75,29 @@ func (o *Opened) openPostgres(ctx context.Context, config *pgx.ConnConfig, reque
 		}
 	}
 	if stay { // all tables were found: from here on no function, operator or table of anybody's is taken for the server's
-		if _, err := c.Exec(ctx, "SET LOCAL search_path = pg_catalog, pg_temp"); err != nil {
+		if _, err := c.Exec(ctx, setPostgres+"; SET LOCAL search_path = pg_catalog, pg_temp"); err != nil {
 			return explainPostgres(first, err)
 		}
 	}
 	return nil
 }
 
-// readOnly does work in a part of the transaction in which nothing but temporary tables can be written, whatever a
-// query or a view calls.
+// readOnly does work in a part of the transaction in which nothing but temporary tables can be written. A function that a
+// query or a view calls could end that, or change how texts are sent: that is found, and nothing is ever committed.
 func readOnly(ctx context.Context, c *pgx.Conn, r request, work func() error) error {
 	if _, err := c.Exec(ctx, "SAVEPOINT dprelease; SET TRANSACTION READ ONLY"); err != nil {
 		return explainPostgres(r, err)
 	}
 	if err := work(); err != nil {
 		return err
+	}
+	var still string
+	if err := c.QueryRow(ctx, "SHOW transaction_read_only").Scan(&still); err != nil {
+		return explainPostgres(r, err)
+	}
+	if still != "on" || c.PgConn().ParameterStatus("client_encoding") != "UTF8" {
+		return &source.Error{Kind: source.Malformed, File: r.name(),
+			Message: "a function that the table calls changed settings of the connection; read from a table or a view that does not"}
 	}
 	if _, err := c.Exec(ctx, "RELEASE SAVEPOINT dprelease"); err != nil {
 		return explainPostgres(r, err)

@@ -73,7 +73,7 @@ func newRemote(ctx context.Context, c *pgx.Conn, r request, number int) (*remote
 		return nil, err
 	}
 	releaseColumns(read)
-	id := "NULL::bytea"
+	id := "NULL::pg_catalog.bytea"
 	if !r.table.Unit.Row {
 		if id, p.id, err = p.idSQL(); err != nil {
 			return nil, err
@@ -141,8 +141,8 @@ func (p *remotePostgres) idSQL() (text, letter string, err error) {
 		return asText, "U", nil
 	case pgtype.DateOID: // infinite dates have the days that they have when they are read (postgresTypes)
 		return fmt.Sprintf(`pg_catalog.convert_to(CASE WHEN pg_catalog.isfinite(%[1]s)
-			THEN (%[1]s OPERATOR(pg_catalog.-) DATE '1970-01-01')::pg_catalog.text
-			WHEN %[1]s OPERATOR(pg_catalog.>) DATE '1970-01-01' THEN '%[2]d' WHEN %[1]s IS NOT NULL THEN '%[3]d' END, 'UTF8')`,
+			THEN (%[1]s OPERATOR(pg_catalog.-) '1970-01-01'::pg_catalog.date)::pg_catalog.text
+			WHEN %[1]s OPERATOR(pg_catalog.>) '1970-01-01'::pg_catalog.date THEN '%[2]d' WHEN %[1]s IS NOT NULL THEN '%[3]d' END, 'UTF8')`,
 			name, math.MaxInt32, math.MinInt32+epochDays), "D", nil
 	case pgtype.TextOID, pgtype.VarcharOID:
 		return fmt.Sprintf("pg_catalog.textsend(pg_catalog.left(%s::pg_catalog.text, %d))", name, source.MostID+1), "T", nil
@@ -160,7 +160,7 @@ func (p *remotePostgres) keySQL(ctx context.Context, column int) (string, error)
 	if err != nil {
 		return "", explainPostgres(p.request, err)
 	}
-	return fmt.Sprintf(`CASE WHEN k%[1]d IS NULL THEN '\x00'::bytea ELSE '\x01'::bytea || pg_catalog.%[2]s(k%[1]d) END`,
+	return fmt.Sprintf(`CASE WHEN k%[1]d IS NULL THEN '\x00'::pg_catalog.bytea ELSE '\x01'::pg_catalog.bytea || pg_catalog.%[2]s(k%[1]d) END`,
 		column, send), nil
 }
 
@@ -191,7 +191,12 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, columns []sourc
 	stream := &binaryStream{fields: len(columns), row: d.add}
 	query := "SELECT DISTINCT " + strings.Join(keys, ", ") + " FROM " + p.temporary("raw")
 	if err = copyOut(ctx, p.server, p.request, query, stream, stream, stream.finish); err == nil {
-		err = d.encode()
+		if d.integers { // null has a code whether or not there is one: no statement depends on that
+			err = d.add([][]byte{nil})
+		}
+		if err == nil {
+			err = d.encode()
+		}
 	}
 	if err != nil {
 		return err
@@ -199,7 +204,8 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, columns []sourc
 	table, as, entries := p.temporary(fmt.Sprint("codes", number)), fmt.Sprint("d", number), d.entries()
 	join, code, keyType := " JOIN ", as+".code", " bytea NOT NULL"
 	if d.integers { // of which null is the only value without an entry
-		join, code, keyType = " LEFT JOIN ", fmt.Sprintf("COALESCE(%s.code, %d)", as, d.nullCode), " bigint NOT NULL"
+		join, keyType = " LEFT JOIN ", " bigint NOT NULL"
+		code = fmt.Sprintf("CASE WHEN %s IS NULL THEN %d ELSE %s END", keys[0], d.nullCode, code)
 	}
 	names, on := make([]string, len(columns)), make([]string, len(columns))
 	for i, key := range keys {
@@ -326,11 +332,16 @@ func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found sca
 		return found, err
 	}
 	numbers, stays := judgementSQL(j)
+	without := []string{"false"}
+	for i := range p.codes {
+		without = append(without, fmt.Sprintf("c%d IS NULL", i))
+	}
+	numbers = append(numbers, "count(*) FILTER (WHERE "+strings.Join(without, " OR ")+")")
 	values, err := p.numbers(ctx, "SELECT "+strings.Join(numbers, ", ")+" FROM "+coded)
 	if err != nil {
 		return found, err
 	}
-	if len(values) != len(numbers) || values[0] != p.rows {
+	if len(values) != len(numbers) || values[0] != p.rows || values[len(values)-1] != 0 {
 		return found, p.lostRows()
 	}
 	next := func(n int) (taken []int64) { taken, values = values[:n], values[n:]; return taken }

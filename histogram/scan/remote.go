@@ -7,6 +7,7 @@ package scan
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -90,6 +91,8 @@ func (t *tally) whyNotRemote() string {
 		switch {
 		case discovers(e):
 			return "nobody lists the categories of " + e.Column.Name
+		case e.Size > math.MaxUint32-64: // codes for the ways in which its contract is broken come after its own
+			return e.Column.Name + " has too many categories"
 		case len(e.Column.Inputs()) == 0:
 			return e.Column.Name + " is made of no column"
 		}
