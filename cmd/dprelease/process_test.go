@@ -320,6 +320,9 @@ func killRuns(t *testing.T, runs int, made func(t *testing.T, at string) string,
 		case i%2 == 0 && strings.HasSuffix(t.Name(), "microdata"): // aimed at the rounds
 			await(journal)
 			time.Sleep(rand.N(30 * time.Millisecond))
+		case i%2 == 0 && strings.Contains(t.Name(), "database"): // aimed at the time after the answers are stored
+			await(filepath.Join(dir, ".dprelease", "r-*", "answers"))
+			time.Sleep(rand.N(60 * time.Millisecond))
 		case i%2 == 0: // aimed at the time of the debit and the draw
 			await(filepath.Join(dir, ".r.measured.tmp-*"))
 			time.Sleep(rand.N(120 * time.Millisecond))
@@ -358,7 +361,7 @@ func killRuns(t *testing.T, runs int, made func(t *testing.T, at string) string,
 
 // await waits, not for ever, until a run has made what a pattern names.
 func await(pattern string) {
-	for range 1000 {
+	for range 5000 {
 		if made, _ := filepath.Glob(pattern); len(made) > 0 {
 			return
 		}
