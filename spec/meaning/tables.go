@@ -25,13 +25,13 @@ var ofTables = map[string]shape.Meaning{
 		Example: "env:REGISTER_URL", Page: "docs/howto/engines.md"},
 	"tables.*.source.postgres.table": {
 		States:  "The name of a table or a view as the database has it, capital letters included. A part with a dot or a space is in double quotes.",
-		Default: "the rows are those of a query", Example: "register.spells", Page: "docs/howto/engines.md"},
+		Default: "the rows come from a query", Example: "register.spells", Page: "docs/howto/engines.md"},
 	"tables.*.source.postgres.stay": {
 		States:  "Whether the rows are counted in the database and do not leave it. What leaves it is the distinct values of each column that is read, and counts.",
 		Default: "the rows are read, and counted here", Example: "true", Page: "docs/howto/engines.md"},
 	"tables.*.source.postgres.query": {
 		States:  "A SELECT in place of a table. Everybody who sees the plan sees it.",
-		Default: "the rows are those of a table", Example: "\"SELECT id, sex FROM register.spells WHERE closed\"",
+		Default: "the rows come from a table", Example: "\"SELECT id, sex FROM register.spells WHERE closed\"",
 		Page: "docs/howto/engines.md"},
 	"tables.*.source.duckdb": {
 		States:  "A table, a view or a query of a DuckDB database file, read by the program `duckdb`.",
@@ -39,11 +39,11 @@ var ofTables = map[string]shape.Meaning{
 	"tables.*.source.duckdb.file": {States: "The file of the database. It is opened for reading only.",
 		Example: "survey.duckdb", Page: "docs/howto/engines.md"},
 	"tables.*.source.duckdb.table": {States: "The name of a table or a view, with its schema if it is in one.",
-		Default: "the rows are those of a query", Example: "persons", Page: "docs/howto/engines.md"},
+		Default: "the rows come from a query", Example: "persons", Page: "docs/howto/engines.md"},
 	"tables.*.source.duckdb.stay": {States: "Whether the rows must be counted in the database.", Default: "the rows are read, and counted here",
 		Example: "true"},
 	"tables.*.source.duckdb.query": {States: "A SELECT in place of a table. Everybody who sees the plan sees it.",
-		Default: "the rows are those of a table", Example: "\"SELECT * FROM persons WHERE wave = 3\"",
+		Default: "the rows come from a table", Example: "\"SELECT * FROM persons WHERE wave = 3\"",
 		Page: "docs/howto/engines.md"},
 	"tables.*.source.spark": {States: "Exchange with Spark by files.", Default: "the rows are in files",
 		Example: "{files: exchange}"},
