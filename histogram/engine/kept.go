@@ -24,7 +24,8 @@ import (
 // that key, and is not found by a run with another. What is read is used only if it has the stamp of the questions; the
 // debit's commitment holds the exact counts themselves.
 type Kept struct {
-	By histogram.Counter
+	By  histogram.Counter
+	Key [32]byte // of the release, for what is stored
 	// Load opens what was stored. It returns an error that wraps [fs.ErrNotExist] if nothing was.
 	Load func() (io.ReadCloser, error)
 	// Store writes, durably, and completely or not at all, what write writes. If it is nil nothing is stored.
@@ -33,7 +34,7 @@ type Kept struct {
 
 // Count answers questions. Its errors are those of By, Load and Store.
 func (k Kept) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answer.Answers, error) {
-	stored, err := k.read(s)
+	stored, err := k.read()
 	if !errors.Is(err, fs.ErrNotExist) {
 		return stored, err
 	}
@@ -47,7 +48,7 @@ func (k Kept) Count(ctx context.Context, q histogram.Questions, s *noise.RowStre
 		if _, err := w.Write(nonce[:]); err != nil {
 			return err
 		}
-		return answer.Write(&cipher.StreamWriter{S: keptStream(s, nonce), W: w}, counted)
+		return answer.Write(&cipher.StreamWriter{S: k.keyStream(nonce), W: w}, counted)
 	})
 	if err != nil {
 		return answer.Answers{}, fmt.Errorf("state directory: storing the exact counts: %w", err)
@@ -56,7 +57,7 @@ func (k Kept) Count(ctx context.Context, q histogram.Questions, s *noise.RowStre
 }
 
 // read returns the answers that were stored.
-func (k Kept) read(s *noise.RowStreams) (answer.Answers, error) {
+func (k Kept) read() (answer.Answers, error) {
 	r, err := k.Load()
 	if err != nil {
 		return answer.Answers{}, err
@@ -66,7 +67,7 @@ func (k Kept) read(s *noise.RowStreams) (answer.Answers, error) {
 	if _, err := io.ReadFull(r, nonce[:]); err != nil {
 		return answer.Answers{}, errKept
 	}
-	stored, err := answer.Read(&cipher.StreamReader{S: keptStream(s, nonce), R: r})
+	stored, err := answer.Read(&cipher.StreamReader{S: k.keyStream(nonce), R: r})
 	if err != nil { // which says nothing that a person could act on
 		return answer.Answers{}, errKept
 	}
@@ -76,11 +77,9 @@ func (k Kept) read(s *noise.RowStreams) (answer.Answers, error) {
 var errKept = errors.New(
 	"state directory: the exact counts that were stored for this release cannot be read: put back a copy of the folder, or give up the release with `dprelease ledger abandon`")
 
-// keptStream returns the key stream of what is stored.
-func keptStream(s *noise.RowStreams, nonce [aes.BlockSize]byte) cipher.Stream {
-	key := s.Kept()
-	block, err := aes.NewCipher(key[:])
-	clear(key[:])
+// keyStream returns the key stream of what is stored.
+func (k Kept) keyStream(nonce [aes.BlockSize]byte) cipher.Stream {
+	block, err := aes.NewCipher(k.Key[:])
 	if err != nil {
 		panic("engine: AES refused a key of 32 bytes: " + err.Error())
 	}

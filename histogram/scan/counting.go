@@ -121,17 +121,28 @@ func (c *tableCounter) finishQueries(ctx context.Context) error {
 
 // setAnswer sets the answer of a query from its table of counts.
 func (q *query) setAnswer(t tabulate.Table, of *task) error {
-	// Only sums can be that large: there are too few rows if each counts as 1.
-	if t.High != nil || of.values[q.value] != nil && slices.ContainsFunc(t.Counts, exceedsBits) {
+	if t.High != nil {
 		return errLargeSum
 	}
 	q.Answer = answer.Answer{Cells: t.Cells, Counts: t.Counts, Compact: t.Compact}
+	if of.part {
+		return nil
+	}
+	return q.finish(of)
+}
+
+// finish makes the counts of all rows of a query its answer.
+func (q *query) finish(of *task) error {
+	// Only sums can be that large: there are too few rows if each counts as 1.
+	if of.values[q.value] != nil && slices.ContainsFunc(q.Counts, exceedsBits) {
+		return errLargeSum
+	}
 	switch {
 	case q.countsOccupied:
-		q.Counts, q.Cells = countOccupied(t.Cells, of.cellsOf(q.attributes[:len(q.attributes)-1]),
+		q.Counts, q.Cells = countOccupied(q.Cells, of.cellsOf(q.attributes[:len(q.attributes)-1]),
 			of.axisOf(of.attributes[q.attributes[len(q.attributes)-1]]).Size), nil
-	case t.Cells != nil && of.values[q.value] != nil:
-		q.Cells, q.Counts = withoutZeros(t.Cells, t.Counts)
+	case q.Cells != nil && of.values[q.value] != nil:
+		q.Cells, q.Counts = withoutZeros(q.Cells, q.Counts)
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ import (
 type expectation struct {
 	table   *spec.Table
 	total   bool           // no value may stop a run: expectations are not checked
+	ofPart  bool           // not all rows are here: expectations are checked when all parts are together
 	rows    *spec.RowRange // nil: any number
 	watches []*watch
 
@@ -146,7 +147,7 @@ func noteBaseCodes[T uint8 | uint16 | uint32](w *watch, codes []T, out []uint64)
 // be read, one for the number of rows, and one for each of the first missing codes of each attribute. The encoders
 // are the first of readers, and the reader at index where, if that is not negative, is the one of the predicate.
 func (x *expectation) breaches(readers []*encoding.Encoder, where int) []breach {
-	if x.total {
+	if x.total || x.ofPart {
 		return nil
 	}
 	found, met := x.unreadColumns(readers, where), x.counted.Load()
@@ -170,7 +171,7 @@ func (x *expectation) breaches(readers []*encoding.Encoder, where int) []breach 
 // checkNotEmpty returns a [ContractError], once all rows were read, if the predicate is true for some rows and none
 // of them counts: such a release would be paid for and publish nothing.
 func (x *expectation) checkNotEmpty(readers []*encoding.Encoder) error {
-	if x.total || x.counted.Load() > 0 || x.inside.Load() == 0 {
+	if x.total || x.ofPart || x.counted.Load() > 0 || x.inside.Load() == 0 {
 		return nil
 	}
 	return newContractError([]breach{{Table: x.table.Name, Kind: kindNone, Value: x.account(readers)}})

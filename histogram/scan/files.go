@@ -25,6 +25,7 @@ type Files struct {
 	Dir     string                   // folder from which relative paths of sources start
 	Fetched map[string]*source.Spool // rows that were fetched from databases, by table
 	Remotes map[string]Remote        // tables that are counted where they are, by table
+	Shard   Shard                    // which units [Files.CountPart] counts
 	Options Options
 }
 
@@ -42,9 +43,20 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 	if err != nil {
 		return answer.Answers{}, err
 	}
+	counts, err := f.countRaw(ctx, q, s, func(t *tally) error { return t.expect.checkNotEmpty(t.readers) })
+	if err == nil {
+		err = answerAll(q, counts)
+	}
+	return answer.New(counts, false, stamp), err
+}
+
+// countRaw counts the rows of questions, of which [answerAll] makes answers. It hands each tally of a table to done when
+// the table is counted.
+func (f Files) countRaw(ctx context.Context, q histogram.Questions, s *noise.RowStreams,
+	done func(*tally) error) ([]answer.Answer, error) {
 	have, takes := memory.Available(f.Options.MemoryLimit), memory.Bytes(q.Plan)
 	if err := memory.Check(takes, have); err != nil {
-		return answer.Answers{}, err
+		return nil, err
 	}
 	left := have - takes
 	held := map[string]int64{} // by table
@@ -55,10 +67,13 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 		out, held[table.Name], err = discover(ctx, table, q.Plan.Measurements, f.data(), f.Options.workerCount(), left)
 		return out, err
 	}
-	counts, err := countFound(q, f.Options.workerCount(), found, func(t *tally) error {
+	return countTables(q, f.Options.workerCount(), found, func(t *tally) error {
 		limit := left
 		for _, one := range t.linkedTallies() {
 			limit -= held[one.table.Name]
+			if err := one.beginShard(f.Shard, s); err != nil {
+				return err
+			}
 		}
 		count := t.countFiles
 		if r := f.Remotes[t.table.Name]; r != nil {
@@ -69,9 +84,8 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 		if err := hideShortage(count(ctx, f.data(), s, limit), left); err != nil {
 			return err
 		}
-		return t.expect.checkNotEmpty(t.readers)
+		return done(t)
 	})
-	return answer.New(counts, false, stamp), err
 }
 
 // MadeUp counts rows drawn uniformly from the declared domains, each a unit of its own. It is for a rehearsal, reads
@@ -125,8 +139,20 @@ type finder func(table *spec.Table) (*spec.Table, error)
 
 // countFound answers questions, all questions to a table at once.
 func countFound(q histogram.Questions, workers int, found finder, fill func(*tally) error) ([]answer.Answer, error) {
+	counts, err := countTables(q, workers, found, fill)
+	if err == nil {
+		err = answerAll(q, counts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return counts, nil
+}
+
+// countTables counts what questions ask for, all questions to a table at once.
+func countTables(q histogram.Questions, workers int, found finder, fill func(*tally) error) ([]answer.Answer, error) {
 	counts := make([]answer.Answer, len(q.Measurements))
-	err := eachTally(q, workers, found, func(t *tally, asked bool) error {
+	return counts, eachTally(q, workers, found, func(t *tally, asked bool) error {
 		if !asked {
 			return nil
 		}
@@ -136,15 +162,16 @@ func countFound(q histogram.Questions, workers int, found finder, fill func(*tal
 		t.writeAnswers(q.Measurements, counts)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
+}
+
+// answerAll turns the counts of questions into their answers.
+func answerAll(q histogram.Questions, counts []answer.Answer) (err error) {
 	for i, m := range q.Measurements {
 		if counts[i], err = counters[m.Query.Counted.Kind()].answer(q.Plan.Release(), m, counts[i]); err != nil {
-			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
+			return fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
 	}
-	return counts, nil
+	return nil
 }
 
 // eachTally visits the tallies that questions need: those of tables that are asked about, and those of the tables to

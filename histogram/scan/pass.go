@@ -186,8 +186,12 @@ func (p *pass) readPiece(ctx context.Context, worker int, piece *source.Piece, b
 		r.rows += int64(b.Rows)
 		out, wrong := p.tally.judgeRows(c, p.full)
 		wrong = wrong && !p.unannounced
+		out = p.tally.withoutOthers(worker, c, piece.Number(), b.First, out)
 		if p.decides {
 			p.tally.expect.noteChunk(c, p.tally.encoders, p.tally.where, out)
+			if err := p.tally.listUnits(worker, c, out); err != nil {
+				return err
+			}
 		}
 		if rows := piece.Rows(); rows > 0 {
 			share := piece.Bytes() / rows * int64(b.Rows)

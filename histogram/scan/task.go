@@ -28,6 +28,7 @@ type task struct {
 	queries    []*query    // one per measurement of the table, in the plan's order
 	tabulated  []*query    // the queries that are counted cell by cell
 	diagnoses  []*query    // the queries that are answered by which rows stay
+	part       bool        // the rows are a part of the table's: the counts are added to others before they are answers
 }
 
 // newTask compiles the measurements of a table. The columns that other queries to the table read come first.

@@ -22,6 +22,11 @@ const (
 	purposeCommitment = "commitment"
 	purposeStamp      = "stamp"
 	purposeKept       = "kept answers"
+	purposeRows       = "rows"
+	purposeShards     = "shards"
+	purposeUnits      = "units"
+	purposeParts      = "parts"
+	purposeCollecting = "collecting"
 )
 
 // derivationSalt separates this use of a key, and this version of the samplers,
@@ -35,12 +40,14 @@ const derivationSalt = "dprelease streams 3"
 // independent streams.
 type Streams struct {
 	key      *Key // a pointer, so that reflection does not print the key
+	rows     *RowKey
 	planHash string
 }
 
 // NewStreams returns the streams of the release with this key and plan.
 func NewStreams(key Key, planHash string) *Streams {
-	return &Streams{key: &key, planHash: planHash}
+	rows := RowKey{deriveKey(&key, planHash, purposeRows)}
+	return &Streams{key: &key, rows: &rows, planHash: planHash}
 }
 
 // Noise returns the stream for one block of one measurement: block number block
@@ -78,21 +85,37 @@ func (s *Streams) Commitment(exactHash []byte) [32]byte {
 	return s.deriveKey(purposeCommitment, exactHash)
 }
 
-// Erase overwrites the key with zeros. No stream may be requested afterwards.
-func (s *Streams) Erase() { s.key.Erase() }
+// Collecting returns the private key to which the machines that count shards seal their answers. It cannot be derived
+// from the row key that they have.
+func (s *Streams) Collecting() [32]byte { return s.deriveKey(purposeCollecting) }
+
+// Kept returns the key under which the exact answers of one release are stored until it is sealed. It cannot be derived
+// from the row key.
+func (s *Streams) Kept() [32]byte { return s.deriveKey(purposeKept) }
+
+// Erase overwrites the key, and the row key, with zeros. No stream may be requested afterwards.
+func (s *Streams) Erase() {
+	s.key.Erase()
+	s.rows.Erase()
+}
 
 // encodeNumber returns a number as a part of what a stream is derived from.
 func encodeNumber(n int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 
-// deriveKey returns HKDF-SHA256 of the key. Every part of the info is preceded by its length in 8 bytes, so that no
-// two lists of parts read the same.
+// deriveKey returns a key for a purpose.
 func (s *Streams) deriveKey(purpose string, parts ...[]byte) [32]byte {
+	return deriveKey(s.key, s.planHash, purpose, parts...)
+}
+
+// deriveKey returns HKDF-SHA256 of a key. Every part of the info is preceded by its length in 8 bytes, so that no two
+// lists of parts read the same.
+func deriveKey(key *Key, planHash, purpose string, parts ...[]byte) [32]byte {
 	var info []byte
-	for _, part := range append([][]byte{[]byte(s.planHash), []byte(purpose)}, parts...) {
+	for _, part := range append([][]byte{[]byte(planHash), []byte(purpose)}, parts...) {
 		info = binary.BigEndian.AppendUint64(info, uint64(len(part)))
 		info = append(info, part...)
 	}
-	derived, err := hkdf.Key(sha256.New, s.key[:], []byte(derivationSalt), string(info), sha256.Size)
+	derived, err := hkdf.Key(sha256.New, key[:], []byte(derivationSalt), string(info), sha256.Size)
 	if err != nil {
 		panic("noise: HKDF refused a 32-byte output: " + err.Error()) // its only error is a too long output
 	}

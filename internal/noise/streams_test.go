@@ -80,7 +80,8 @@ func TestKeysAreFreshAndCanBeErased(t *testing.T) {
 		t.Error("an erased key is not zero")
 	}
 	streams := NewStreams(other, "plan")
-	if streams.Erase(); *streams.key != (Key{}) {
+	rows := streams.Rows()
+	if streams.Erase(); *streams.key != (Key{}) || rows.Key() != (RowKey{}) {
 		t.Error("erased streams still hold the key")
 	}
 }
@@ -132,7 +133,13 @@ func TestStreamsDifferInEveryPart(t *testing.T) {
 		{"sampling in another round", firstWords(rows.Sampling("table", 1))},
 		{"sampling in round 256", firstWords(rows.Sampling("table", 256))},
 		{"commitment as a key", firstWords(newBits(commitment))},
-		{"key of kept answers as a key", firstWords(newBits(rows.Kept()))},
+		{"key of kept answers as a key", firstWords(newBits(streams.Kept()))},
+		{"key of collecting as a key", firstWords(newBits(streams.Collecting()))},
+		{"row key as a key", firstWords(newBits(rows.Key().Key))},
+		{"shards", firstWords(rows.Shards())},
+		{"units", firstWords(newBits(rows.Units("table")))},
+		{"units of another table", firstWords(newBits(rows.Units("table2")))},
+		{"parts", firstWords(newBits(rows.Parts()))},
 		{"stamp as a key", firstWords(newBits(rows.Stamp([]byte("table"))))},
 		{"stamp of other questions as a key", firstWords(newBits(rows.Stamp([]byte("table2"))))},
 	} {
@@ -163,14 +170,22 @@ func TestRowStreamsDeriveNoNoise(t *testing.T) {
 	for i := range of.NumMethod() {
 		methods = append(methods, of.Method(i).Name)
 	}
-	if want := []string{"Bounding", "Contents", "Format", "Kept", "LogValue", "MadeUp", "MarshalJSON", "Sampling",
-		"Stamp"}; !slices.Equal(methods, want) {
+	if want := []string{"Bounding", "Contents", "Erase", "Format", "Key", "LogValue", "MadeUp", "MarshalJSON", "Parts",
+		"Sampling", "Shards", "Stamp", "Units"}; !slices.Equal(methods, want) {
 		t.Errorf("they have the methods %q", methods)
 	}
 	for i := range of.Elem().NumField() {
 		if f := of.Elem().Field(i); f.IsExported() {
 			t.Errorf("they have a field %s", f.Name)
 		}
+	}
+	key := freshKey(t)
+	rows := NewStreams(key, "plan").Rows()
+	if rows.Key().Key == key {
+		t.Error("the row key is the release's key")
+	}
+	if own := NewRowStreams(rows.Key(), "plan"); firstWords(own.Bounding("table")) != firstWords(rows.Bounding("table")) {
+		t.Error("the row key gives other streams than those that it was taken from")
 	}
 	if reflect.TypeFor[RowStreams]().ConvertibleTo(reflect.TypeFor[Streams]()) {
 		t.Error("they can be converted to those that noise is drawn from")

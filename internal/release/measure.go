@@ -245,7 +245,7 @@ func (r *attempt) countDebitDraw(ctx context.Context, st *state.State, out *stag
 func (r *attempt) countExact(ctx context.Context, st *state.State, streams *noise.Streams) (exact *histogram.Exact,
 	note func(context.Context) error, err error) {
 	if r.resumed && r.keepsAnswers() && st.HasAnswers() { // nothing is read: which files were counted is noted already
-		exact, err = histogram.Count(ctx, r.plan, r.counter(st), streams)
+		exact, err = histogram.Count(ctx, r.plan, r.counter(st, streams), streams)
 		return exact, func(context.Context) error { return nil }, err
 	}
 	inputs, err := inputsOf(r.plan, r.options.Data)
@@ -264,7 +264,7 @@ func (r *attempt) countExact(ctx context.Context, st *state.State, streams *nois
 	reader, stop := context.WithCancel(ctx)
 	defer stop()
 	reading := startReading(reader, inputs)
-	if exact, err = histogram.Count(ctx, r.plan, r.counter(st), streams); err != nil {
+	if exact, err = histogram.Count(ctx, r.plan, r.counter(st, streams), streams); err != nil {
 		return nil, nil, err
 	}
 	contents, err := reading.wait()
@@ -284,12 +284,12 @@ func (r *attempt) countExact(ctx context.Context, st *state.State, streams *nois
 // counter returns what counts the tables. The exact answers of tables in a database are kept: such a table may have
 // changed when a run that was cut off after its debit resumes. A run that resumes keeps none: what it counts may not be
 // what was paid for.
-func (r *attempt) counter(st *state.State) histogram.Counter {
+func (r *attempt) counter(st *state.State, streams *noise.Streams) histogram.Counter {
 	tables := engine.Tables{Dir: r.options.Data, Options: r.options.scanOptions()}
 	if !r.keepsAnswers() {
 		return tables
 	}
-	kept := engine.Kept{By: tables, Load: st.LoadAnswers, Store: st.StoreAnswers}
+	kept := engine.Kept{By: tables, Key: streams.Kept(), Load: st.LoadAnswers, Store: st.StoreAnswers}
 	if r.resumed {
 		kept.Store = nil
 	}

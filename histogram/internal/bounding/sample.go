@@ -1,6 +1,7 @@
 package bounding
 
-// This file holds the sample: which units are measured in a release that draws some of them in secret.
+// This file holds the sample: which units are measured in a release that draws some of them in secret, and which of
+// them one of several machines counts.
 
 import (
 	"crypto/aes"
@@ -10,6 +11,7 @@ import (
 	"encoding/binary"
 	"hash"
 	"math/big"
+	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -23,18 +25,44 @@ import (
 // pseudo-random functions). Neither workers nor memory change it. Theorem: Balle, Barthe & Gaboardi 2018, theorem 8.
 // Argument: docs/proofs/sampling.md.
 type Sample struct {
-	below  uint64 // units whose word is below it are drawn
-	key    []byte
-	macKey []byte
+	from, count uint64 // units are drawn whose word is one of so many, from the first on
+	key         []byte
+	macKey      []byte
+	idless      bool // rows without an id are drawn by their places; else all of them are
 }
 
 // NewSample returns a sample that draws a share of the units. Its keys are the next words of a stream.
 func NewSample(share *big.Rat, stream *noise.Bits) *Sample {
+	return newSample(0, Threshold(share), stream)
+}
+
+// NewShard returns the sample of the units that one of several machines counts: number number, from 1, of 2 or more.
+// Its keys are the next words of a stream.
+//
+// Guarantee: under the same keys each unit, each row that is a unit, and each row without an id is in exactly one of
+// the shards.
+func NewShard(number, of int, stream *noise.Bits) *Sample {
+	from := boundary(number-1, of)
+	s := newSample(from, boundary(number, of)-from, stream)
+	s.idless = true
+	return s
+}
+
+// boundary returns ⌊2^64·i/n⌋ modulo 2^64, for 0 ≤ i ≤ n.
+func boundary(i, n int) uint64 {
+	if i == n {
+		return 0
+	}
+	b, _ := bits.Div64(uint64(i), 0, uint64(n))
+	return b
+}
+
+func newSample(from, count uint64, stream *noise.Bits) *Sample {
 	var keys []byte
 	for range 8 {
 		keys = binary.LittleEndian.AppendUint64(keys, stream.Uint64())
 	}
-	return &Sample{below: Threshold(share), key: keys[:32], macKey: keys[32:]}
+	return &Sample{from: from, count: count, key: keys[:32], macKey: keys[32:]}
 }
 
 // Threshold returns the number below which a uniform word of 64 bits lies with the probability share, rounded down.
@@ -68,7 +96,7 @@ func (s *Sampler) isDrawn(first, second uint64) bool {
 	binary.LittleEndian.PutUint64(s.in[:], first)
 	binary.LittleEndian.PutUint64(s.in[8:], second)
 	s.block.Encrypt(s.cut[:], s.in[:])
-	return binary.LittleEndian.Uint64(s.cut[:]) < s.below
+	return binary.LittleEndian.Uint64(s.cut[:])-s.from < s.count
 }
 
 // Mask adds the rows whose unit is not in the sample to the rows that are left out. Units are drawn by their ids or,
@@ -84,7 +112,7 @@ func (s *Sampler) Mask(ids arrow.Array, rows, piece int, first int64, out []uint
 		if KindOf(ids) == arrow.NULL {
 			return left
 		}
-		drawn = s.drawnByID(ids)
+		drawn = s.drawnByID(ids, drawn)
 	}
 	for i := range rows {
 		if !drawn(i) {
@@ -99,16 +127,22 @@ func (s *Sampler) drawnByPlace(piece int, first int64) func(row int) bool {
 	return func(row int) bool { return s.isDrawn(uint64(piece)<<rowBits|uint64(first+int64(row)), 0) }
 }
 
-// drawnByID returns a function that reports whether the unit of a row is drawn; a row without an id is, too. The
-// blocks of 64-bit ids are the ids, those of others 128 bits of HMAC-SHA256.
-func (s *Sampler) drawnByID(ids arrow.Array) func(row int) bool {
+// drawnByID returns a function that reports whether the unit of a row is drawn. A row without an id is, or is if byPlace
+// says so. The blocks of 64-bit ids are the ids, those of others 128 bits of HMAC-SHA256.
+func (s *Sampler) drawnByID(ids arrow.Array, byPlace func(row int) bool) func(row int) bool {
+	idless := func(row int) bool { return !s.idless || byPlace(row) }
 	if words, exact := Words(ids, &s.days); exact {
-		return func(row int) bool { return ids.IsNull(row) || s.isDrawn(uint64(words[row]), 0) }
+		return func(row int) bool {
+			if ids.IsNull(row) {
+				return idless(row)
+			}
+			return s.isDrawn(uint64(words[row]), 0)
+		}
 	}
 	value := Texts(ids)
 	return func(row int) bool {
 		if ids.IsNull(row) {
-			return true
+			return idless(row)
 		}
 		s.mac.Reset()
 		s.mac.Write(macPrefix[:])

@@ -122,6 +122,19 @@ func (e *Encoder) CodesOf(inputs []arrow.Array, codes []uint32) {
 // Unread reports whether the column has values none of which could be read as its type.
 func (e *Encoder) Unread() bool { return e.unreadable.Load() && !e.readable.Load() }
 
+// Fits reports whether the column has values that could not be read as its type, and whether it has others.
+func (e *Encoder) Fits() (unreadable, readable bool) { return e.unreadable.Load(), e.readable.Load() }
+
+// AddFits records what another encoder of the column has found.
+func (e *Encoder) AddFits(unreadable, readable bool) {
+	if unreadable {
+		e.unreadable.Store(true)
+	}
+	if readable {
+		e.readable.Store(true)
+	}
+}
+
 // noteFit records that a value was read, or could not be.
 func (e *Encoder) noteFit(fit domain.Fit) {
 	if fit == domain.NotANumber {

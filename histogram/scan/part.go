@@ -1,0 +1,431 @@
+package scan
+
+// This file holds Part, what one machine has counted of its shard, and Merge, which puts the parts together.
+
+import (
+	"bufio"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/internal/memory"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Part is what one machine has counted of its shard: exact counts, what was found of what tables expect, and the list
+// of its units if the machines have files of their own. It shows "confidential" however it is printed, and must be
+// closed.
+type Part struct {
+	answer.Redacted
+	shard  Shard
+	counts answer.Answers // as rows were counted, before they become the answers of measurements
+	tables []foundTable
+	lists  func(w io.Writer) error // writes the lists of units
+	listed io.Reader               // reads them
+	close  func() error
+}
+
+// foundTable is what was found of a table in addition to its counts. It is confidential.
+type foundTable struct {
+	Table           string
+	Inside, Counted int64
+	LeftBy          []int64
+	Seen            [][]uint32 // by watch, a bit per category
+	Unread, Read    []bool     // by reader
+	Ids             string     // their type, "" if there were none
+}
+
+// Shard returns which shard was counted.
+func (p Part) Shard() Shard { return p.shard }
+
+// Close removes what the part holds on disk.
+func (p Part) Close() error {
+	if p.close == nil {
+		return nil
+	}
+	return p.close()
+}
+
+// Errors of [Merge].
+var (
+	// ErrShards reports that the parts are not one of each shard.
+	ErrShards = errors.New("these are not all shards, each once, of one division")
+	// ErrPart reports a part that was counted for other questions or under another key.
+	ErrPart = errors.New("a part was counted for another plan or under another key")
+)
+
+// CommonUnits reports that two machines with files of their own have rows of the same unit.
+type CommonUnits struct{ Table string }
+
+func (e *CommonUnits) Error() string {
+	return fmt.Sprintf("two machines have rows of the same unit of the table %s: nothing was spent. All rows of a unit must be on one machine: "+
+		"move them together, or give all machines the same files and count without --own-files", e.Table)
+}
+
+// CountPart counts one shard of the tables. What tables expect of all their rows is found out by [Merge]; contracts are
+// checked for all rows that are read. Errors are those of [Files.Count], and those of the disk.
+func (f Files) CountPart(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (Part, error) {
+	stamp, err := q.Stamp(s)
+	if err != nil {
+		return Part{}, err
+	}
+	p := Part{shard: f.Shard}
+	var tallies []*tally
+	counts, err := f.countRaw(ctx, q, s, func(t *tally) error {
+		for _, one := range t.linkedTallies() {
+			indexOrAppend(&tallies, one)
+		}
+		return nil
+	})
+	p.close = func() error {
+		var err error
+		for _, t := range tallies {
+			err = errors.Join(err, t.closeUnits())
+		}
+		return err
+	}
+	if err != nil {
+		return Part{}, errors.Join(err, p.close())
+	}
+	p.counts = answer.New(counts, false, stamp)
+	for _, t := range tallies {
+		p.tables = append(p.tables, t.expect.found(t))
+	}
+	p.lists = func(w io.Writer) error {
+		for _, t := range tallies {
+			if t.units == nil {
+				continue
+			}
+			if err := t.units.write(w); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return p, nil
+}
+
+// partHead is what stands before the counts of a stored part.
+type partHead struct {
+	Shard  Shard
+	Tables []foundTable
+}
+
+// WritePart writes a part, in the form that [ReadPart] reads: what is written is as confidential as the data. Errors are
+// those of w, and of the disk.
+func WritePart(w io.Writer, p Part) error {
+	if err := gob.NewEncoder(w).Encode(partHead{p.shard, p.tables}); err != nil {
+		return err
+	}
+	if err := answer.Write(w, p.counts); err != nil {
+		return err
+	}
+	return p.lists(w)
+}
+
+// ReadPart reads a part. The list of units is read from r by [Merge]. Errors are those of r and of encoding/gob.
+func ReadPart(r io.Reader) (Part, error) {
+	in := bufio.NewReader(r) // of which a decoder reads no byte more than is its own
+	var head partHead
+	if err := gob.NewDecoder(in).Decode(&head); err != nil {
+		return Part{}, err
+	}
+	counts, err := answer.Read(in)
+	return Part{shard: head.Shard, counts: counts, tables: head.Tables, listed: in}, err
+}
+
+// Merge puts the parts of all shards together to the answers that one machine with all rows would give.
+//
+// Errors: ErrShards, ErrPart, *[CommonUnits], *[ContractError] if the tables are not what they are expected to be, and
+// those of the readers of the parts. None holds a value, a code or a number of rows.
+func Merge(ctx context.Context, q histogram.Questions, s *noise.RowStreams, parts []Part,
+	o Options) (answer.Answers, error) {
+	if len(parts) == 0 {
+		return answer.Answers{}, ErrShards
+	}
+	if err := sameShards(parts); err != nil {
+		return answer.Answers{}, err
+	}
+	stamp, err := q.Stamp(s)
+	if err != nil {
+		return answer.Answers{}, err
+	}
+	if err := memory.Check(memory.Bytes(q.Plan), memory.Available(o.MemoryLimit)); err != nil {
+		return answer.Answers{}, err
+	}
+	for _, p := range parts {
+		if !answer.Has(p.counts, stamp) || len(answer.All(p.counts)) != len(q.Measurements) ||
+			len(p.tables) != len(parts[0].tables) {
+			return answer.Answers{}, ErrPart
+		}
+	}
+	next := 0 // the table whose findings come next
+	union := discoveredUnion(q, parts)
+	counts, err := countFound(q, o.workerCount(), union.table, func(t *tally) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, one := range t.linkedTallies() {
+			if one.merged {
+				continue
+			}
+			one.merged = true
+			if err := one.mergeFound(parts, next); err != nil {
+				return err
+			}
+			next++
+		}
+		if err := t.mergeCounts(q, parts, union); err != nil {
+			return err
+		}
+		if found := t.expect.breaches(t.readers, t.where); len(found) > 0 {
+			return newContractError(found)
+		}
+		return t.expect.checkNotEmpty(t.readers)
+	})
+	return answer.New(counts, false, stamp), err
+}
+
+// mergeFound adds up what the parts have found of a table, whose findings have a number, and compares their units.
+func (t *tally) mergeFound(parts []Part, number int) error {
+	var lists []io.Reader
+	ids := ""
+	for _, p := range parts {
+		if number >= len(p.tables) || p.tables[number].Table != t.table.Name {
+			return ErrPart
+		}
+		found := p.tables[number]
+		if !t.expect.addFound(t, found) {
+			return ErrPart
+		}
+		if found.Ids != "" && ids != "" && found.Ids != ids {
+			return &CommonUnits{t.table.Name} // which cannot be ruled out: ids of two types are not compared
+		}
+		ids = max(ids, found.Ids)
+		lists = append(lists, p.listed)
+	}
+	if !parts[0].shard.OwnFiles || t.table.Unit.Row {
+		return nil
+	}
+	err := compareUnits(lists)
+	if errors.Is(err, errCommonUnit) {
+		return &CommonUnits{t.table.Name}
+	}
+	return err
+}
+
+// mergeCounts gives each query of the tally the sum of the counts of the parts.
+func (t *tally) mergeCounts(q histogram.Questions, parts []Part, union *unionOfCategories) error {
+	next := 0
+	for i, m := range q.Measurements {
+		if m.Query.Table != t.table.Name {
+			continue
+		}
+		query := t.queries[next]
+		next++
+		var sum answer.Answer
+		for number, p := range parts {
+			one := answer.All(p.counts)[i].Expanded()
+			if one.Groups != nil {
+				var ok bool
+				if one, ok = union.recode(m, one); !ok {
+					return ErrPart
+				}
+			}
+			switch {
+			case number == 0:
+				sum = answer.Answer{Cells: one.Cells, Counts: one.Counts}
+			case (one.Cells == nil) != (sum.Cells == nil) || one.Cells == nil && len(one.Counts) != len(sum.Counts) ||
+				one.Cells != nil && len(one.Cells) != len(one.Counts):
+				return ErrPart
+			case one.Cells == nil:
+				for cell, n := range one.Counts {
+					if sum.Counts[cell] += n; exceedsBits(sum.Counts[cell]) {
+						return errLargeSum
+					}
+				}
+			default:
+				sum.Cells, sum.Counts = addSparse(sum, one)
+			}
+		}
+		query.Answer = sum
+		if err := query.finish(&t.task); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addSparse returns the sums of two lists of ascending cells with their counts. A sum that has more than 61 bits is
+// refused later.
+func addSparse(a, b answer.Answer) (cells []uint64, counts []int64) {
+	cells, counts = make([]uint64, 0, len(a.Cells)+len(b.Cells)), make([]int64, 0, len(a.Cells)+len(b.Cells))
+	i, j := 0, 0
+	for i < len(a.Cells) || j < len(b.Cells) {
+		switch {
+		case j == len(b.Cells) || i < len(a.Cells) && a.Cells[i] < b.Cells[j]:
+			cells, counts = append(cells, a.Cells[i]), append(counts, a.Counts[i])
+			i++
+		case i == len(a.Cells) || b.Cells[j] < a.Cells[i]:
+			cells, counts = append(cells, b.Cells[j]), append(counts, b.Counts[j])
+			j++
+		default:
+			sum := a.Counts[i] + b.Counts[j]
+			if exceedsBits(sum) { // stays beyond, whatever is added
+				sum = max(min(sum, answer.MaxMagnitude+1), -answer.MaxMagnitude-1)
+			}
+			cells, counts = append(cells, a.Cells[i]), append(counts, sum)
+			i++
+			j++
+		}
+	}
+	return cells, counts
+}
+
+// found returns what the expectation has found of a tally's rows.
+func (x *expectation) found(t *tally) foundTable {
+	f := foundTable{Table: x.table.Name, Inside: x.inside.Load(), Counted: x.counted.Load()}
+	for i := range x.leftBy {
+		f.LeftBy = append(f.LeftBy, x.leftBy[i].Load())
+	}
+	for _, w := range x.watches {
+		seen := make([]uint32, len(w.seen))
+		for i := range seen {
+			seen[i] = w.seen[i].Load()
+		}
+		f.Seen = append(f.Seen, seen)
+	}
+	for _, e := range t.readers {
+		unread, read := e.Fits()
+		f.Unread, f.Read = append(f.Unread, unread), append(f.Read, read)
+	}
+	if t.units != nil && len(t.units.runs)+len(t.units.listers) > 0 && t.units.kind != 0 {
+		f.Ids = t.units.kind.String()
+	}
+	return f
+}
+
+// addFound adds what a part has found. It returns false if that is not of the same table.
+func (x *expectation) addFound(t *tally, f foundTable) bool {
+	if len(f.LeftBy) != len(x.leftBy) || len(f.Seen) != len(x.watches) || len(f.Unread) != len(t.readers) ||
+		len(f.Read) != len(t.readers) {
+		return false
+	}
+	x.inside.Add(f.Inside)
+	x.counted.Add(f.Counted)
+	for i, n := range f.LeftBy {
+		x.leftBy[i].Add(n)
+	}
+	for i, w := range x.watches {
+		if len(f.Seen[i]) != len(w.seen) {
+			return false
+		}
+		for j, word := range f.Seen[i] {
+			w.seen[j].Or(word)
+		}
+	}
+	for i, e := range t.readers {
+		e.AddFits(f.Unread[i], f.Read[i])
+	}
+	return true
+}
+
+// unionOfCategories is the categories that the parts have discovered.
+type unionOfCategories struct {
+	q      histogram.Questions
+	values map[string]map[string][]string // by table and column
+	tables map[string]*spec.Table         // with these categories
+}
+
+// discoveredUnion returns the categories that the parts have discovered, of each column together.
+func discoveredUnion(q histogram.Questions, parts []Part) *unionOfCategories {
+	u := &unionOfCategories{q: q, values: map[string]map[string][]string{}, tables: map[string]*spec.Table{}}
+	for i, m := range q.Measurements {
+		for _, p := range parts {
+			one := answer.All(p.counts)[i]
+			if one.Groups == nil || len(one.Groups.Categories) != len(m.Query.Factors) {
+				continue
+			}
+			columns := u.values[m.Query.Table]
+			if columns == nil {
+				columns = map[string][]string{}
+				u.values[m.Query.Table] = columns
+			}
+			for k, f := range m.Query.Factors {
+				columns[f.Attribute] = append(columns[f.Attribute], one.Groups.Categories[k]...)
+			}
+		}
+	}
+	return u
+}
+
+// table returns a table with the categories that were discovered in any part, in the order that [discover] gives them.
+func (u *unionOfCategories) table(table *spec.Table) (*spec.Table, error) {
+	columns := discoveredColumns(table, u.q.Plan.Measurements)
+	if len(columns) == 0 {
+		return table, nil
+	}
+	if u.tables[table.Name] == nil {
+		u.tables[table.Name] = withKeys(table, columns, func(i int) []string {
+			of := columns[i].Domain
+			texts := slices.DeleteFunc(u.values[table.Name][columns[i].Name], // a part without rows has a text in their place
+				func(text string) bool { return !of.CanBeKey(text) })
+			slices.SortFunc(texts, of.CompareKeys)
+			return slices.Compact(texts)
+		})
+	}
+	return u.tables[table.Name], nil
+}
+
+// recode returns the counts of groups of a part by the categories of all parts. It returns false if the part's are not
+// among these.
+func (u *unionOfCategories) recode(m plan.Measurement, one answer.Answer) (answer.Answer, bool) {
+	if len(one.Groups.Categories) != len(m.Query.Factors) {
+		return one, false
+	}
+	table, err := u.table(u.q.Plan.Release().Table(m.Query.Table))
+	if err != nil {
+		return one, false
+	}
+	sizes, codes := make([]uint64, len(m.Query.Factors)), make([][]uint64, len(m.Query.Factors))
+	for k, f := range m.Query.Factors {
+		level, ok := table.Column(f.Attribute).Domain.Level(f.Level)
+		if !ok {
+			return one, false
+		}
+		sizes[k] = uint64(level.Size())
+		place := make(map[string]uint64, level.Size())
+		for code, c := range level.Categories {
+			place[c.Code] = uint64(code)
+		}
+		for _, text := range one.Groups.Categories[k] {
+			code, known := place[text]
+			if !known {
+				code = math.MaxUint64
+			}
+			codes[k] = append(codes[k], code)
+		}
+	}
+	cells := make([]uint64, len(one.Cells))
+	for i, cell := range one.Cells {
+		stride := uint64(1)
+		for k := len(sizes) - 1; k >= 0; k-- {
+			of := uint64(len(codes[k]))
+			if of == 0 || codes[k][cell%of] == math.MaxUint64 {
+				return one, false
+			}
+			cells[i] += stride * codes[k][cell%of]
+			cell /= of
+			stride *= sizes[k]
+		}
+	}
+	return answer.Answer{Cells: cells, Counts: one.Counts}, true
+}

@@ -1,0 +1,272 @@
+package scan
+
+// This file holds the list of a shard's units, in the form in which two machines can compare theirs.
+
+import (
+	"bufio"
+	"bytes"
+	"container/heap"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"hash"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/internal/temporary"
+)
+
+// unit stands for a unit: the first bytes of HMAC-SHA256 of its id as text, under a key of the table. Two units of a
+// table with 2^32 units are taken for one with a probability below 2^−65 (a refusal, not a wrong count).
+type unit [16]byte
+
+// unitsInMemory is the most units that a goroutine holds before it puts them on disk, sorted.
+const unitsInMemory = 1 << 20
+
+// unitList is the units of a table that a machine has seen. It is sorted on disk, as there may be more than memory
+// holds.
+type unitList struct {
+	key     [32]byte
+	listers []*unitLister
+
+	mu   sync.Mutex
+	file *temporary.File
+	runs []unitRun
+	end  int64 // of the file
+	kind arrow.Type
+}
+
+// unitRun is a sorted stretch of the file.
+type unitRun struct{ at, bytes int64 }
+
+func newUnitList(key [32]byte) *unitList { return &unitList{key: key} }
+
+// unitLister lists the units of one goroutine.
+type unitLister struct {
+	of   *unitList
+	mac  hash.Hash
+	text []byte
+	have []unit
+}
+
+// lister returns a lister for one more goroutine.
+func (l *unitList) lister() *unitLister {
+	one := &unitLister{of: l, mac: hmac.New(sha256.New, l.key[:])}
+	l.listers = append(l.listers, one)
+	return one
+}
+
+// add adds the units of rows that are not left out. Ids of a type that does not distinguish units are refused by
+// bounding.
+func (l *unitLister) add(ids arrow.Array, out []uint64) error {
+	kind := bounding.KindOf(ids)
+	if kind == arrow.NULL || ids.Len() == 0 {
+		return nil
+	}
+	l.of.mu.Lock()
+	l.of.kind = kind
+	l.of.mu.Unlock()
+	text := bounding.IDText(ids)
+	for i := range ids.Len() {
+		if ids.IsNull(i) || out != nil && out[i/64]>>(i%64)&1 == 1 {
+			continue
+		}
+		l.text = text(l.text[:0], i)
+		l.mac.Reset()
+		l.mac.Write(l.text)
+		var sum [sha256.Size]byte
+		u := unit(l.mac.Sum(sum[:0])[:len(unit{})])
+		if n := len(l.have); n > 0 && l.have[n-1] == u {
+			continue
+		}
+		if l.have = append(l.have, u); len(l.have) == unitsInMemory {
+			if err := l.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flush puts what the lister holds on disk, sorted and each once.
+func (l *unitLister) flush() error {
+	slices.SortFunc(l.have, unit.compare)
+	l.have = slices.Compact(l.have)
+	err := l.of.put(l.have)
+	l.have = l.have[:0]
+	return err
+}
+
+func (u unit) compare(v unit) int { return bytes.Compare(u[:], v[:]) }
+
+// put writes sorted units to the file.
+func (l *unitList) put(sorted []unit) error {
+	if len(sorted) == 0 {
+		return nil
+	}
+	text := make([]byte, 0, len(unit{})*len(sorted))
+	for _, u := range sorted {
+		text = append(text, u[:]...)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		var err error
+		if l.file, err = temporary.Create(""); err != nil {
+			return err
+		}
+	}
+	l.stream(l.end).XORKeyStream(text, text)
+	if _, err := l.file.WriteAt(text, l.end); err != nil {
+		return err
+	}
+	l.runs = append(l.runs, unitRun{l.end, int64(len(text))})
+	l.end += int64(len(text))
+	return nil
+}
+
+// stream returns the key stream of the file from a byte on, which is a multiple of the length of a block.
+func (l *unitList) stream(at int64) cipher.Stream {
+	var counter [16]byte
+	binary.BigEndian.PutUint64(counter[8:], uint64(at/16))
+	return cipher.NewCTR(l.file.Block, counter[:])
+}
+
+// write writes how many units there are, in 8 bytes, and then the units, ascending.
+func (l *unitList) write(w io.Writer) error {
+	for _, one := range l.listers {
+		if err := one.flush(); err != nil {
+			return err
+		}
+	}
+	count := uint64(0)
+	if err := l.each(func(unit) error { count++; return nil }); err != nil {
+		return err
+	}
+	if err := binary.Write(w, binary.BigEndian, count); err != nil {
+		return err
+	}
+	return l.each(func(u unit) error { _, err := w.Write(u[:]); return err })
+}
+
+// each visits the units, ascending, each once.
+func (l *unitList) each(visit func(unit) error) error {
+	var sources []*unitReader
+	for _, run := range l.runs {
+		read := cipher.StreamReader{S: l.stream(run.at), R: io.NewSectionReader(l.file, run.at, run.bytes)}
+		sources = append(sources, &unitReader{from: bufio.NewReaderSize(read, 1<<16), left: uint64(run.bytes) / 16})
+	}
+	var last *unit
+	return mergeUnits(sources, func(u unit) error {
+		if last != nil && *last == u {
+			return nil
+		}
+		last = &u
+		return visit(u)
+	})
+}
+
+// close removes the file.
+func (l *unitList) close() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}
+
+// unitReader reads ascending units.
+type unitReader struct {
+	from io.Reader
+	left uint64 // not read yet
+	next unit
+}
+
+// errUnits reports a list of units that is not what it should be.
+var errUnits = errors.New("the list of its units is not in order")
+
+// advance reads the next unit, and reports whether there is one.
+func (r *unitReader) advance() (bool, error) {
+	if r.left == 0 {
+		return false, nil
+	}
+	r.left--
+	before := r.next
+	if _, err := io.ReadFull(r.from, r.next[:]); err != nil {
+		return false, err
+	}
+	if before.compare(r.next) > 0 {
+		return false, errUnits
+	}
+	return true, nil
+}
+
+// unitHeap has the reader with the least unit first.
+type unitHeap []*unitReader
+
+func (h unitHeap) Len() int           { return len(h) }
+func (h unitHeap) Less(i, j int) bool { return h[i].next.compare(h[j].next) < 0 }
+func (h unitHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *unitHeap) Push(x any)        { *h = append(*h, x.(*unitReader)) }
+func (h *unitHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// mergeUnits visits the units of several readers, ascending.
+func mergeUnits(readers []*unitReader, visit func(unit) error) error {
+	var h unitHeap
+	for _, r := range readers {
+		there, err := r.advance()
+		if err != nil {
+			return err
+		}
+		if there {
+			h = append(h, r)
+		}
+	}
+	heap.Init(&h)
+	for len(h) > 0 {
+		if err := visit(h[0].next); err != nil {
+			return err
+		}
+		there, err := h[0].advance()
+		switch {
+		case err != nil:
+			return err
+		case there:
+			heap.Fix(&h, 0)
+		default:
+			heap.Pop(&h)
+		}
+	}
+	return nil
+}
+
+// compareUnits returns errCommonUnit if a unit is in the lists of two readers.
+func compareUnits(lists []io.Reader) error {
+	var readers []*unitReader
+	for _, list := range lists {
+		r := &unitReader{from: list}
+		if err := binary.Read(list, binary.BigEndian, &r.left); err != nil {
+			return err
+		}
+		readers = append(readers, r)
+	}
+	var last *unit
+	return mergeUnits(readers, func(u unit) error {
+		if last != nil && *last == u {
+			return errCommonUnit
+		}
+		last = &u
+		return nil
+	})
+}
+
+// errCommonUnit reports a unit that two machines have.
+var errCommonUnit = errors.New("two machines have rows of the same unit")
