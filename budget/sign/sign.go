@@ -1,7 +1,7 @@
 // Package sign makes and checks detached Ed25519 signatures (RFC 8032), by people who approve plans and by the office
 // that keeps the account.
 //
-// It owns keys and their files: PEM, as openssl writes it, PKCS #8 for private keys and PKIX for public ones.
+// It owns keys, in files as package keyfile has them.
 //
 // It never prints a private key, never reads one that others than its owner can read, and never signs a message without
 // a purpose.
@@ -10,27 +10,18 @@ package sign
 import (
 	"crypto/ed25519"
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/x509"
 	"encoding/base64"
-	"encoding/hex"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/internal/keyfile"
 )
 
-const (
-	textPrefix = "ed25519:"
-	privatePEM = "PRIVATE KEY"
-	publicPEM  = "PUBLIC KEY"
-	// maxKeyBytes bounds what is read of a key file.
-	maxKeyBytes = 1 << 14
-)
+const textPrefix = "ed25519:"
+
+// kind is how messages name what makes keys.
+var kind = keyfile.Kind{Made: "dprelease ledger key", Else: "openssl genpkey -algorithm ed25519"}
 
 // PublicKey checks signatures. Two are equal (==) if they are the same key; the zero PublicKey is no key.
 type PublicKey struct{ text string }
@@ -57,15 +48,7 @@ func (k *PublicKey) UnmarshalText(b []byte) error {
 
 // Fingerprint returns the first 16 bytes of the SHA-256 of the key, in groups of four hexadecimal digits. Two people
 // read it to each other to confirm that they mean the same key.
-func (k PublicKey) Fingerprint() string {
-	h := sha256.Sum256([]byte(k.text))
-	digits := hex.EncodeToString(h[:16])
-	var groups []string
-	for i := 0; i < len(digits); i += 4 {
-		groups = append(groups, digits[i:i+4])
-	}
-	return strings.Join(groups, " ")
-}
+func (k PublicKey) Fingerprint() string { return keyfile.Fingerprint([]byte(k.text)) }
 
 // ParsePublicKey reads a public key in one word (see [PublicKey.String]) or in PEM.
 func ParsePublicKey(text string) (PublicKey, error) {
@@ -77,14 +60,13 @@ func ParsePublicKey(text string) (PublicKey, error) {
 		}
 		return publicKey(b), nil
 	}
-	block, rest := pem.Decode([]byte(text))
-	if block == nil || block.Type != publicPEM || len(strings.TrimSpace(string(rest))) > 0 {
+	parsed, ok := keyfile.ParsePublic(text)
+	if !ok {
 		return PublicKey{}, errors.New(
 			"not a public key: expected one word that begins with ed25519:, or PEM as `openssl pkey -pubout` writes it")
 	}
-	parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
 	key, ok := parsed.(ed25519.PublicKey)
-	if err != nil || !ok {
+	if !ok {
 		return PublicKey{}, errors.New("not an Ed25519 public key")
 	}
 	return publicKey(key), nil
@@ -96,12 +78,11 @@ func publicKey(b []byte) PublicKey {
 
 // ReadPublicKey reads a public key file.
 func ReadPublicKey(path string) (PublicKey, error) {
-	b, err := readSmall(path)
+	b, err := keyfile.Read(path, kind)
 	if err != nil {
 		return PublicKey{}, err
 	}
-	if block, _ := pem.Decode(b); block != nil && block.Type == privatePEM {
-		clear(block.Bytes)
+	if keyfile.IsPrivate(b) {
 		clear(b)
 		return PublicKey{}, fmt.Errorf(
 			"%s is a private key, which stays with its owner: give the public key, as `dprelease ledger key` writes it to NAME.pub", path)
@@ -111,14 +92,6 @@ func ReadPublicKey(path string) (PublicKey, error) {
 		return k, fmt.Errorf("%s: %w", path, err)
 	}
 	return k, nil
-}
-
-// suggestWithout returns ", " and the path without its ending, or "" if it does not have that ending.
-func suggestWithout(path, ending string) string {
-	if name, has := strings.CutSuffix(path, ending); has && name != "" {
-		return ", " + name
-	}
-	return ""
 }
 
 // Verify returns an error unless signature is the key's signature for this purpose and message.
@@ -161,28 +134,15 @@ func messageFor(purpose string, message []byte) []byte {
 // ReadKey reads a private key file. It refuses one that others than its owner can read, and explains when the file is a
 // public key.
 func ReadKey(path string) (Key, error) {
-	b, err := readSmall(path)
+	read, err := keyfile.ReadPrivate(path, kind, func(text string) bool {
+		_, err := ParsePublicKey(text)
+		return err == nil
+	})
 	if err != nil {
 		return Key{}, err
 	}
-	defer clear(b)
-	if _, err := ParsePublicKey(string(b)); err == nil {
-		return Key{}, fmt.Errorf("%s is a public key, which signs nothing: give the private key that belongs to it%s", path,
-			suggestWithout(path, ".pub"))
-	}
-	if err := checkPrivate(path); err != nil {
-		return Key{}, err
-	}
-	block, rest := pem.Decode(b)
-	if block == nil || block.Type != privatePEM || len(strings.TrimSpace(string(rest))) > 0 {
-		return Key{}, fmt.Errorf(
-			"%s is not a private key: expected PEM as `dprelease ledger key` or `openssl genpkey -algorithm ed25519` writes it",
-			path)
-	}
-	defer clear(block.Bytes)
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	key, ok := parsed.(ed25519.PrivateKey)
-	if err != nil || !ok {
+	key, ok := read.(ed25519.PrivateKey)
+	if !ok {
 		return Key{}, fmt.Errorf("%s is not an Ed25519 private key", path)
 	}
 	return Key{key}, nil
@@ -196,55 +156,8 @@ func Generate(path string) (PublicKey, error) {
 		return PublicKey{}, err
 	}
 	defer clear(private)
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
+	if err := keyfile.Write(path, private, public); err != nil {
 		return PublicKey{}, err
-	}
-	defer clear(secret)
-	open, err := x509.MarshalPKIXPublicKey(public)
-	if err != nil {
-		return PublicKey{}, err
-	}
-	if _, err := os.Lstat(path + ".pub"); err == nil {
-		return PublicKey{}, fmt.Errorf("%s.pub is there already: choose another name", path)
-	}
-	if err := writeNew(path, 0o600, pem.EncodeToMemory(&pem.Block{Type: privatePEM, Bytes: secret})); err != nil {
-		return PublicKey{}, err
-	}
-	if err := writeNew(path+".pub", 0o644, pem.EncodeToMemory(&pem.Block{Type: publicPEM, Bytes: open})); err != nil {
-		return PublicKey{}, errors.Join(err, os.Remove(path))
 	}
 	return publicKey(public), nil
-}
-
-// writeNew writes and syncs a file that must not exist.
-func writeNew(path string, mode os.FileMode, b []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already: choose another name", path)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
-}
-
-// readSmall reads a file of at most maxKeyBytes bytes.
-func readSmall(path string) ([]byte, error) {
-	b, err := regular.Read(path, maxKeyBytes)
-	var large *regular.TooLarge
-	if errors.Is(err, regular.ErrNotRegular) || errors.As(err, &large) {
-		return nil, fmt.Errorf("%s is not a key file", path)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no such key file: `dprelease ledger key NAME` writes the private key to NAME and the public one to NAME.pub", path)
-	}
-	return b, err
 }

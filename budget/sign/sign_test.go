@@ -3,6 +3,7 @@ package sign
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/dprelease/dprelease/internal/keyfile"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,7 +107,7 @@ func TestASecretIsNotPrinted(t *testing.T) {
 
 func TestWhatIsNoKey(t *testing.T) {
 	for _, text := range []string{"", "ed25519:", "ed25519:AAAA", "rsa:AAAA", privateExample, publicExample +
-		publicExample, strings.Repeat("x", maxKeyBytes+1)} {
+		publicExample, strings.Repeat("x", keyfile.MaxBytes+1)} {
 		if _, err := ReadPublicKey(write(t, "key.pub", text, 0o644)); err == nil {
 			t.Errorf("%.40q is a public key", text)
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package sign
+package keyfile
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package sign
+package keyfile
 
 // checkPrivate accepts every file: these systems have no file modes.
 func checkPrivate(string) error { return nil }
