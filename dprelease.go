@@ -66,6 +66,10 @@ type Options struct {
 	Memory    int64  // bytes that counting may use; 0: half of the machine's memory
 	Log       *slog.Logger
 
+	// For [Measure]: the folder with what other machines have counted of a plan that was prepared for them
+	// (dprelease prepare, dprelease count); empty: the tables are counted here.
+	FromShards string
+
 	// For [Publish]: the number of the publication of the measurements, 0 and 1 being the first, and the reason why it
 	// replaces the one before; a file of words, NAME.words.json, to use instead of the sealed ones; the rows of
 	// microdata, as N or TABLE=N, and the method, as METHOD or TABLE=METHOD, if they are not the plan's.
@@ -94,7 +98,7 @@ func WithProgress(ctx context.Context, show func(Progress)) context.Context {
 
 func (o Options) releaseOptions() (release.Options, error) {
 	out := release.Options{Out: o.Out, Data: o.Data, Ledger: o.Ledger, State: o.State, Approvals: o.Approvals,
-		Trust: o.Trust, Today: o.Today, Memory: o.Memory, Log: o.Log,
+		Trust: o.Trust, Today: o.Today, Memory: o.Memory, Log: o.Log, FromShards: o.FromShards,
 		Revision: release.Revision{Number: o.Revision, Reason: o.Reason}, Words: o.Words, Rows: o.Rows,
 		Methods: o.Methods}
 	if o.OfficeKey == "" {

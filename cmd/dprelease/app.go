@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/evaluate"
 	"github.com/dprelease/dprelease/internal/planfile"
-	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/query"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/show"
@@ -75,6 +73,8 @@ type outcome struct {
 	// of run and publish: none, made, added, replaced or there before
 	Signature        string `json:"signature,omitempty"`
 	*release.Payment        // of run and measure
+	Fingerprint      string `json:"fingerprint,omitempty"` // of prepare: of the file with the row key
+	MachineKey       string `json:"machine_key,omitempty"` // of machine-key: the public one
 	// of a release that was there: the day its files were counted, if they differ now
 	InputsChanged string             `json:"inputs_changed_since,omitempty"`
 	Problems      []document.Problem `json:"problems,omitempty"` // of a spec, all of them
@@ -100,47 +100,6 @@ type outcome struct {
 	Answer       *query.Answer        `json:"answer,omitempty"`       // of query
 	Total        *query.Total         `json:"total,omitempty"`        // of query with several folders, a sum or a mean
 	Terms        []docs.Term          `json:"terms,omitempty"`        // of explain
-}
-
-// rootCommand returns the command tree.
-func (a *app) rootCommand() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "dprelease",
-		Short: "Release statistics about people without giving the people away",
-		Long: `dprelease turns a release spec (YAML) into published tables with error bars. The
-tables are differentially private, and what they cost is charged to an account.`,
-		Example: `  dprelease init data.csv > release.yaml
-  dprelease check release.yaml
-  dprelease rehearse release.yaml
-  dprelease plan release.yaml
-  dprelease run release.yaml`,
-		Version:       strings.TrimPrefix(published.Software, "dprelease "),
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          knownCommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-		PersistentPreRun: func(c *cobra.Command, _ []string) {
-			a.readEnvironment(c)
-			a.progress.setVerbose(a.verbose)
-		},
-		SuggestionsMinimumDistance: 2,
-	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetVersionTemplate(fmt.Sprintf("dprelease {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS,
-		runtime.GOARCH))
-	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
-	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "log every step to standard error")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &usageError{fmt.Errorf("%w (see `%s --help`)", err, c.CommandPath())}
-	})
-	root.AddCommand(
-		a.initCommand(), a.checkCommand(), a.rehearseCommand(), a.schemaCommand(),
-		a.planCommand(), a.diffCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(),
-		a.publishCommand(),
-		a.showCommand(), a.queryCommand(), a.verifyCommand(), a.ledgerCommand(), a.stateCommand(), a.evaluateCommand(),
-		a.explainCommand(),
-	)
-	return root
 }
 
 // usageError reports a command line that cannot be understood.

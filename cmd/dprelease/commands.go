@@ -225,10 +225,17 @@ func (a *app) runCommand() *cobra.Command {
 }
 
 func (a *app) measureCommand() *cobra.Command {
+	fromShards := ""
 	c := &cobra.Command{
 		Use:   "measure PLAN",
 		Short: "Read the confidential tables once, debit the account and draw the noise",
-		Args:  argCount(1, 1),
+		Long: `Read the confidential tables once, debit the account, draw the noise and seal the noisy
+integers in NAME.measured. If it is interrupted, run it again: it resumes, and draws the
+same noise.
+
+With --from-shards DIR, the tables are not read here: DIR has what other machines have
+counted of a plan that was prepared for them (dprelease prepare, dprelease count).`,
+		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := planfile.Read(c.Context(), args[0])
 			if err != nil {
@@ -240,7 +247,9 @@ func (a *app) measureCommand() *cobra.Command {
 				return err
 			}
 			a.notePlan(p, release.MeasuredFolder(a.out, p.Name))
-			result, err := dprelease.Measure(c.Context(), p, a.stepOptions())
+			steps := a.stepOptions()
+			steps.FromShards = fromShards
+			result, err := dprelease.Measure(c.Context(), p, steps)
 			a.notePayment(c.Context(), p, options)
 			if err != nil {
 				return err
@@ -260,6 +269,7 @@ func (a *app) measureCommand() *cobra.Command {
 	}
 	a.outFlag(c)
 	a.measureFlags(c, "the current folder")
+	c.Flags().StringVar(&fromShards, "from-shards", "", "folder with what other machines have counted")
 	return c
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -54,6 +55,7 @@ func TestScripts(t *testing.T) {
 			"table":    table,
 			"replace":  replace,
 			"holds":    holds,
+			"capture":  capture,
 		},
 	})
 }
@@ -76,6 +78,20 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if code != want {
 		ts.Fatalf("exit code %d, expected %d", code, want)
 	}
+}
+
+// capture sets a variable to a field of the document that --json printed: capture VARIABLE FIELD
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture VARIABLE FIELD")
+	}
+	var printed map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &printed))
+	text, ok := printed[args[1]].(string)
+	if !ok {
+		ts.Fatalf("the document has no text %s", args[1])
+	}
+	ts.Setenv(args[0], text)
 }
 
 // nowhere checks that no file below a folder holds a text, in its name or

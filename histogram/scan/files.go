@@ -71,7 +71,12 @@ func (f Files) countRaw(ctx context.Context, q histogram.Questions, s *noise.Row
 		limit := left
 		for _, one := range t.linkedTallies() {
 			limit -= held[one.table.Name]
-			if err := one.beginShard(f.Shard, s); err != nil {
+			if f.Shard.Of == 0 || one.part {
+				continue
+			}
+			one.part, one.expect.ofPart = true, true
+			var err error
+			if one.division, err = newDivision(f.Shard, one.table, one.workers, s); err != nil {
 				return err
 			}
 		}

@@ -1,19 +1,20 @@
 package scan
 
-// This file holds Part, what one machine has counted of its shard, and Merge, which puts the parts together.
+// This file holds Part, what one machine has counted of its shard, and Parts, which puts them together.
 
 import (
 	"bufio"
 	"context"
 	"encoding/gob"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
 
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/units"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -54,7 +55,7 @@ func (p Part) Close() error {
 	return p.close()
 }
 
-// Errors of [Merge].
+// Errors of [Parts].
 var (
 	// ErrShards reports that the parts are not one of each shard.
 	ErrShards = errors.New("these are not all shards, each once, of one division")
@@ -62,15 +63,60 @@ var (
 	ErrPart = errors.New("a part was counted for another plan or under another key")
 )
 
-// CommonUnits reports that two machines with files of their own have rows of the same unit.
-type CommonUnits struct{ Table string }
-
-func (e *CommonUnits) Error() string {
-	return fmt.Sprintf("two machines have rows of the same unit of the table %s: nothing was spent. All rows of a unit must be on one machine: "+
-		"move them together, or give all machines the same files and count without --own-files", e.Table)
+// commonUnits returns the error of two machines with files of their own that have rows of the same unit.
+func commonUnits(table string) error {
+	return &source.Error{Kind: source.Malformed, File: "table " + table, Message: "two machines have rows of the same unit; " +
+		"put all rows of a unit on one machine, or prepare without --own-files and give all machines the same files"}
 }
 
-// CountPart counts one shard of the tables. What tables expect of all their rows is found out by [Merge]; contracts are
+// CheckShards returns an error if questions ask of a table what cannot be put together from shards. Errors are
+// *[source.Error].
+func CheckShards(q histogram.Questions, ownFiles bool) error {
+	found := func(table *spec.Table) (*spec.Table, error) { return discoverMadeUp(table, q.Measurements), nil }
+	return eachTally(q, 1, found, func(t *tally, _ bool) error {
+		why := ""
+		switch {
+		case t.table.Source.Database != nil:
+			why = "it is in a database; count it on one machine, or export it to files"
+		case ownFiles && t.link != nil:
+			why = "microdata link its rows to another table; give all machines the same files, without --own-files"
+		case ownFiles && t.drawsUnits():
+			why = "a sample of its units is drawn; give all machines the same files, without --own-files"
+		}
+		if why == "" {
+			return nil
+		}
+		return &source.Error{Kind: source.Malformed, File: "table " + t.table.Name, Message: "cannot be counted in shards: " + why}
+	})
+}
+
+// closeUnits removes what the list of a tally's units holds on disk.
+func closeUnits(t *tally) error {
+	if t.division.units == nil {
+		return nil
+	}
+	return t.division.units.Close()
+}
+
+// sameShards returns an error unless there is one part for each shard, all of the same division.
+func sameShards(parts []Part) error {
+	var numbers []int
+	for _, p := range parts {
+		if p.shard.Of != len(parts) || p.shard.OwnFiles != parts[0].shard.OwnFiles {
+			return ErrShards
+		}
+		numbers = append(numbers, p.shard.Number)
+	}
+	slices.Sort(numbers)
+	for i, n := range numbers {
+		if n != i+1 {
+			return ErrShards
+		}
+	}
+	return nil
+}
+
+// CountPart counts one shard of the tables. What tables expect of all their rows is found out by [Parts]; contracts are
 // checked for all rows that are read. Errors are those of [Files.Count], and those of the disk.
 func (f Files) CountPart(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (Part, error) {
 	stamp, err := q.Stamp(s)
@@ -88,7 +134,7 @@ func (f Files) CountPart(ctx context.Context, q histogram.Questions, s *noise.Ro
 	p.close = func() error {
 		var err error
 		for _, t := range tallies {
-			err = errors.Join(err, t.closeUnits())
+			err = errors.Join(err, closeUnits(t))
 		}
 		return err
 	}
@@ -101,10 +147,10 @@ func (f Files) CountPart(ctx context.Context, q histogram.Questions, s *noise.Ro
 	}
 	p.lists = func(w io.Writer) error {
 		for _, t := range tallies {
-			if t.units == nil {
+			if t.division.units == nil {
 				continue
 			}
-			if err := t.units.write(w); err != nil {
+			if err := t.division.units.Write(w); err != nil {
 				return err
 			}
 		}
@@ -131,7 +177,7 @@ func WritePart(w io.Writer, p Part) error {
 	return p.lists(w)
 }
 
-// ReadPart reads a part. The list of units is read from r by [Merge]. Errors are those of r and of encoding/gob.
+// ReadPart reads a part. The list of units is read from r by [Parts]. Errors are those of r and of encoding/gob.
 func ReadPart(r io.Reader) (Part, error) {
 	in := bufio.NewReader(r) // of which a decoder reads no byte more than is its own
 	var head partHead
@@ -142,12 +188,18 @@ func ReadPart(r io.Reader) (Part, error) {
 	return Part{shard: head.Shard, counts: counts, tables: head.Tables, listed: in}, err
 }
 
-// Merge puts the parts of all shards together to the answers that one machine with all rows would give.
+// Parts are the parts of all shards: together they have the answers that one machine with all rows would give.
+type Parts struct {
+	All     []Part
+	Options Options
+}
+
+// Count answers questions by the parts.
 //
-// Errors: ErrShards, ErrPart, *[CommonUnits], *[ContractError] if the tables are not what they are expected to be, and
+// Errors: ErrShards; ErrPart; *[source.Error] if two machines have a unit in common; *[ContractError] if the tables are not what they are expected to be, and
 // those of the readers of the parts. None holds a value, a code or a number of rows.
-func Merge(ctx context.Context, q histogram.Questions, s *noise.RowStreams, parts []Part,
-	o Options) (answer.Answers, error) {
+func (a Parts) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answer.Answers, error) {
+	parts, o := a.All, a.Options
 	if len(parts) == 0 {
 		return answer.Answers{}, ErrShards
 	}
@@ -207,7 +259,8 @@ func (t *tally) mergeFound(parts []Part, number int) error {
 			return ErrPart
 		}
 		if found.Ids != "" && ids != "" && found.Ids != ids {
-			return &CommonUnits{t.table.Name} // which cannot be ruled out: ids of two types are not compared
+			return &source.Error{Kind: source.WrongType, File: "table " + t.table.Name, Column: t.table.Unit.ID,
+				Message: "has another type on one machine than on another; write the ids the same way"}
 		}
 		ids = max(ids, found.Ids)
 		lists = append(lists, p.listed)
@@ -215,9 +268,9 @@ func (t *tally) mergeFound(parts []Part, number int) error {
 	if !parts[0].shard.OwnFiles || t.table.Unit.Row {
 		return nil
 	}
-	err := compareUnits(lists)
-	if errors.Is(err, errCommonUnit) {
-		return &CommonUnits{t.table.Name}
+	err := units.Compare(lists)
+	if errors.Is(err, units.ErrCommon) {
+		return commonUnits(t.table.Name)
 	}
 	return err
 }
@@ -307,8 +360,8 @@ func (x *expectation) found(t *tally) foundTable {
 		unread, read := e.Fits()
 		f.Unread, f.Read = append(f.Unread, unread), append(f.Read, read)
 	}
-	if t.units != nil && len(t.units.runs)+len(t.units.listers) > 0 && t.units.kind != 0 {
-		f.Ids = t.units.kind.String()
+	if t.division.units != nil {
+		f.Ids = t.division.units.IDs()
 	}
 	return f
 }

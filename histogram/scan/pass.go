@@ -186,10 +186,10 @@ func (p *pass) readPiece(ctx context.Context, worker int, piece *source.Piece, b
 		r.rows += int64(b.Rows)
 		out, wrong := p.tally.judgeRows(c, p.full)
 		wrong = wrong && !p.unannounced
-		out = p.tally.withoutOthers(worker, c, piece.Number(), b.First, out)
+		out = p.tally.division.withoutOthers(worker, c, piece.Number(), b.First, out)
 		if p.decides {
 			p.tally.expect.noteChunk(c, p.tally.encoders, p.tally.where, out)
-			if err := p.tally.listUnits(worker, c, out); err != nil {
+			if err := p.tally.division.listUnits(worker, c, out); err != nil {
 				return err
 			}
 		}

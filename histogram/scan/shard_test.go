@@ -40,6 +40,12 @@ func partsOf(t testing.TB, q histogram.Questions, s *noise.RowStreams, of int, o
 	return parts
 }
 
+// merged puts parts together.
+func merged(t testing.TB, q histogram.Questions, s *noise.RowStreams, parts []Part) (answer.Answers, error) {
+	t.Helper()
+	return Parts{All: parts}.Count(t.Context(), q, s)
+}
+
 // sameAnswers fails unless answers are equal.
 func sameAnswers(t testing.TB, asked []plan.Measurement, got, want answer.Answers) {
 	t.Helper()
@@ -95,7 +101,7 @@ func TestShardsGiveTheAnswersOfOneMachine(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, of := range []int{1, 2, 3, 7} {
-				got, err := Merge(t.Context(), q, s, partsOf(t, q, s, of, false, dir), Options{})
+				got, err := merged(t, q, s, partsOf(t, q, s, of, false, dir))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -116,7 +122,7 @@ func TestShardsGiveTheAnswersOfOneMachine(t *testing.T) {
 				dirs = append(dirs, p.shardFiles(t, units))
 			}
 			parts := partsOf(t, q, s, 3, true, dirs...)
-			got, err := Merge(t.Context(), q, s, parts, Options{})
+			got, err := merged(t, q, s, parts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,8 +131,8 @@ func TestShardsGiveTheAnswersOfOneMachine(t *testing.T) {
 				return
 			}
 			dirs[2] = p.shardFiles(t, []int{4})
-			var common *CommonUnits
-			if _, err := Merge(t.Context(), q, s, partsOf(t, q, s, 3, true, dirs...), Options{}); !errors.As(err, &common) {
+			if _, err := merged(t, q, s, partsOf(t, q, s, 3, true, dirs...)); err == nil ||
+				!strings.Contains(err.Error(), "rows of the same unit") {
 				t.Errorf("a unit that two machines have: %v", err)
 			}
 		})
@@ -161,7 +167,7 @@ func TestShardsOfSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Merge(t.Context(), q, s, partsOf(t, q, s, 4, false, dir), Options{})
+		got, err := merged(t, q, s, partsOf(t, q, s, 4, false, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +206,7 @@ func TestExpectationsOfShards(t *testing.T) {
 				} else {
 					dirs = []string{folder(t, "a.csv", c.files[0], "b.csv", c.files[1])}
 				}
-				_, err = Merge(t.Context(), q, s, partsOf(t, q, s, 2, own, dirs...), Options{})
+				_, err = merged(t, q, s, partsOf(t, q, s, 2, own, dirs...))
 				var contract *ContractError
 				if (c.want != "") != errors.As(err, &contract) || c.want == "" && err != nil ||
 					c.want != "" && !strings.Contains(contract.Kind, c.want) {
@@ -233,44 +239,12 @@ func TestOtherPartsAreRefused(t *testing.T) {
 		"under another key": {append(three(s)[:2], three(other)[2]), ErrPart},
 		"all":               {three(s), nil},
 	} {
-		if _, err := Merge(t.Context(), q, s, c.parts, Options{}); !errors.Is(err, c.want) {
+		if _, err := merged(t, q, s, c.parts); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if shown := fmt.Sprintf("%v %+v %#v", three(s), three(s)[0], three(s)[0]); strings.Contains(shown, "Counted") ||
 		!strings.Contains(shown, "confidential") {
 		t.Errorf("parts show %s", shown)
-	}
-}
-
-// A list of more units than memory holds is sorted on disk, each unit once.
-func TestUnitListsAreSortedOnDisk(t *testing.T) {
-	l := newUnitList([32]byte{1})
-	defer l.close()
-	r := rand.New(rand.NewPCG(1, 2))
-	seen := map[unit]bool{}
-	for range 20 {
-		var some []unit
-		for range r.IntN(500) {
-			var u unit
-			u[0], u[15] = byte(r.IntN(40)), byte(r.IntN(40))
-			some, seen[u] = append(some, u), true
-		}
-		one := &unitLister{of: l, have: some}
-		if err := one.flush(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var last unit
-	n := 0
-	if err := l.each(func(u unit) error {
-		if n > 0 && last.compare(u) >= 0 || !seen[u] {
-			t.Error("units are not ascending, or another than those that were added")
-		}
-		last = u
-		n++
-		return nil
-	}); err != nil || n != len(seen) {
-		t.Errorf("%d of %d units, %v", n, len(seen), err)
 	}
 }

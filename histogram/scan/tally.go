@@ -30,10 +30,8 @@ type tally struct {
 	samplers []*bounding.Sampler // by worker, nil if all units are measured
 	link     *link               // nil if the table has no parent and no children
 
-	dividers []*bounding.Sampler // by worker, nil if one machine counts all units
-	units    *unitList           // the units of a shard, nil if they need not be known
-	listers  []*unitLister       // by worker
-	merged   bool                // what the parts have found was put together
+	division division // of units among machines
+	merged   bool     // what the parts have found was put together
 
 	workers int
 }

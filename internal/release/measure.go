@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/engine"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
@@ -89,6 +90,7 @@ type attempt struct {
 	place    string
 	accounts []string // that pay, each prefixed with the identity of its ledger
 	resumed  bool     // an earlier run debited the release and drew the key
+	prepared bool     // other machines count, by the key that was drawn for them
 	paid     bool     // this run has the receipt of the debit
 }
 
@@ -116,13 +118,16 @@ func (r *attempt) measure(ctx context.Context) error {
 		return err
 	}
 	r.accounts = payingAccounts(identity, r.charge)
+	if r.prepared = st.IsPrepared(); debited == "" && r.prepared != (r.options.FromShards != "") {
+		return misplaced(r.plan, r.prepared)
+	}
 	if debited == "" {
 		if err := r.checkInputs(); err != nil {
 			return r.giveUp(st, err) // also cancels the reservation of a run that was cut off
 		}
 	}
 	if err := r.ledger.Reserve(ctx, r.charge); err != nil {
-		if debited == "" || isEnded(err) {
+		if debited == "" && !r.prepared || isEnded(err) {
 			err = errors.Join(err, st.Erase())
 		}
 		return r.explainRefusal(err)
@@ -152,13 +157,20 @@ func (r *attempt) measure(ctx context.Context) error {
 	case err != nil:
 		return &Spent{Err: err}
 	}
-	return errors.Join(st.Clear(), state.ClearSiblings(r.options.StateDir(), r.plan.Name))
+	err = errors.Join(st.Clear(), state.ClearSiblings(r.options.StateDir(), r.plan.Name))
+	if r.prepared && r.options.FromShards != "" {
+		err = errors.Join(err, removeShards(r.options.FromShards, r.options.Out, r.plan))
+	}
+	return err
 }
 
 // checkInputs returns an error unless the files to count exist, none of them is a public file of the plan, and the
 // addresses of databases are there. It opens no file and leaves no entry in the ledger, so that a job may wait for a
 // late file.
 func (r *attempt) checkInputs() error {
+	if r.prepared {
+		return nil // they are on other machines
+	}
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
 		return err
@@ -185,17 +197,19 @@ func (r *attempt) explainRefusal(err error) error {
 }
 
 // runKey returns the noise key of the run. A key found in the state is reused only if the release was debited, which
-// means that the ledger knows it. Before the debit every run draws its own key, and keeps it unless the spec forbids
-// resuming.
+// means that the ledger knows it, or if other machines count by it. Otherwise every run draws its own key before the
+// debit, and keeps it unless the spec forbids resuming.
 func (r *attempt) runKey(st *state.State, debited string) (noise.Key, error) {
-	if debited == "" {
+	if debited == "" && !r.prepared {
 		return st.NewKey(r.plan.Resume != spec.Never)
 	}
 	key, there, err := st.OldKey()
-	if err == nil && !there {
+	if err == nil && !there && debited == "" {
+		err = misplaced(r.plan, false)
+	} else if err == nil && !there {
 		return key, &ledger.Closed{Account: r.charge.Account, Release: r.plan.Name, Date: debited}
 	}
-	r.resumed = true // even if the key could not be read just now
+	r.resumed = debited != "" // even if the key could not be read just now
 	return key, err
 }
 
@@ -248,16 +262,15 @@ func (r *attempt) countExact(ctx context.Context, st *state.State, streams *nois
 		exact, err = histogram.Count(ctx, r.plan, r.counter(st, streams), streams)
 		return exact, func(context.Context) error { return nil }, err
 	}
+	if r.prepared {
+		return r.countShards(ctx, st, streams)
+	}
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !r.resumed {
-		counted, err := readSources(r.options.StateDir())
-		if err == nil {
-			err = counted.refuseCounted(r.plan, r.accounts)
-		}
-		if err != nil {
+		if err := r.refuseCounted(); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -267,39 +280,78 @@ func (r *attempt) countExact(ctx context.Context, st *state.State, streams *nois
 	if exact, err = histogram.Count(ctx, r.plan, r.counter(st, streams), streams); err != nil {
 		return nil, nil, err
 	}
-	contents, err := reading.wait()
+	read, err := reading.wait()
 	if err != nil {
 		return nil, nil, err
 	}
 	if !r.resumed {
-		if err := refusePublicContents(r.plan, inputs, contents); err != nil {
+		if err := refusePublicContents(r.plan, read); err != nil {
 			return nil, nil, err
 		}
 	}
-	return exact, func(ctx context.Context) error {
-		return noteSources(ctx, r.options.StateDir(), r.accounts, r.plan, inputs, contents)
-	}, nil
+	return exact, r.noting(read), nil
+}
+
+// noting returns a function that records which files were counted.
+func (r *attempt) noting(read []readInput) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return noteSources(ctx, r.options.StateDir(), r.accounts, r.plan, read)
+	}
+}
+
+// refuseCounted refuses a plan that publishes the content of a file that was counted for one of its accounts.
+func (r *attempt) refuseCounted() error {
+	counted, err := readSources(r.options.StateDir())
+	if err != nil {
+		return err
+	}
+	return counted.refuseCounted(r.plan, r.accounts)
+}
+
+// countShards is countExact from what other machines have counted.
+func (r *attempt) countShards(ctx context.Context, st *state.State, streams *noise.Streams) (exact *histogram.Exact,
+	note func(context.Context) error, err error) {
+	shards, err := openShards(r.options.FromShards, r.plan, streams)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer shards.close()
+	if !r.resumed {
+		if err := r.refuseCounted(); err != nil {
+			return nil, nil, err
+		}
+		if err := refusePublicContents(r.plan, shards.inputs); err != nil {
+			return nil, nil, err
+		}
+	}
+	by := r.kept(st, streams, scan.Parts{All: shards.parts, Options: r.options.scanOptions()})
+	exact, err = histogram.Count(ctx, r.plan, by, streams)
+	return exact, r.noting(shards.inputs), err
 }
 
 // counter returns what counts the tables. The exact answers of tables in a database are kept: such a table may have
-// changed when a run that was cut off after its debit resumes. A run that resumes keeps none: what it counts may not be
-// what was paid for.
+// changed when a run that was cut off after its debit resumes.
 func (r *attempt) counter(st *state.State, streams *noise.Streams) histogram.Counter {
-	tables := engine.Tables{Dir: r.options.Data, Options: r.options.scanOptions()}
+	return r.kept(st, streams, engine.Tables{Dir: r.options.Data, Options: r.options.scanOptions()})
+}
+
+// kept returns a counter that keeps what another one answers, where that may not be counted again. A run that resumes
+// keeps nothing: what it counts may not be what was paid for.
+func (r *attempt) kept(st *state.State, streams *noise.Streams, by histogram.Counter) histogram.Counter {
 	if !r.keepsAnswers() {
-		return tables
+		return by
 	}
-	kept := engine.Kept{By: tables, Key: streams.Kept(), Load: st.LoadAnswers, Store: st.StoreAnswers}
+	kept := engine.Kept{By: by, Key: streams.Kept(), Load: st.LoadAnswers, Store: st.StoreAnswers}
 	if r.resumed {
 		kept.Store = nil
 	}
 	return kept
 }
 
-// keepsAnswers reports whether the run keeps exact answers on disk: where a table is in a database, and the noise key
-// is kept.
+// keepsAnswers reports whether the run keeps exact answers on disk: where a table is in a database, or other machines
+// count, and the noise key is kept.
 func (r *attempt) keepsAnswers() bool {
-	return engine.HasDatabases(r.plan.Release()) && r.plan.Resume != spec.Never
+	return (engine.HasDatabases(r.plan.Release()) || r.prepared) && r.plan.Resume != spec.Never
 }
 
 // countedTables returns the names of the confidential tables that a plan counts.
@@ -368,7 +420,7 @@ func roundAnswers(p *compiled.Compiled) (answers, files int64, err error) {
 // one.
 func (r *attempt) giveUp(st *state.State, cause error) error {
 	ctx := context.Background()
-	if !r.paid { // the debit may be on disk although its answer was lost: a debit cannot be cancelled
+	if !r.paid && !r.prepared { // the debit may be on disk although its answer was lost: a debit cannot be cancelled
 		if err := r.ledger.Cancel(ctx, r.charge); err != nil {
 			return errors.Join(cause, err) // unknown whether there is a debit: the key stays, and the next run finds out
 		}
@@ -391,6 +443,9 @@ func (r *attempt) giveUp(st *state.State, cause error) error {
 		return &Spent{Err: &InputChanged{Release: r.plan.Name, Date: closed.Date}}
 	case r.paid || r.resumed:
 		return &Spent{Err: diagnostics.Write(st.Dir, cause), Lost: r.plan.Resume == spec.Never}
+	}
+	if r.prepared { // what other machines have counted stays good
+		return diagnostics.Write(st.Dir, cause)
 	}
 	return errors.Join(diagnostics.Write(st.Dir, cause), st.Erase())
 }

@@ -33,8 +33,11 @@ type Options struct {
 	Trust     string    // file of the public key that must sign the ledger; empty: anybody's is read
 	Today     string    // today's date as a person confirms it, for an entry long after the last one; empty: none
 	Revision  Revision  // which publication of the measurements Publish makes
-	Words     string    // file of words that Publish uses instead of the sealed ones; empty: none
-	Rows      []string  // N or TABLE=N: rows of microdata that Publish draws instead of the plan's number
+	// FromShards is a folder with what other machines have counted of a plan that was prepared for them; empty: the tables
+	// are counted here
+	FromShards string
+	Words      string   // file of words that Publish uses instead of the sealed ones; empty: none
+	Rows       []string // N or TABLE=N: rows of microdata that Publish draws instead of the plan's number
 	// METHOD or TABLE=METHOD: how Publish fits the model of microdata instead of by the plan's method
 	Methods []string
 	Memory  int64 // bytes that counting may use; 0: half of the machine's memory

@@ -121,13 +121,22 @@ func publicDigests(p *compiled.Compiled) map[string][]files.Digest {
 	return all
 }
 
+// readInput is an input as it was when it was counted. It is confidential.
+type readInput struct {
+	Table, Path string
+	Size        int64
+	Modified    time.Time
+	Digests     []files.Digest // of the bytes and, for a compressed file, of the text
+	Required    bool           // the plan counts the table
+}
+
 // refusePublicContents returns an error if a public file of the plan has the content of an input.
-func refusePublicContents(p *compiled.Compiled, inputs []input, contents [][]files.Digest) error {
+func refusePublicContents(p *compiled.Compiled, inputs []readInput) error {
 	public := publicDigests(p)
 	for _, name := range slices.Sorted(maps.Keys(public)) {
-		for i, in := range inputs {
-			if slices.ContainsFunc(contents[i], func(d files.Digest) bool { return slices.Contains(public[name], d) }) {
-				return &PublicIsConfidential{File: name, Table: in.table}
+		for _, in := range inputs {
+			if slices.ContainsFunc(in.Digests, func(d files.Digest) bool { return slices.Contains(public[name], d) }) {
+				return &PublicIsConfidential{File: name, Table: in.Table}
 			}
 		}
 	}
@@ -225,12 +234,12 @@ func (c *countedSources) refuseCounted(p *compiled.Compiled, accounts []string) 
 	return nil
 }
 
-// fingerprintAll returns the records of inputs with the given contents.
-func (c *countedSources) fingerprintAll(inputs []input, contents [][]files.Digest) []countedFile {
+// fingerprintAll returns the records of inputs.
+func (c *countedSources) fingerprintAll(inputs []readInput) []countedFile {
 	var files []countedFile
-	for i, in := range inputs {
-		f := countedFile{Table: in.table, Path: in.path, Size: in.info.Size(), Modified: in.info.ModTime()}
-		for _, d := range contents[i] {
+	for _, in := range inputs {
+		f := countedFile{Table: in.Table, Path: in.Path, Size: in.Size, Modified: in.Modified}
+		for _, d := range in.Digests {
 			f.Fingerprints = append(f.Fingerprints, c.fingerprint(d))
 		}
 		files = append(files, f)
@@ -320,8 +329,7 @@ func readSources(root string) (*countedSources, error) {
 }
 
 // noteSources adds the files of a plan to the record, durably, before they are paid for.
-func noteSources(ctx context.Context, root string, accounts []string, p *compiled.Compiled, inputs []input,
-	contents [][]files.Digest) error {
+func noteSources(ctx context.Context, root string, accounts []string, p *compiled.Compiled, inputs []readInput) error {
 	held, err := durable.LockWaiting(ctx, root)
 	if err != nil {
 		return fmt.Errorf("state directory: %w", err)
@@ -333,7 +341,7 @@ func noteSources(ctx context.Context, root string, accounts []string, p *compile
 	if err != nil {
 		return err
 	}
-	files := c.fingerprintAll(inputs, contents)
+	files := c.fingerprintAll(inputs)
 	for _, account := range accounts {
 		one := countedFiles{Account: account, Release: p.Name, Plan: p.Hash(), Date: time.Now().UTC().Truncate(time.Second),
 			Files: files}
@@ -361,9 +369,9 @@ func removeUnfinished(root string) error {
 
 // reading is the computation of the inputs' digests in the background, while the inputs are counted.
 type reading struct {
-	contents [][]files.Digest
-	err      error
-	done     chan struct{}
+	read []readInput
+	err  error
+	done chan struct{}
 }
 
 // startReading begins to compute the digests of inputs.
@@ -372,19 +380,21 @@ func startReading(ctx context.Context, inputs []input) *reading {
 	go func() {
 		defer close(r.done)
 		for _, in := range inputs {
-			var digests []files.Digest
-			if digests, r.err = in.digests(ctx); r.err != nil && (in.required || ctx.Err() != nil) {
+			digests, err := in.digests(ctx)
+			if err != nil && (in.required || ctx.Err() != nil) {
+				r.err = err
 				return
 			}
-			r.err = nil // an input that is not counted need not be readable
-			r.contents = append(r.contents, digests)
+			// An input that is not counted need not be readable.
+			r.read = append(r.read, readInput{Table: in.table, Path: in.path, Size: in.info.Size(),
+				Modified: in.info.ModTime(), Digests: digests, Required: in.required})
 		}
 	}()
 	return r
 }
 
-// wait returns the digests once all inputs are read.
-func (r *reading) wait() ([][]files.Digest, error) {
+// wait returns the inputs with their digests once all are read.
+func (r *reading) wait() ([]readInput, error) {
 	<-r.done
-	return r.contents, r.err
+	return r.read, r.err
 }

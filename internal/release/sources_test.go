@@ -18,7 +18,6 @@ import (
 // concerned, and the record holds no digest that somebody without its key could ask for.
 func TestCountedFilesStayConfidential(t *testing.T) {
 	root := t.TempDir()
-	of := func(text string) [][]files.Digest { return [][]files.Digest{{files.DigestText(text)}} }
 	path := filepath.Join(t.TempDir(), "r.yaml")
 	text := "version: 1\nrelease: first\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\n" +
 		"tables: {persons: {source: {csv: a.csv}, unit: row, columns: {x: {values: [a, b]}}}}\nmarginals: {m: {by: [x]}}\n"
@@ -29,13 +28,9 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := []input{{table: "persons", path: path, info: info}}
 	for _, text := range []string{"one", "two"} {
-		if err := noteSources(t.Context(), root, []string{"ledger people"}, p, in, of(text)); err != nil {
+		in := []readInput{{Table: "persons", Path: path, Digests: []files.Digest{files.DigestText(text)}}}
+		if err := noteSources(t.Context(), root, []string{"ledger people"}, p, in); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -34,11 +34,14 @@ const (
 	KeyFile     = "key"
 	JournalFile = "journal"
 	AnswersFile = "answers"
+	// PreparedFile says for whom a key was made that other machines count by.
+	PreparedFile = "prepared"
 	// Prefixes of files that may be left of keys that were being made or erased when
 	// a run was killed. Files with these names are never read as keys.
-	makingKey     = "key.making-"
-	erasingKey    = "key.erasing-"
-	makingAnswers = "answers.making-"
+	makingKey      = "key.making-"
+	erasingKey     = "key.erasing-"
+	makingAnswers  = "answers.making-"
+	makingPrepared = "prepared.making-"
 )
 
 // Name returns the folder, within the state directory, of one plan's state on one account of one ledger. A release in
@@ -159,8 +162,13 @@ func (s *State) Erase() error {
 
 // removeUses removes what the key was used for: the journal of the rounds, and the exact answers.
 func (s *State) removeUses() error {
-	paths := []string{s.JournalPath(), filepath.Join(s.Dir, AnswersFile)}
+	paths := []string{s.JournalPath(), filepath.Join(s.Dir, AnswersFile), filepath.Join(s.Dir, PreparedFile)}
 	making, err := files.Glob(s.Dir, makingAnswers+"*")
+	if err == nil {
+		var more []string
+		more, err = files.Glob(s.Dir, makingPrepared+"*")
+		making = append(making, more...)
+	}
 	removed := false
 	for _, path := range append(paths, making...) {
 		switch gone := os.Remove(path); {
@@ -193,6 +201,21 @@ func (s *State) HasAnswers() bool {
 // StoreAnswers stores exact answers durably, and completely or not at all.
 func (s *State) StoreAnswers(write func(io.Writer) error) error {
 	return durable.WritePrivate(s.Dir, makingAnswers, AnswersFile, write)
+}
+
+// Prepare records, durably, for whom the key was made. From then on the key is used by the machines that count, and
+// stays although nothing was debited for it.
+func (s *State) Prepare(write func(io.Writer) error) error {
+	return durable.WritePrivate(s.Dir, makingPrepared, PreparedFile, write)
+}
+
+// Prepared opens what [State.Prepare] has recorded. It returns an error that wraps [fs.ErrNotExist] if nothing was.
+func (s *State) Prepared() (io.ReadCloser, error) { return os.Open(filepath.Join(s.Dir, PreparedFile)) }
+
+// IsPrepared reports whether the key was made for other machines.
+func (s *State) IsPrepared() bool {
+	_, err := os.Stat(filepath.Join(s.Dir, PreparedFile))
+	return err == nil
 }
 
 // JournalPath returns the path of the journal of the rounds.

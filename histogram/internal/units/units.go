@@ -1,6 +1,7 @@
-package scan
-
-// This file holds the list of a shard's units, in the form in which two machines can compare theirs.
+// Package units lists the units that a machine has rows of, in a form in which two machines can compare their lists
+// without showing an id: keyed hashes, sorted. It knows no table and counts nothing. What it writes to disk is
+// enciphered, and removed with the list.
+package units
 
 import (
 	"bufio"
@@ -25,45 +26,46 @@ import (
 // table with 2^32 units are taken for one with a probability below 2^−65 (a refusal, not a wrong count).
 type unit [16]byte
 
-// unitsInMemory is the most units that a goroutine holds before it puts them on disk, sorted.
-const unitsInMemory = 1 << 20
+// inMemory is the most units that a goroutine holds before it puts them on disk, sorted.
+const inMemory = 1 << 20
 
-// unitList is the units of a table that a machine has seen. It is sorted on disk, as there may be more than memory
+// List is the units of a table that a machine has seen. It is sorted on disk, as there may be more than memory
 // holds.
-type unitList struct {
+type List struct {
 	key     [32]byte
-	listers []*unitLister
+	listers []*Lister
 
 	mu   sync.Mutex
 	file *temporary.File
-	runs []unitRun
+	runs []run
 	end  int64 // of the file
 	kind arrow.Type
 }
 
-// unitRun is a sorted stretch of the file.
-type unitRun struct{ at, bytes int64 }
+// run is a sorted stretch of the file.
+type run struct{ at, bytes int64 }
 
-func newUnitList(key [32]byte) *unitList { return &unitList{key: key} }
+// New returns an empty list of the units of a table, which are hashed under a key.
+func New(key [32]byte) *List { return &List{key: key} }
 
-// unitLister lists the units of one goroutine.
-type unitLister struct {
-	of   *unitList
+// Lister lists the units of one goroutine.
+type Lister struct {
+	of   *List
 	mac  hash.Hash
 	text []byte
 	have []unit
 }
 
-// lister returns a lister for one more goroutine.
-func (l *unitList) lister() *unitLister {
-	one := &unitLister{of: l, mac: hmac.New(sha256.New, l.key[:])}
+// Lister returns a lister for one more goroutine.
+func (l *List) Lister() *Lister {
+	one := &Lister{of: l, mac: hmac.New(sha256.New, l.key[:])}
 	l.listers = append(l.listers, one)
 	return one
 }
 
-// add adds the units of rows that are not left out. Ids of a type that does not distinguish units are refused by
+// Add adds the units of rows that are not left out. Ids of a type that does not distinguish units are refused by
 // bounding.
-func (l *unitLister) add(ids arrow.Array, out []uint64) error {
+func (l *Lister) Add(ids arrow.Array, out []uint64) error {
 	kind := bounding.KindOf(ids)
 	if kind == arrow.NULL || ids.Len() == 0 {
 		return nil
@@ -84,7 +86,7 @@ func (l *unitLister) add(ids arrow.Array, out []uint64) error {
 		if n := len(l.have); n > 0 && l.have[n-1] == u {
 			continue
 		}
-		if l.have = append(l.have, u); len(l.have) == unitsInMemory {
+		if l.have = append(l.have, u); len(l.have) == inMemory {
 			if err := l.flush(); err != nil {
 				return err
 			}
@@ -94,7 +96,7 @@ func (l *unitLister) add(ids arrow.Array, out []uint64) error {
 }
 
 // flush puts what the lister holds on disk, sorted and each once.
-func (l *unitLister) flush() error {
+func (l *Lister) flush() error {
 	slices.SortFunc(l.have, unit.compare)
 	l.have = slices.Compact(l.have)
 	err := l.of.put(l.have)
@@ -105,7 +107,7 @@ func (l *unitLister) flush() error {
 func (u unit) compare(v unit) int { return bytes.Compare(u[:], v[:]) }
 
 // put writes sorted units to the file.
-func (l *unitList) put(sorted []unit) error {
+func (l *List) put(sorted []unit) error {
 	if len(sorted) == 0 {
 		return nil
 	}
@@ -125,20 +127,20 @@ func (l *unitList) put(sorted []unit) error {
 	if _, err := l.file.WriteAt(text, l.end); err != nil {
 		return err
 	}
-	l.runs = append(l.runs, unitRun{l.end, int64(len(text))})
+	l.runs = append(l.runs, run{l.end, int64(len(text))})
 	l.end += int64(len(text))
 	return nil
 }
 
 // stream returns the key stream of the file from a byte on, which is a multiple of the length of a block.
-func (l *unitList) stream(at int64) cipher.Stream {
+func (l *List) stream(at int64) cipher.Stream {
 	var counter [16]byte
 	binary.BigEndian.PutUint64(counter[8:], uint64(at/16))
 	return cipher.NewCTR(l.file.Block, counter[:])
 }
 
-// write writes how many units there are, in 8 bytes, and then the units, ascending.
-func (l *unitList) write(w io.Writer) error {
+// Write writes how many units there are, in 8 bytes, and then the units, ascending.
+func (l *List) Write(w io.Writer) error {
 	for _, one := range l.listers {
 		if err := one.flush(); err != nil {
 			return err
@@ -155,14 +157,14 @@ func (l *unitList) write(w io.Writer) error {
 }
 
 // each visits the units, ascending, each once.
-func (l *unitList) each(visit func(unit) error) error {
-	var sources []*unitReader
+func (l *List) each(visit func(unit) error) error {
+	var sources []*reader
 	for _, run := range l.runs {
 		read := cipher.StreamReader{S: l.stream(run.at), R: io.NewSectionReader(l.file, run.at, run.bytes)}
-		sources = append(sources, &unitReader{from: bufio.NewReaderSize(read, 1<<16), left: uint64(run.bytes) / 16})
+		sources = append(sources, &reader{from: bufio.NewReaderSize(read, 1<<16), left: uint64(run.bytes) / 16})
 	}
 	var last *unit
-	return mergeUnits(sources, func(u unit) error {
+	return merge(sources, func(u unit) error {
 		if last != nil && *last == u {
 			return nil
 		}
@@ -171,26 +173,26 @@ func (l *unitList) each(visit func(unit) error) error {
 	})
 }
 
-// close removes the file.
-func (l *unitList) close() error {
+// Close removes the file.
+func (l *List) Close() error {
 	if l.file == nil {
 		return nil
 	}
 	return l.file.Close()
 }
 
-// unitReader reads ascending units.
-type unitReader struct {
+// reader reads ascending units.
+type reader struct {
 	from io.Reader
 	left uint64 // not read yet
 	next unit
 }
 
-// errUnits reports a list of units that is not what it should be.
-var errUnits = errors.New("the list of its units is not in order")
+// errOrder reports a list of units that is not what it should be.
+var errOrder = errors.New("the list of its units is not in order")
 
 // advance reads the next unit, and reports whether there is one.
-func (r *unitReader) advance() (bool, error) {
+func (r *reader) advance() (bool, error) {
 	if r.left == 0 {
 		return false, nil
 	}
@@ -200,27 +202,27 @@ func (r *unitReader) advance() (bool, error) {
 		return false, err
 	}
 	if before.compare(r.next) > 0 {
-		return false, errUnits
+		return false, errOrder
 	}
 	return true, nil
 }
 
-// unitHeap has the reader with the least unit first.
-type unitHeap []*unitReader
+// readerHeap has the reader with the least unit first.
+type readerHeap []*reader
 
-func (h unitHeap) Len() int           { return len(h) }
-func (h unitHeap) Less(i, j int) bool { return h[i].next.compare(h[j].next) < 0 }
-func (h unitHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *unitHeap) Push(x any)        { *h = append(*h, x.(*unitReader)) }
-func (h *unitHeap) Pop() any {
+func (h readerHeap) Len() int           { return len(h) }
+func (h readerHeap) Less(i, j int) bool { return h[i].next.compare(h[j].next) < 0 }
+func (h readerHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *readerHeap) Push(x any)        { *h = append(*h, x.(*reader)) }
+func (h *readerHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return last
 }
 
-// mergeUnits visits the units of several readers, ascending.
-func mergeUnits(readers []*unitReader, visit func(unit) error) error {
-	var h unitHeap
+// merge visits the units of several readers, ascending.
+func merge(readers []*reader, visit func(unit) error) error {
+	var h readerHeap
 	for _, r := range readers {
 		there, err := r.advance()
 		if err != nil {
@@ -248,25 +250,33 @@ func mergeUnits(readers []*unitReader, visit func(unit) error) error {
 	return nil
 }
 
-// compareUnits returns errCommonUnit if a unit is in the lists of two readers.
-func compareUnits(lists []io.Reader) error {
-	var readers []*unitReader
+// Compare returns ErrCommon if a unit is in the lists of two readers.
+func Compare(lists []io.Reader) error {
+	var readers []*reader
 	for _, list := range lists {
-		r := &unitReader{from: list}
+		r := &reader{from: list}
 		if err := binary.Read(list, binary.BigEndian, &r.left); err != nil {
 			return err
 		}
 		readers = append(readers, r)
 	}
 	var last *unit
-	return mergeUnits(readers, func(u unit) error {
+	return merge(readers, func(u unit) error {
 		if last != nil && *last == u {
-			return errCommonUnit
+			return ErrCommon
 		}
 		last = &u
 		return nil
 	})
 }
 
-// errCommonUnit reports a unit that two machines have.
-var errCommonUnit = errors.New("two machines have rows of the same unit")
+// ErrCommon reports a unit that two machines have.
+var ErrCommon = errors.New("two machines have rows of the same unit")
+
+// IDs returns the type of the ids, "" if there were none.
+func (l *List) IDs() string {
+	if l.kind == arrow.NULL {
+		return ""
+	}
+	return l.kind.String()
+}
