@@ -296,7 +296,8 @@ func foldLiteral(e ast.Expr) (string, bool) {
 // errorPackages are the packages that make errors that reach a person.
 var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "histogram/evaluate",
 	"histogram/internal/encoding", "histogram/scan", "internal/account", "internal/derive", "internal/diff",
-	"internal/draft", "internal/durable", "internal/ending", "internal/evaluate", "internal/memory", "internal/parallel",
+	"internal/draft", "internal/durable", "internal/ending", "internal/evaluate", "internal/keyfile", "internal/memory",
+	"internal/parallel", "internal/seal",
 	"internal/planfile", "internal/published", "internal/query", "internal/release", "budget/sign", "internal/state",
 	"internal/trace", "internal/verdict", "internal/verify", "plan"}
 
