@@ -18,8 +18,6 @@ import (
 	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/planner"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // job is what a child process of this command does.
@@ -29,6 +27,7 @@ type job struct {
 	Memory int64             `json:"memory"`
 	Rows   int64             `json:"rows"`   // expected number of counted rows
 	Hashes map[string]string `json:"hashes"` // of the counts of each table
+	shardJob
 }
 
 // outcome is what a child process, of this program or of a peer, prints.
@@ -53,7 +52,11 @@ func runChild(ctx context.Context, text string, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.countExact(ctx, j)
+	count := c.countExact
+	if j.Of > 0 {
+		count = c.countShard
+	}
+	out, err := count(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -64,11 +67,7 @@ func runChild(ctx context.Context, text string, to io.Writer) error {
 // depend on data, separately. The rest only checks the counts.
 func (c benchCase) countExact(ctx context.Context, j job) (*outcome, error) {
 	began := time.Now()
-	r, err := spec.Parse(spec.Source{Name: "bench.yaml", Text: c.specText(filepath.Base(j.File))})
-	if err != nil {
-		return nil, err
-	}
-	p, err := planner.New(r)
+	p, err := c.planOf(j.File)
 	if err != nil {
 		return nil, err
 	}

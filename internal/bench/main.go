@@ -3,6 +3,7 @@
 //	go run ./internal/bench                      # 10 million rows, all cases but csv, some minutes
 //	go run ./internal/bench -rows 1000000 -cases pairs,bounded
 //	go run ./internal/bench -cases csv -json
+//	go run ./internal/bench -shards 10           # the table in ten shards, one after the other
 //
 // It makes the table once (table.go), then runs each case (cases.go) in child processes in turn, so that no contender
 // profits from the memory of another: this program from the text of a spec to exact counts (count.go), and each peer
@@ -52,6 +53,7 @@ type options struct {
 	limit   time.Duration
 	json    bool
 	child   string
+	shards  int
 }
 
 // errDisagree ends a run in which a contender counted something else than was made.
@@ -72,6 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.DurationVar(&o.limit, "limit", 30*time.Second,
 		"a peer that counts for longer is stopped, its time estimated from the tables it has done, and run once")
 	f.BoolVar(&o.json, "json", false, "print one JSON document")
+	f.IntVar(&o.shards, "shards", 0, "count the table in so many shards, one after the other, instead of the cases")
 	f.StringVar(&o.child, "child", "", "do one job, given as JSON (used by the command itself)")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -87,6 +90,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	b := &bench{options: o, progress: stderr}
+	if o.shards > 0 {
+		return b.runShards(ctx, stdout)
+	}
 	doc, err := b.run(ctx, cases)
 	if err != nil {
 		return err

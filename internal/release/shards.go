@@ -23,6 +23,7 @@ import (
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/seal"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -83,6 +84,7 @@ func CountShard(ctx context.Context, p *compiled.Compiled, o Options, c ShardCou
 	if err != nil {
 		return "", err
 	}
+	ctx = progress.BeginConfidential(ctx, 0, "counting %s", strings.Join(countedTables(p), ", "))
 	reader, stop := context.WithCancel(ctx)
 	defer stop()
 	reading := startReading(reader, inputs)

@@ -1,0 +1,167 @@
+package main
+
+// This file counts the table in shards, one after the other, each in a process of its own with little memory.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/spec"
+)
+
+const (
+	shardCase   = "bounded"       // the case that is counted in shards
+	shardMemory = 64 * megabyte   // that a process may use for counting
+	shardPeak   = 128 * megabyte  // that it may take altogether
+	mostWhole   = 100_000_000     // rows up to which one process counts all of them too
+	partPattern = "part-%d-of-%d" // files of parts
+)
+
+// shardKey is the key by which all processes count. The table is made up.
+var shardKey = noise.Key{1}
+
+// shardJob is the part of a [job] that counts a shard.
+type shardJob struct {
+	Number int    `json:"number,omitempty"`
+	Of     int    `json:"of,omitempty"`
+	Part   string `json:"part,omitempty"` // file to write
+}
+
+// planOf plans a case for a file.
+func (c benchCase) planOf(file string) (*compiled.Compiled, error) {
+	r, err := spec.Parse(spec.Source{Name: "bench.yaml", Text: c.specText(filepath.Base(file))})
+	if err != nil {
+		return nil, err
+	}
+	return planner.New(r)
+}
+
+// countShard counts a shard and writes its part.
+func (c benchCase) countShard(ctx context.Context, j job) (*outcome, error) {
+	p, err := c.planOf(j.File)
+	if err != nil {
+		return nil, err
+	}
+	q, err := histogram.QuestionsOf(p.Plan())
+	if err != nil {
+		return nil, err
+	}
+	before := usageNow()
+	part, err := scan.Files{Dir: filepath.Dir(j.File), Options: scan.Options{MemoryLimit: j.Memory},
+		Shard: scan.Shard{Number: j.Number, Of: j.Of}}.CountPart(ctx, q, noise.NewStreams(shardKey, p.Hash()).Rows())
+	if err != nil {
+		return nil, err
+	}
+	defer part.Close()
+	f, err := os.Create(j.Part)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(scan.WritePart(f, part), f.Close()); err != nil {
+		return nil, err
+	}
+	after := usageNow()
+	return &outcome{Wall: after.wall.Sub(before.wall).Seconds(), CPU: after.cpu - before.cpu, Peak: after.peak,
+		Done: len(p.Measurements)}, nil
+}
+
+// runShards counts the table in shards, puts them together, and prints what that took.
+func (b *bench) runShards(ctx context.Context, to io.Writer) error {
+	c, err := caseOf(shardCase)
+	if err != nil {
+		return err
+	}
+	if b.dir, err = filepath.Abs(b.dir); err != nil {
+		return err
+	}
+	b.logf("a table of %d rows", b.rows)
+	file, err := table{rows: b.rows}.pathOf(b.dir, c.format)
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "%d rows, %s, in %d shards\n\nshard\tseconds\tCPU seconds\tMB at most\t\n", b.rows, c.title, b.shards)
+	var paths []string
+	wall, cpu, peak := 0.0, 0.0, int64(0)
+	for i := range b.shards {
+		one := shardJob{Number: i + 1, Of: b.shards, Part: filepath.Join(b.dir, fmt.Sprintf(partPattern, i+1, b.shards))}
+		text, err := json.Marshal(job{Case: c.name, File: file, Memory: shardMemory, shardJob: one})
+		if err != nil {
+			return err
+		}
+		command := exec.CommandContext(ctx, program, "-child", string(text))
+		command.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", b.threads))
+		out, err := outcomeOf(command, ownName)
+		if err != nil {
+			return err
+		}
+		defer os.Remove(one.Part)
+		paths = append(paths, one.Part)
+		wall, cpu, peak = wall+out.Wall, cpu+out.CPU, max(peak, out.Peak)
+		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%.0f\t\n", one.Number, out.Wall, out.CPU, float64(out.Peak)/megabyte)
+		b.logf("shard %d of %d: %.1f s", one.Number, b.shards, out.Wall)
+	}
+	fmt.Fprintf(w, "all\t%.1f\t%.1f\t%.0f\t\n", wall, cpu, float64(peak)/megabyte)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(to, "\n%.2f seconds for every million rows and shard; at most %d MB: %s\n",
+		wall/float64(b.shards)/float64(b.rows)*1e6, shardPeak/megabyte, map[bool]string{true: "met", false: "missed"}[peak <= shardPeak])
+	return c.compareShards(ctx, file, paths, b.rows, to)
+}
+
+// compareShards puts parts together, and compares them with what one process counts unless there are too many rows.
+func (c benchCase) compareShards(ctx context.Context, file string, paths []string, rows int, to io.Writer) error {
+	p, err := c.planOf(file)
+	if err != nil {
+		return err
+	}
+	var parts []scan.Part
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		part, err := scan.ReadPart(f)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, part)
+	}
+	streams := noise.NewStreams(shardKey, p.Hash())
+	before := usageNow()
+	together, err := histogram.Count(ctx, p, scan.Parts{All: parts}, streams)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(to, "put together in %.2f seconds\n", usageNow().wall.Sub(before.wall).Seconds())
+	if rows > mostWhole {
+		return nil
+	}
+	whole, err := histogram.Count(ctx, p, scan.Files{Dir: filepath.Dir(file)}, streams)
+	if err != nil {
+		return err
+	}
+	if whole.Commitment(streams) != together.Commitment(streams) {
+		return errDisagree
+	}
+	fmt.Fprintln(to, "the same counts as by one process that counts all rows")
+	return nil
+}
