@@ -197,7 +197,7 @@ var allowedImports = map[string][]string{
 		"plan/compiled", "spec"},
 	"internal/structure":         {},
 	"internal/structure/figures": {},
-	"internal/bench": {"spec", "budget", "plan", "budget/ledger", "internal/noise", "histogram", "histogram/scan",
+	"internal/bench": {"plan/compiled", "spec", "budget", "plan", "budget/ledger", "internal/noise", "histogram", "histogram/scan",
 		"plan/planner"},
 	"examples/embed":               {"."},
 	"examples/quickstart/generate": {},
