@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/release"
@@ -28,6 +29,7 @@ NAME, and the public key, for whoever prepares a plan, to NAME.pub.`,
 			}
 			a.outcome.Path, a.outcome.MachineKey = args[0], public.String()
 			a.say("Private key: %s, which stays on this machine. Public key: %[1]s.pub, for dprelease prepare.", args[0])
+			a.say("Fingerprint of the public key: %s", public.Fingerprint())
 			return nil
 		},
 	}
@@ -74,12 +76,13 @@ With --cancel, the reservation is given back and the key erased.`,
 				return nil
 			}
 			var keys []seal.PublicKey
+			var says []string
 			for _, path := range machines {
 				key, err := seal.ReadPublicKey(path)
 				if err != nil {
 					return &usageError{err}
 				}
-				keys = append(keys, key)
+				keys, says = append(keys, key), append(says, fmt.Sprintf("  %s: %s", path, key.Fingerprint()))
 			}
 			handed, err := release.Prepare(c.Context(), p, o, division, keys)
 			if err != nil {
@@ -90,6 +93,8 @@ With --cancel, the reservation is given back and the key erased.`,
 				a.practiceBanner()
 			}
 			a.say("Reserved, and sealed the row key for %d machines: %s", len(keys), handed.File)
+			a.say("Compare the fingerprints of their public keys with what dprelease machine-key printed there:")
+			a.say("%s", strings.Join(says, "\n"))
 			a.say("Its fingerprint, to be given to the machines by another way: %s", handed.Fingerprint)
 			a.say("On each machine, I being 1 to %d:", division.Shards)
 			a.say("  dprelease count %s --shard I/%d --row-key %s --machine-key KEY \\\n    --fingerprint %q --data DIR -o SHARDS",
@@ -139,7 +144,7 @@ Take it from whoever prepared the plan, and not from where the file came from.`,
 			if err != nil {
 				return err
 			}
-			a.data = cmp.Or(a.data, ".")
+			a.data, a.state = cmp.Or(a.data, "."), cmp.Or(a.state, ".dprelease")
 			o, err := a.releaseOptions()
 			if err != nil {
 				return err
@@ -155,7 +160,8 @@ Take it from whoever prepared the plan, and not from where the file came from.`,
 		},
 	}
 	a.outFlag(c)
-	a.stateFlag(c)
+	c.Flags().StringVar(&a.state, "state", "",
+		"confidential folder for what is wrong with data that are refused (default $DPRELEASE_STATE, else .dprelease in the current folder)")
 	a.memoryFlag(c)
 	c.Flags().StringVar(&a.data, "data", "", "base folder of relative source paths (default: the current folder)")
 	c.Flags().StringVar(&shard, "shard", "", "which shard, I/N")

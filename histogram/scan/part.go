@@ -27,10 +27,10 @@ import (
 type Part struct {
 	answer.Redacted
 	shard  Shard
-	counts answer.Answers // as rows were counted, before they become the answers of measurements
+	counts answer.Answers // as rows were counted, before they become the answers of measurements; of a part that is written
 	tables []foundTable
 	lists  func(w io.Writer) error // writes the lists of units
-	listed io.Reader               // reads them
+	stored *bufio.Reader           // of a part that is read: its counts, and then the lists of units
 	close  func() error
 }
 
@@ -177,15 +177,13 @@ func WritePart(w io.Writer, p Part) error {
 	return p.lists(w)
 }
 
-// ReadPart reads a part. The list of units is read from r by [Parts]. Errors are those of r and of encoding/gob.
+// ReadPart reads what stands before the counts of a part. The rest is read from r by [Parts], once. Errors are those of
+// r and of encoding/gob.
 func ReadPart(r io.Reader) (Part, error) {
 	in := bufio.NewReader(r) // of which a decoder reads no byte more than is its own
 	var head partHead
-	if err := gob.NewDecoder(in).Decode(&head); err != nil {
-		return Part{}, err
-	}
-	counts, err := answer.Read(in)
-	return Part{shard: head.Shard, counts: counts, tables: head.Tables, listed: in}, err
+	err := gob.NewDecoder(in).Decode(&head)
+	return Part{shard: head.Shard, tables: head.Tables, stored: in}, err
 }
 
 // Parts are the parts of all shards: together they have the answers that one machine with all rows would give.
@@ -213,18 +211,21 @@ func (a Parts) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 	if err := memory.Check(memory.Bytes(q.Plan), memory.Available(o.MemoryLimit)); err != nil {
 		return answer.Answers{}, err
 	}
-	for _, p := range parts {
-		if !answer.Has(p.counts, stamp) || len(answer.All(p.counts)) != len(q.Measurements) ||
-			len(p.tables) != len(parts[0].tables) {
+	sums := make([]partSum, len(q.Measurements))
+	for _, p := range parts { // one after the other, so that the counts of one are in memory
+		if len(p.tables) != len(parts[0].tables) {
 			return answer.Answers{}, ErrPart
+		}
+		if err := p.addTo(sums, stamp); err != nil {
+			return answer.Answers{}, err
+		}
+		if err := ctx.Err(); err != nil {
+			return answer.Answers{}, err
 		}
 	}
 	next := 0 // the table whose findings come next
-	union := discoveredUnion(q, parts)
+	union := discoveredUnion(q, sums)
 	counts, err := countFound(q, o.workerCount(), union.table, func(t *tally) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		for _, one := range t.linkedTallies() {
 			if one.merged {
 				continue
@@ -235,7 +236,7 @@ func (a Parts) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 			}
 			next++
 		}
-		if err := t.mergeCounts(q, parts, union); err != nil {
+		if err := t.takeSums(q, sums, union); err != nil {
 			return err
 		}
 		if found := t.expect.breaches(t.readers, t.where); len(found) > 0 {
@@ -243,7 +244,65 @@ func (a Parts) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 		}
 		return t.expect.checkNotEmpty(t.readers)
 	})
+	for _, p := range parts { // a part that was cut short has no end
+		if _, end := io.Copy(io.Discard, p.stored); err == nil {
+			err = end
+		}
+	}
 	return answer.New(counts, false, stamp), err
+}
+
+// partSum is the sum of the counts of parts for a question.
+type partSum struct {
+	answer.Answer
+	known  bool            // there was a part
+	groups []answer.Answer // of groups whose categories are discovered, which may differ: one by one
+}
+
+// addTo reads the counts of a part and adds them to sums.
+func (p Part) addTo(sums []partSum, stamp answer.Stamp) error {
+	counts, err := answer.Read(p.stored)
+	if err != nil {
+		return err
+	}
+	if !answer.Has(counts, stamp) || len(answer.All(counts)) != len(sums) {
+		return ErrPart
+	}
+	for i, one := range answer.All(counts) {
+		if one.Groups != nil {
+			sums[i].groups = append(sums[i].groups, one)
+			continue
+		}
+		if err := sums[i].add(one.Expanded()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds counts.
+func (s *partSum) add(one answer.Answer) error {
+	if slices.ContainsFunc(one.Counts, exceedsBits) {
+		return errLargeSum
+	}
+	switch {
+	case !s.known:
+		s.known, s.Answer = true, answer.Answer{Cells: one.Cells, Counts: one.Counts}
+		return nil
+	case (one.Cells == nil) != (s.Cells == nil), one.Cells == nil && len(one.Counts) != len(s.Counts),
+		one.Cells != nil && len(one.Cells) != len(one.Counts):
+		return ErrPart
+	case one.Cells != nil:
+		s.Cells, s.Counts = addSparse(s.Answer, one)
+	default:
+		for cell, n := range one.Counts { // both have 61 bits
+			s.Counts[cell] += n
+		}
+	}
+	if slices.ContainsFunc(s.Counts, exceedsBits) {
+		return errLargeSum
+	}
+	return nil
 }
 
 // mergeFound adds up what the parts have found of a table, whose findings have a number, and compares their units.
@@ -263,7 +322,7 @@ func (t *tally) mergeFound(parts []Part, number int) error {
 				Message: "has another type on one machine than on another; write the ids the same way"}
 		}
 		ids = max(ids, found.Ids)
-		lists = append(lists, p.listed)
+		lists = append(lists, p.stored)
 	}
 	if !parts[0].shard.OwnFiles || t.table.Unit.Row {
 		return nil
@@ -275,8 +334,8 @@ func (t *tally) mergeFound(parts []Part, number int) error {
 	return err
 }
 
-// mergeCounts gives each query of the tally the sum of the counts of the parts.
-func (t *tally) mergeCounts(q histogram.Questions, parts []Part, union *unionOfCategories) error {
+// takeSums gives each query of the tally the sum of the counts of the parts.
+func (t *tally) takeSums(q histogram.Questions, sums []partSum, union *unionOfCategories) error {
 	next := 0
 	for i, m := range q.Measurements {
 		if m.Query.Table != t.table.Name {
@@ -284,32 +343,16 @@ func (t *tally) mergeCounts(q histogram.Questions, parts []Part, union *unionOfC
 		}
 		query := t.queries[next]
 		next++
-		var sum answer.Answer
-		for number, p := range parts {
-			one := answer.All(p.counts)[i].Expanded()
-			if one.Groups != nil {
-				var ok bool
-				if one, ok = union.recode(m, one); !ok {
-					return ErrPart
-				}
-			}
-			switch {
-			case number == 0:
-				sum = answer.Answer{Cells: one.Cells, Counts: one.Counts}
-			case (one.Cells == nil) != (sum.Cells == nil) || one.Cells == nil && len(one.Counts) != len(sum.Counts) ||
-				one.Cells != nil && len(one.Cells) != len(one.Counts):
+		for _, one := range sums[i].groups {
+			recoded, ok := union.recode(m, one)
+			if !ok {
 				return ErrPart
-			case one.Cells == nil:
-				for cell, n := range one.Counts {
-					if sum.Counts[cell] += n; exceedsBits(sum.Counts[cell]) {
-						return errLargeSum
-					}
-				}
-			default:
-				sum.Cells, sum.Counts = addSparse(sum, one)
+			}
+			if err := sums[i].add(recoded); err != nil {
+				return err
 			}
 		}
-		query.Answer = sum
+		query.Answer = sums[i].Answer
 		if err := query.finish(&t.task); err != nil {
 			return err
 		}
@@ -317,8 +360,7 @@ func (t *tally) mergeCounts(q histogram.Questions, parts []Part, union *unionOfC
 	return nil
 }
 
-// addSparse returns the sums of two lists of ascending cells with their counts. A sum that has more than 61 bits is
-// refused later.
+// addSparse returns the sums of two lists of ascending cells with their counts, each of 61 bits.
 func addSparse(a, b answer.Answer) (cells []uint64, counts []int64) {
 	cells, counts = make([]uint64, 0, len(a.Cells)+len(b.Cells)), make([]int64, 0, len(a.Cells)+len(b.Cells))
 	i, j := 0, 0
@@ -331,11 +373,7 @@ func addSparse(a, b answer.Answer) (cells []uint64, counts []int64) {
 			cells, counts = append(cells, b.Cells[j]), append(counts, b.Counts[j])
 			j++
 		default:
-			sum := a.Counts[i] + b.Counts[j]
-			if exceedsBits(sum) { // stays beyond, whatever is added
-				sum = max(min(sum, answer.MaxMagnitude+1), -answer.MaxMagnitude-1)
-			}
-			cells, counts = append(cells, a.Cells[i]), append(counts, sum)
+			cells, counts = append(cells, a.Cells[i]), append(counts, a.Counts[i]+b.Counts[j])
 			i++
 			j++
 		}
@@ -399,12 +437,11 @@ type unionOfCategories struct {
 }
 
 // discoveredUnion returns the categories that the parts have discovered, of each column together.
-func discoveredUnion(q histogram.Questions, parts []Part) *unionOfCategories {
+func discoveredUnion(q histogram.Questions, sums []partSum) *unionOfCategories {
 	u := &unionOfCategories{q: q, values: map[string]map[string][]string{}, tables: map[string]*spec.Table{}}
 	for i, m := range q.Measurements {
-		for _, p := range parts {
-			one := answer.All(p.counts)[i]
-			if one.Groups == nil || len(one.Groups.Categories) != len(m.Query.Factors) {
+		for _, one := range sums[i].groups {
+			if len(one.Groups.Categories) != len(m.Query.Factors) {
 				continue
 			}
 			columns := u.values[m.Query.Table]

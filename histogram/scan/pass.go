@@ -189,7 +189,7 @@ func (p *pass) readPiece(ctx context.Context, worker int, piece *source.Piece, b
 		out = p.tally.division.withoutOthers(worker, c, piece.Number(), b.First, out)
 		if p.decides {
 			p.tally.expect.noteChunk(c, p.tally.encoders, p.tally.where, out)
-			if err := p.tally.division.listUnits(worker, c, out); err != nil {
+			if err := p.tally.division.listUnits(worker, c); err != nil {
 				return err
 			}
 		}

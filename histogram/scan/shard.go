@@ -80,10 +80,11 @@ func (d division) withoutOthers(worker int, c *chunk, piece int, first int64, ou
 	return out
 }
 
-// listUnits adds the units of the rows that count to the shard's list, if there is one.
-func (d division) listUnits(worker int, c *chunk, out []uint64) error {
+// listUnits adds the units of the rows of a judged chunk to the shard's list, if there is one: also of rows that are
+// left out, as diagnostics count them.
+func (d division) listUnits(worker int, c *chunk) error {
 	if d.listers == nil || c.ids == nil {
 		return nil
 	}
-	return d.listers[worker].Add(c.ids, out)
+	return d.listers[worker].Add(c.ids, c.outside)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -246,5 +247,53 @@ func TestOtherPartsAreRefused(t *testing.T) {
 	if shown := fmt.Sprintf("%v %+v %#v", three(s), three(s)[0], three(s)[0]); strings.Contains(shown, "Counted") ||
 		!strings.Contains(shown, "confidential") {
 		t.Errorf("parts show %s", shown)
+	}
+}
+
+// A unit that has rows on two machines is found although none of its rows counts: diagnostics count what is left out.
+func TestUnitsThatAreLeftOutAreListed(t *testing.T) {
+	p := planOfText(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\n"+
+		"diagnostics: {share: 5%}\ntables: {t: {source: {csv: a.csv}, unit: {id: id, max_rows: 1}, "+
+		"columns: {k: {values: [x, y], unknown: drop}}}}\nmarginals: {m: {by: [k]}}\n")
+	q, err := histogram.QuestionsOf(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := streams(p, 2).Rows()
+	first, second := folder(t, "a.csv", "id,k\nu,none\nv,x\n"), folder(t, "a.csv", "id,k\nu,none\nw,y\n")
+	if _, err := merged(t, q, s, partsOf(t, q, s, 2, true, first, second)); err == nil ||
+		!strings.Contains(err.Error(), "rows of the same unit") {
+		t.Errorf("a unit whose rows are left out on two machines: %v", err)
+	}
+	alone := folder(t, "a.csv", "id,k\nw,y\nz,none\n")
+	if _, err := merged(t, q, s, partsOf(t, q, s, 2, true, first, alone)); err != nil {
+		t.Errorf("units of one machine each: %v", err)
+	}
+}
+
+// Sums that are too large are refused, whatever is added to them.
+func TestSumsOfPartsAreBounded(t *testing.T) {
+	most := int64(answer.MaxMagnitude)
+	for name, c := range map[string]struct {
+		parts []answer.Answer
+		ok    bool
+	}{
+		"dense":                 {[]answer.Answer{{Counts: []int64{most}}, {Counts: []int64{0}}}, true},
+		"dense, too large":      {[]answer.Answer{{Counts: []int64{most}}, {Counts: []int64{1}}}, false},
+		"dense, beyond bits":    {[]answer.Answer{{Counts: []int64{math.MaxInt64}}, {Counts: []int64{math.MaxInt64}}}, false},
+		"sparse":                {[]answer.Answer{{Cells: []uint64{1}, Counts: []int64{-most}}, {Cells: []uint64{2}, Counts: []int64{most}}}, true},
+		"sparse, too large":     {[]answer.Answer{{Cells: []uint64{1}, Counts: []int64{-most}}, {Cells: []uint64{1}, Counts: []int64{-1}}}, false},
+		"sparse, then less":     {[]answer.Answer{{Cells: []uint64{1}, Counts: []int64{most}}, {Cells: []uint64{1}, Counts: []int64{most}}, {Cells: []uint64{1}, Counts: []int64{-100}}}, false},
+		"lists of other length": {[]answer.Answer{{Counts: []int64{1}}, {Counts: []int64{1, 2}}}, false},
+		"dense and sparse":      {[]answer.Answer{{Counts: []int64{1}}, {Cells: []uint64{0}, Counts: []int64{1}}}, false},
+	} {
+		var s partSum
+		var err error
+		for _, one := range c.parts {
+			err = errors.Join(err, s.add(one))
+		}
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

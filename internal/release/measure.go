@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/seal"
 	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -57,6 +59,9 @@ func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, erro
 			return Result{}, err
 		}
 		if err := o.checkWords(place, p); err != nil {
+			return Result{}, err
+		}
+		if err := o.removeShards(p); err != nil {
 			return Result{}, err
 		}
 		changed, err := o.inputsChanged(ctx, p)
@@ -158,8 +163,8 @@ func (r *attempt) measure(ctx context.Context) error {
 		return &Spent{Err: err}
 	}
 	err = errors.Join(st.Clear(), state.ClearSiblings(r.options.StateDir(), r.plan.Name))
-	if r.prepared && r.options.FromShards != "" {
-		err = errors.Join(err, removeShards(r.options.FromShards, r.options.Out, r.plan))
+	if r.prepared {
+		err = errors.Join(err, r.options.removeShards(r.plan))
 	}
 	return err
 }
@@ -221,6 +226,11 @@ func (r *attempt) countDebitDraw(ctx context.Context, st *state.State, out *stag
 	}
 	log.Info("counting", "release", r.plan.Name, "tables", len(r.plan.Tables))
 	ctx = progress.BeginConfidential(ctx, 0, "counting %s", strings.Join(countedTables(r.plan), ", "))
+	if !r.resumed { // what an earlier run stored was counted of other files, perhaps
+		if err := st.RemoveAnswers(); err != nil {
+			return err
+		}
+	}
 	exact, note, err := r.countExact(ctx, st, streams)
 	if err != nil {
 		return err
@@ -311,7 +321,11 @@ func (r *attempt) refuseCounted() error {
 // countShards is countExact from what other machines have counted.
 func (r *attempt) countShards(ctx context.Context, st *state.State, streams *noise.Streams) (exact *histogram.Exact,
 	note func(context.Context) error, err error) {
-	shards, err := openShards(r.options.FromShards, r.plan, streams)
+	division, err := preparedDivision(st)
+	if err != nil {
+		return nil, nil, err
+	}
+	shards, err := openShards(r.options.FromShards, r.plan, division, streams)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -326,6 +340,9 @@ func (r *attempt) countShards(ctx context.Context, st *state.State, streams *noi
 	}
 	by := r.kept(st, streams, scan.Parts{All: shards.parts, Options: r.options.scanOptions()})
 	exact, err = histogram.Count(ctx, r.plan, by, streams)
+	if errors.Is(err, seal.ErrOpen) || errors.Is(err, scan.ErrPart) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = refuseShard(r.options.FromShards, "has a shard that cannot be read to its end: it was changed since it was written; have it counted again")
+	}
 	return exact, r.noting(shards.inputs), err
 }
 

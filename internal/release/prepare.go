@@ -109,10 +109,18 @@ func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division, m
 		if debited, err := l.Debited(ctx, charge); err != nil || debited != "" {
 			return errors.Join(err, closedSince(debited, charge))
 		}
+		before := st.IsPrepared()
+		if before {
+			if err := checkPrepared(p, st, d, machines); err != nil {
+				return err
+			}
+		}
 		if err := l.Reserve(ctx, charge); err != nil {
 			return err
 		}
-		key, err = preparedKey(p, st, d)
+		if key, err = preparedKey(st, before, d, machines); err != nil && !before {
+			err = errors.Join(err, l.Cancel(ctx, charge))
+		}
 		return err
 	})
 	if err != nil {
@@ -145,7 +153,7 @@ func Cancel(ctx context.Context, p *compiled.Compiled, o Options) error {
 		if err := l.Cancel(ctx, charge); err != nil {
 			return err
 		}
-		return st.Clear()
+		return errors.Join(st.Clear(), o.removeShards(p))
 	})
 }
 
@@ -169,33 +177,66 @@ func (o Options) withState(ctx context.Context, p *compiled.Compiled,
 	return do(l, charge, st)
 }
 
-// preparedKey returns the key of a plan that is prepared, and draws it if the plan was not prepared before.
-func preparedKey(p *compiled.Compiled, st *state.State, d Division) (noise.Key, error) {
-	if !st.IsPrepared() {
-		key, err := st.NewKey(true)
-		if err != nil {
-			return key, err
-		}
-		return key, st.Prepare(func(w io.Writer) error { return json.NewEncoder(w).Encode(d) })
-	}
+// preparation is what the state holds of a preparation.
+type preparation struct {
+	Division
+	Machines []seal.PublicKey `json:"machines"` // to which the row key was sealed
+}
+
+// readPreparation reads what the state holds of a preparation.
+func readPreparation(st *state.State) (was preparation, err error) {
 	r, err := st.Prepared()
+	if err == nil {
+		defer r.Close()
+		err = json.NewDecoder(io.LimitReader(r, rowKeyBytes)).Decode(&was)
+	}
 	if err != nil {
-		return noise.Key{}, fmt.Errorf("state directory: %w", err)
+		return was, fmt.Errorf("state directory: what a preparation has left cannot be read (take the preparation back with --cancel): %w", err)
 	}
-	defer r.Close()
-	var before Division
-	if err := json.NewDecoder(io.LimitReader(r, rowKeyBytes)).Decode(&before); err != nil {
-		return noise.Key{}, fmt.Errorf("state directory: %w", err)
+	return was, nil
+}
+
+// preparedDivision returns the division that a plan was prepared for.
+func preparedDivision(st *state.State) (Division, error) {
+	was, err := readPreparation(st)
+	return was.Division, err
+}
+
+// checkPrepared returns an error if a plan was prepared for something else. Machines may be added, and none left out:
+// whoever was handed the row key has it.
+func checkPrepared(p *compiled.Compiled, st *state.State, d Division, machines []seal.PublicKey) error {
+	was, err := readPreparation(st)
+	if err != nil {
+		return err
 	}
-	if before != d {
-		return noise.Key{}, refusePreparing(p, fmt.Sprintf("was prepared before with --shards %d%s: prepare it the same way, or take that back first (--cancel)",
-			before.Shards, map[bool]string{true: " --own-files"}[before.OwnFiles]))
+	if was.Division != d {
+		return refusePreparing(p, fmt.Sprintf("was prepared before with --shards %d%s: prepare it the same way, or take that back first (--cancel)",
+			was.Shards, map[bool]string{true: " --own-files"}[was.OwnFiles]))
 	}
-	key, there, err := st.OldKey()
-	if err == nil && !there {
-		err = errors.New("state directory: the key of the preparation is gone: take the preparation back (--cancel) and prepare again")
+	for _, m := range was.Machines {
+		if !slices.Contains(machines, m) {
+			return refusePreparing(p, fmt.Sprintf("was handed before to a machine that is left out now, whose key has the fingerprint %s: name it again, or take that back first (--cancel) so that another key is drawn",
+				m.Fingerprint()))
+		}
 	}
-	return key, err
+	return nil
+}
+
+// preparedKey returns the key of a plan that is prepared, which is drawn if the plan was not prepared before, and records
+// for whom.
+func preparedKey(st *state.State, before bool, d Division, machines []seal.PublicKey) (key noise.Key, err error) {
+	if before {
+		var there bool
+		if key, there, err = st.OldKey(); err == nil && !there {
+			err = errors.New("state directory: the key of the preparation is gone: take the preparation back (--cancel) and prepare again")
+		}
+	} else {
+		key, err = st.NewKey(true)
+	}
+	if err != nil {
+		return key, err
+	}
+	return key, st.Prepare(func(w io.Writer) error { return json.NewEncoder(w).Encode(preparation{d, machines}) })
 }
 
 // purposeOfRowKey binds a sealed row key to its plan.

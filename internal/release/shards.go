@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,8 +96,17 @@ func CountShard(ctx context.Context, p *compiled.Compiled, o Options, c ShardCou
 	}
 	defer part.Close()
 	read, err := reading.wait()
+	if err == nil {
+		err = o.sameInputs(p, inputs)
+	}
+	if err == nil {
+		err = refusePublicContents(p, read)
+	}
 	if err != nil {
 		return "", err
+	}
+	for i := range read {
+		read[i].Name = nameBelow(o.Data, read[i].Path)
 	}
 	if err := durable.MakeFolder(o.Out, 0o755); err != nil {
 		return "", fmt.Errorf("output folder: %w", err)
@@ -106,13 +116,46 @@ func CountShard(ctx context.Context, p *compiled.Compiled, o Options, c ShardCou
 	err = durable.WritePrivate(o.Out, name+".making-", name, func(w io.Writer) error {
 		return writeShard(w, head, key.Answers, rows.Parts(), read, part)
 	})
+	if there, _ := durable.Exists(o.StateDir()); err == nil && there {
+		err = diagnostics.Remove(o.StateDir())
+	}
 	return filepath.Join(o.Out, name), err
 }
 
-// keepDetails writes the details of an error of counting to the state directory.
+// nameBelow returns a path from a folder, as every machine writes it, or the path itself if it is not below the folder.
+func nameBelow(dir, path string) string {
+	name, err := filepath.Rel(dir, path)
+	if err != nil || !filepath.IsLocal(name) {
+		return filepath.ToSlash(path)
+	}
+	return filepath.ToSlash(name)
+}
+
+// sameInputs returns an error unless the inputs of a plan are still those that were found before they were counted.
+func (o Options) sameInputs(p *compiled.Compiled, before []input) error {
+	after, err := inputsOf(p, o.Data)
+	if err != nil {
+		return err
+	}
+	for i := range max(len(before), len(after)) {
+		if i >= len(after) || i >= len(before) || before[i].path != after[i].path {
+			return source.Changed(o.Data)
+		}
+		if !source.Unchanged(before[i].info, after[i].info) {
+			return source.Changed(after[i].path)
+		}
+	}
+	return nil
+}
+
+// keepDetails writes the details of an error of counting to the state directory, which must be private.
 func (o Options) keepDetails(err error) error {
-	if made := durable.MakeFolder(o.StateDir(), 0o700); made != nil {
-		return errors.Join(err, made)
+	made := durable.MakeFolder(o.StateDir(), 0o700)
+	if made == nil {
+		made = durable.Private(o.StateDir())
+	}
+	if made != nil {
+		return errors.Join(err, fmt.Errorf("state directory: %w", made))
 	}
 	return diagnostics.Write(o.StateDir(), err)
 }
@@ -145,13 +188,49 @@ func writeShard(w io.Writer, head shardHead, to seal.PublicKey, parts [32]byte, 
 	if err := scan.WritePart(sealed, part); err != nil {
 		return err
 	}
+	if err := pad(sealed); err != nil {
+		return err
+	}
 	return sealed.Close()
+}
+
+// Sealed bytes are padded, as their number follows from the counts: to a power of two, or to a multiple of padStep.
+const (
+	padLeast = 1 << 16
+	padStep  = 1 << 26
+)
+
+// pad adds zeros, so that the length of a shard's file says hardly anything about its counts.
+func pad(w *seal.Writer) error {
+	_, err := io.CopyN(w, zeros{}, padded(w.Written())-w.Written())
+	return err
+}
+
+// padded returns how many bytes there are once n bytes are padded.
+func padded(n int64) int64 {
+	size := int64(padLeast)
+	for size < n && size < padStep {
+		size *= 2
+	}
+	if n > size {
+		size = (n + padStep - 1) / padStep * padStep
+	}
+	return size
+}
+
+// zeros is a reader of zeros.
+type zeros struct{}
+
+// Read implements io.Reader.
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
 }
 
 // openedShards are the shards in a folder.
 type openedShards struct {
 	parts  []scan.Part
-	inputs []readInput // of all machines, each once
+	inputs []readInput // of all machines, each content once
 	files  []*os.File
 }
 
@@ -168,21 +247,35 @@ func shardFiles(dir string, p *compiled.Compiled) ([]string, error) {
 	return slices.DeleteFunc(all, func(path string) bool { return strings.Contains(path, ".making-") }), err
 }
 
-// removeShards removes a plan's shards from a folder, and the row key from the output folder: they are of no more use.
-func removeShards(dir, out string, p *compiled.Compiled) error {
-	all, err := shardFiles(dir, p)
-	for _, path := range append(all, RowKeyFile(out, p)) {
-		if gone := os.Remove(path); gone != nil && !errors.Is(gone, os.ErrNotExist) {
+// removeShards removes a plan's shards from the folder that they were measured from, and the row key from the output
+// folder: they are of no more use.
+func (o Options) removeShards(p *compiled.Compiled) error {
+	paths := []string{RowKeyFile(o.Out, p)}
+	if o.FromShards != "" {
+		all, err := files.Glob(o.FromShards, p.Name+".shard-*-of-*")
+		if err != nil {
+			return err
+		}
+		paths = append(paths, all...)
+	}
+	var err error
+	for _, path := range paths {
+		if gone := os.Remove(path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}
 	}
 	return err
 }
 
+// refuseShard returns an error about a shard, or about a folder of shards.
+func refuseShard(path, why string) error {
+	return &source.Error{Kind: source.Malformed, File: path, Message: why}
+}
+
 // openShards opens the shards of a plan in a folder: each once, all of them, of the same plan and the same files.
 //
 // Errors are *[source.Error], and those of the system.
-func openShards(dir string, p *compiled.Compiled, streams *noise.Streams) (*openedShards, error) {
+func openShards(dir string, p *compiled.Compiled, d Division, streams *noise.Streams) (*openedShards, error) {
 	paths, err := shardFiles(dir, p)
 	if err != nil {
 		return nil, err
@@ -206,9 +299,9 @@ func openShards(dir string, p *compiled.Compiled, streams *noise.Streams) (*open
 		}
 		heads, inputs = append(heads, head), append(inputs, read)
 	}
-	err = checkShards(dir, heads)
+	err = checkShards(dir, d, heads)
 	if err == nil {
-		err = s.checkInputs(dir, inputs)
+		err = s.checkInputs(dir, d, p, inputs)
 	}
 	if err != nil {
 		s.close()
@@ -220,7 +313,7 @@ func openShards(dir string, p *compiled.Compiled, streams *noise.Streams) (*open
 // openShard opens one shard's file.
 func (s *openedShards) openShard(path string, p *compiled.Compiled, key seal.Key, parts [32]byte) (head shardHead,
 	read []readInput, err error) {
-	refuse := func(why string) error { return &source.Error{Kind: source.Malformed, File: path, Message: why} }
+	refuse := func(why string) error { return refuseShard(path, why) }
 	f, err := regular.Open(path)
 	if err != nil {
 		return head, nil, &source.Error{Kind: source.Unreadable, File: path, Message: "cannot be opened", Err: err}
@@ -247,6 +340,10 @@ func (s *openedShards) openShard(path string, p *compiled.Compiled, key seal.Key
 	if err == nil {
 		part, err = scan.ReadPart(in)
 	}
+	var system *fs.PathError
+	if errors.As(err, &system) {
+		return head, nil, &source.Error{Kind: source.Unreadable, File: path, Message: "cannot be read", Err: err}
+	}
 	if err != nil {
 		return head, nil, refuse("cannot be opened: it was counted by another row key, or was changed since; have the shard counted again by the row key of this preparation")
 	}
@@ -257,58 +354,64 @@ func (s *openedShards) openShard(path string, p *compiled.Compiled, key seal.Key
 	return head, read, nil
 }
 
-// checkShards returns an error unless there is each shard once.
-func checkShards(dir string, heads []shardHead) error {
+// checkShards returns an error unless there is each shard of the preparation once.
+func checkShards(dir string, d Division, heads []shardHead) error {
 	refuse := func(kind source.ErrorKind, format string, args ...any) error {
 		return &source.Error{Kind: kind, File: dir, Message: fmt.Sprintf(format, args...)}
 	}
-	of, there := heads[0].Of, map[int]bool{}
+	there := map[int]bool{}
 	for _, h := range heads {
 		switch {
-		case h.Of != of:
-			return refuse(source.Malformed, "has shards of two divisions, into %d and %d; keep those of the preparation", of, h.Of)
+		case h.Of != d.Shards:
+			return refuse(source.Malformed, "has a shard of a division into %d, and the plan was prepared for %d; take it out", h.Of,
+				d.Shards)
 		case there[h.Shard]:
-			return refuse(source.Duplicate, "has the shard %d/%d twice; keep one file of it", h.Shard, of)
+			return refuse(source.Duplicate, "has the shard %d/%d twice; keep one file of it", h.Shard, d.Shards)
 		}
 		there[h.Shard] = true
 	}
-	for i := range of {
+	for i := range d.Shards {
 		if !there[i+1] {
-			return refuse(source.Missing, "the shard %d/%d is missing; have it counted, and measure again", i+1, of)
+			return refuse(source.Missing, "the shard %d/%d is missing; have it counted, and measure again", i+1, d.Shards)
 		}
 	}
 	return nil
 }
 
-// checkInputs returns an error unless all machines have read the same files or, where each has files of its own, no file
-// was read by two. It keeps the inputs, each once.
-func (s *openedShards) checkInputs(dir string, inputs [][]readInput) error {
-	own := s.parts[0].Shard().OwnFiles
-	seen := map[string]int{} // by table and content, the last machine that has read it
+// checkInputs returns an error unless all machines have read the same files in the same order or, where each has files of
+// its own, no file whose rows are units was read by two: units with ids are compared by these. It keeps the inputs of
+// all machines.
+func (s *openedShards) checkInputs(dir string, d Division, p *compiled.Compiled, inputs [][]readInput) error {
+	seen := map[files.Digest]int{} // by content, the machine that has read it
+	noted := map[string]bool{}
 	var first []string
 	for i, of := range inputs {
-		var contents []string
+		if s.parts[i].Shard().OwnFiles != d.OwnFiles {
+			return refuseShard(dir, "has a shard that was counted by another preparation; have it counted again")
+		}
+		var order []string // rows are divided by their places
 		for _, in := range of {
+			if what := fmt.Sprint(in.Table, in.Path, in.Digests); !noted[what] {
+				noted[what] = true
+				s.inputs = append(s.inputs, in)
+			}
 			if !in.Required || len(in.Digests) == 0 {
 				continue
 			}
-			content := in.Table + " " + in.Digests[0].SHA256
-			if at, again := seen[content]; again && own && at != i && in.Digests[0].Size > 0 {
-				return &source.Error{Kind: source.Duplicate, File: dir,
-					Message: "two machines have counted the same file of the table " + in.Table +
-						"; give each file to one machine, or prepare without --own-files"}
+			order = append(order, in.Table+" "+in.Name+" "+in.Digests[0].SHA256)
+			for _, content := range in.Digests {
+				if at, again := seen[content]; again && at != i && d.OwnFiles && p.Release().Table(in.Table).Unit.Row {
+					return &source.Error{Kind: source.Duplicate, File: dir,
+						Message: "two machines have counted the same file of the table " + in.Table +
+							"; give each file to one machine, or prepare without --own-files"}
+				}
+				seen[content] = i
 			}
-			seen[content] = i
-			contents = append(contents, content)
 		}
-		if slices.Sort(contents); i == 0 {
-			first = contents
-		} else if !own && !slices.Equal(contents, first) {
-			return &source.Error{Kind: source.Malformed, File: dir,
-				Message: "the machines have not counted the same files; give all of them the same files and count again, or prepare with --own-files if each has its own"}
-		}
-		if i == 0 || own {
-			s.inputs = append(s.inputs, of...)
+		if i == 0 {
+			first = order
+		} else if !d.OwnFiles && !slices.Equal(order, first) {
+			return refuseShard(dir, "the machines have not counted the same files; give all of them the same files under the same names and count again, or prepare with --own-files if each has its own")
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/seal"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/internal/verify"
@@ -26,21 +26,27 @@ type machines struct {
 	of     int
 }
 
+// machineKey makes the key of a machine.
+func machineKey(t *testing.T) seal.Key {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "machine")
+	if _, err := seal.Generate(path); err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.ReadKey(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
 // preparedFor prepares the office's plan for two machines and three shards.
 func preparedFor(t *testing.T, o releasetest.Office, ownFiles bool) machines {
 	t.Helper()
 	m := machines{of: 3}
-	for i := range 2 {
-		path := filepath.Join(t.TempDir(), fmt.Sprint("machine", i))
-		public, err := seal.Generate(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		key, err := seal.ReadKey(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.keys, m.public = append(m.keys, key), append(m.public, public)
+	for range 2 {
+		key := machineKey(t)
+		m.keys, m.public = append(m.keys, key), append(m.public, key.Public())
 	}
 	var err error
 	m.handed, err = Prepare(t.Context(), o.Plan, optionsOf(o, "out"), Division{Shards: m.of, OwnFiles: ownFiles}, m.public)
@@ -145,9 +151,9 @@ func TestWrongShardsAreRefused(t *testing.T) {
 		"missing":                {func() { os.Remove(third) }, "3/3 is missing"},
 		"one twice":              {func() { write(third, first) }, "1/3 twice"},
 		"another's name":         {func() { write(third, renamed) }, "cannot be opened"},
-		"cut short":              {func() { write(third, good[:len(good)-1]) }, "cannot be opened"},
-		"longer":                 {func() { write(third, append(good[:len(good):len(good)], 0)) }, "cannot be opened"},
-		"a bit changed":          {func() { write(third, append(good[:len(good)-9:len(good)-9], flipped(good[len(good)-9:])...)) }, "cannot be opened"},
+		"cut short":              {func() { write(third, good[:len(good)-1]) }, "cannot be"},
+		"longer":                 {func() { write(third, append(good[:len(good):len(good)], 0)) }, "cannot be"},
+		"a bit changed":          {func() { write(third, append(good[:len(good)-9:len(good)-9], flipped(good[len(good)-9:])...)) }, "cannot be"},
 		"of another preparation": {func() { write(third, foreign) }, "cannot be opened"},
 		"no shard":               {func() { write(third, []byte("x")) }, "is no shard"},
 	} {
@@ -210,7 +216,11 @@ func TestPreparationsAreKept(t *testing.T) {
 	if _, err := Prepare(t.Context(), o.Plan, opt, Division{Shards: 4}, m.public); err == nil {
 		t.Error("prepared for another division")
 	}
-	again, err := Prepare(t.Context(), o.Plan, opt, Division{Shards: 3}, m.public[:1])
+	if _, err := Prepare(t.Context(), o.Plan, opt, Division{Shards: 3}, m.public[:1]); err == nil ||
+		!strings.Contains(err.Error(), m.public[1].Fingerprint()) {
+		t.Errorf("prepared without a machine that has the row key: %v", err)
+	}
+	again, err := Prepare(t.Context(), o.Plan, opt, Division{Shards: 3}, append(m.public, machineKey(t).Public()))
 	if err != nil || again.Fingerprint == m.handed.Fingerprint {
 		t.Errorf("prepared again: %v", err)
 	}
@@ -218,8 +228,9 @@ func TestPreparationsAreKept(t *testing.T) {
 		t.Errorf("counted by a file that has changed: %v", err)
 	}
 	m.handed = again
-	if err := m.count(t.Context(), o, 1); err == nil || !strings.Contains(err.Error(), "not sealed for this machine") {
-		t.Errorf("counted by a machine that was left out: %v", err)
+	stranger := machines{of: 3, handed: again, keys: []seal.Key{machineKey(t), machineKey(t)}}
+	if err := stranger.count(t.Context(), o, 1); err == nil || !strings.Contains(err.Error(), "not sealed for this machine") {
+		t.Errorf("counted by a machine that was not named: %v", err)
 	}
 	if err := m.count(t.Context(), o, 2); err != nil {
 		t.Errorf("counted again: %v", err)
@@ -295,5 +306,100 @@ func TestShardsResume(t *testing.T) {
 	}
 	if debited == 0 {
 		t.Error("it was never ended after its debit")
+	}
+}
+
+// An answer that was stored by a run that did not come to its debit is not used: the shards may be others by then.
+func TestStoredAnswersOfUnpaidRunsAreForgotten(t *testing.T) {
+	o := releasetest.Trips(t)
+	m := preparedFor(t, o, false)
+	m.countAll(t, o)
+	name := stateNameOf(t, o, optionsOf(o, "out"))
+	stored := func(one releasetest.Office) string {
+		return filepath.Join(one.Dir, "out", ".dprelease", name, state.AnswersFile)
+	}
+	found := false
+	for n := int64(1); ; n++ {
+		one := o.Copied(t)
+		ctx := testkit.ClosingAt(t.Context(), n, context.Canceled)
+		_, err := Measure(ctx, one.Plan, fromShards(one))
+		if err == nil && !ctx.Ended() {
+			break
+		}
+		if _, gone := os.Stat(stored(one)); gone != nil || one.Debits(t) != 0 {
+			continue
+		}
+		found = true
+		if err := os.WriteFile(stored(one), []byte("other answers"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Measure(t.Context(), one.Plan, fromShards(one)); err != nil {
+			t.Fatalf("ended at look %d: %v", n, err)
+		}
+	}
+	if !found {
+		t.Error("no run has ended between storing its answers and its debit")
+	}
+}
+
+// The length of a shard's file does not follow the number of its units.
+func TestShardsArePadded(t *testing.T) {
+	for n, want := range map[int64]int64{0: padLeast, 1: padLeast, padLeast: padLeast, padLeast + 1: 2 * padLeast,
+		padStep - 1: padStep, padStep: padStep, padStep + 1: 2 * padStep, 5*padStep - 3: 5 * padStep} {
+		if got := padded(n); got != want {
+			t.Errorf("%d bytes become %d, expected %d", n, got, want)
+		}
+	}
+	o := releasetest.Trips(t)
+	m := preparedFor(t, o, true)
+	rows := filepath.Join(o.Dir, "t.csv")
+	text, err := os.ReadFile(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[int64]bool{}
+	for number := range 3 {
+		cut := strings.SplitAfterN(string(text), "\n", 3+10*number)
+		if err := os.WriteFile(rows, []byte(strings.Join(cut[:len(cut)-1], "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.count(t.Context(), o, number+1); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(o.Dir, "shards", shardName(o.Plan, number+1, 3)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes[info.Size()] = true
+	}
+	if len(sizes) != 1 {
+		t.Errorf("files of three lengths: %v", sizes)
+	}
+}
+
+// Machines that have the same files in another order, or under other names, divide rows otherwise, and are refused; so
+// is a public file that is confidential on any of them.
+func TestMachinesReadTheSameFiles(t *testing.T) {
+	text := "version: 1\nrelease: trips\nprivacy: {protects: trip, neighbours: add-remove, account: trips}\nbudget: {epsilon: 1}\n" +
+		"tables: {t: {source: {csv: '*.csv'}, unit: row, columns: {mode: {values: [walk, ride]}}}}\nmarginals: {m: {by: [mode]}}\n"
+	o := releasetest.Of(t, map[string]string{"release.yaml": text, "policy.yaml": "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {epsilon: 5}\n",
+		"a.csv": "mode\nwalk\n", "b.csv": "mode\nride\nride\n"})
+	m := preparedFor(t, o, false)
+	m.countAll(t, o)
+	for _, name := range []string{"a.csv", "b.csv"} {
+		if err := os.Rename(filepath.Join(o.Dir, name), filepath.Join(o.Dir, "x"+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, as := range map[string]string{"xa.csv": "b.csv", "xb.csv": "a.csv"} {
+		if err := os.Rename(filepath.Join(o.Dir, name), filepath.Join(o.Dir, as)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.count(t.Context(), o, 2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Measure(t.Context(), o.Plan, fromShards(o)); err == nil || !strings.Contains(err.Error(), "the same files") {
+		t.Errorf("files whose names were exchanged: %v", err)
 	}
 }

@@ -124,6 +124,7 @@ func publicDigests(p *compiled.Compiled) map[string][]files.Digest {
 // readInput is an input as it was when it was counted. It is confidential.
 type readInput struct {
 	Table, Path string
+	Name        string // path from the folder of sources, which does not depend on where that is
 	Size        int64
 	Modified    time.Time
 	Digests     []files.Digest // of the bytes and, for a compressed file, of the text

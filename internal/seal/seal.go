@@ -32,6 +32,9 @@ type PublicKey struct{ text string }
 // String returns the key in one word, "x25519:" and 43 characters of base64.
 func (k PublicKey) String() string { return k.text }
 
+// Fingerprint returns what two people read to each other to confirm that they mean the same key.
+func (k PublicKey) Fingerprint() string { return keyfile.Fingerprint([]byte(k.text)) }
+
 // MarshalText returns String.
 func (k PublicKey) MarshalText() ([]byte, error) { return []byte(k.text), nil }
 
@@ -148,6 +151,7 @@ type Writer struct {
 	to     io.Writer
 	sender *hpke.Sender
 	piece  []byte // the first byte, and what is not sealed yet
+	count  int64
 }
 
 // NewWriter returns a writer that seals to the holder of a key, and only for somebody who knows what the bytes are bound
@@ -178,6 +182,7 @@ func NewWriter(w io.Writer, to PublicKey, bound []byte) (*Writer, error) {
 // Write seals bytes.
 func (w *Writer) Write(b []byte) (int, error) {
 	n := len(b)
+	w.count += int64(n)
 	for len(b) > 0 {
 		if len(w.piece) == 1+pieceBytes {
 			if err := w.flush(); err != nil {
@@ -189,6 +194,9 @@ func (w *Writer) Write(b []byte) (int, error) {
 	}
 	return n, nil
 }
+
+// Written returns how many bytes were written.
+func (w *Writer) Written() int64 { return w.count }
 
 // flush seals the piece, and begins a new one.
 func (w *Writer) flush() error {

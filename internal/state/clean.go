@@ -157,9 +157,9 @@ func (l *Leftover) mustStay(ctx context.Context, ledgers []account.Ledger) (why 
 	case found == ledger.Debited:
 		return fmt.Sprintf("it is paid for and not finished (account %s): run it again, or give it up (ledger abandon)",
 			payer), true, nil
-	case found == ledger.Reserved && slices.Contains(l.Holds, PreparedFile):
-		return fmt.Sprintf("other machines may be counting by its key (account %s holds the reservation): measure it, or take it back (prepare --cancel)", payer), true,
-			nil
+	case (found == ledger.Reserved || found == ledger.Cancelled) && slices.Contains(l.Holds, PreparedFile):
+		return fmt.Sprintf("other machines may be counting by its key (account %s): measure it, or take it back (prepare --cancel)",
+			payer), true, nil
 	case found == ledger.Reserved:
 		return fmt.Sprintf("its attempt ended before its debit, and the next one draws a new key (account %s still holds a reservation)", payer), false, nil
 	}

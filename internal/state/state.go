@@ -203,6 +203,21 @@ func (s *State) StoreAnswers(write func(io.Writer) error) error {
 	return durable.WritePrivate(s.Dir, makingAnswers, AnswersFile, write)
 }
 
+// RemoveAnswers removes exact answers that an earlier run stored and did not pay for.
+func (s *State) RemoveAnswers() error {
+	err := os.Remove(filepath.Join(s.Dir, AnswersFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = durable.SyncDir(s.Dir)
+	}
+	if err != nil {
+		return fmt.Errorf("removing the exact answers: %w", err)
+	}
+	return nil
+}
+
 // Prepare records, durably, for whom the key was made. From then on the key is used by the machines that count, and
 // stays although nothing was debited for it.
 func (s *State) Prepare(write func(io.Writer) error) error {
@@ -214,8 +229,8 @@ func (s *State) Prepared() (io.ReadCloser, error) { return os.Open(filepath.Join
 
 // IsPrepared reports whether the key was made for other machines.
 func (s *State) IsPrepared() bool {
-	_, err := os.Stat(filepath.Join(s.Dir, PreparedFile))
-	return err == nil
+	there, err := durable.Exists(filepath.Join(s.Dir, PreparedFile))
+	return there || err != nil // if the disk does not say, the key stays
 }
 
 // JournalPath returns the path of the journal of the rounds.

@@ -101,18 +101,19 @@ func (s *Sampler) isDrawn(first, second uint64) bool {
 
 // Mask adds the rows whose unit is not in the sample to the rows that are left out. Units are drawn by their ids or,
 // if ids is nil, by their places. The result is valid until the next call. Rows without an id, and ids of a type that
-// cannot distinguish units, are unchanged: bounding refuses them.
+// cannot distinguish units, which bounding refuses, are unchanged in a sample, and drawn by their places for a shard.
 func (s *Sampler) Mask(ids arrow.Array, rows, piece int, first int64, out []uint64) []uint64 {
 	s.out = resize(s.out, (rows+63)/64)
 	left := s.out
 	clear(left)
 	copy(left, out)
 	drawn := s.drawnByPlace(piece, first)
-	if ids != nil {
-		if KindOf(ids) == arrow.NULL {
-			return left
-		}
+	switch {
+	case ids == nil:
+	case KindOf(ids) != arrow.NULL:
 		drawn = s.drawnByID(ids, drawn)
+	case !s.idless:
+		return left
 	}
 	for i := range rows {
 		if !drawn(i) {

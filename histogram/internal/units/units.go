@@ -63,7 +63,7 @@ func (l *List) Lister() *Lister {
 	return one
 }
 
-// Add adds the units of rows that are not left out. Ids of a type that does not distinguish units are refused by
+// Add adds the units of the rows of which no bit is set in out (nil: of all). Ids of a type that does not distinguish units are refused by
 // bounding.
 func (l *Lister) Add(ids arrow.Array, out []uint64) error {
 	kind := bounding.KindOf(ids)
