@@ -1,6 +1,7 @@
 package main
 
-// This file counts the table in shards, one after the other, each in a process of its own with little memory.
+// This file counts a table in shards, one after the other, each in a process of its own with little memory. Each has a
+// file of its own, as machines do that share nothing.
 
 import (
 	"context"
@@ -22,11 +23,11 @@ import (
 )
 
 const (
-	shardCase   = "bounded"       // the case that is counted in shards
-	shardMemory = 64 * megabyte   // that a process may use for counting
-	shardPeak   = 128 * megabyte  // that it may take altogether
-	mostWhole   = 100_000_000     // rows up to which one process counts all of them too
-	partPattern = "part-%d-of-%d" // files of parts
+	shardCase   = "bounded"      // the case that is counted in shards
+	shardMemory = 64 * megabyte  // that a process may use for counting
+	shardPeak   = 128 * megabyte // that it may take altogether
+	mostWhole   = 100_000_000    // rows up to which one process counts all of them too
+	shardFiles  = "*.parquet"    // of a shard, as the spec has them
 )
 
 // shardKey is the key by which all processes count. The table is made up.
@@ -39,9 +40,9 @@ type shardJob struct {
 	Part   string `json:"part,omitempty"` // file to write
 }
 
-// planOf plans a case for a file.
-func (c benchCase) planOf(file string) (*compiled.Compiled, error) {
-	r, err := spec.Parse(spec.Source{Name: "bench.yaml", Text: c.specText(filepath.Base(file))})
+// planOf plans a case for files.
+func (c benchCase) planOf(files string) (*compiled.Compiled, error) {
+	r, err := spec.Parse(spec.Source{Name: "bench.yaml", Text: c.specText(filepath.Base(files))})
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (c benchCase) countShard(ctx context.Context, j job) (*outcome, error) {
 	}
 	before := usageNow()
 	part, err := scan.Files{Dir: filepath.Dir(j.File), Options: scan.Options{MemoryLimit: j.Memory},
-		Shard: scan.Shard{Number: j.Number, Of: j.Of}}.CountPart(ctx, q, noise.NewStreams(shardKey, p.Hash()).Rows())
+		Shard: scan.Shard{Number: j.Number, Of: j.Of, OwnFiles: true}}.CountPart(ctx, q, noise.NewStreams(shardKey, p.Hash()).Rows())
 	if err != nil {
 		return nil, err
 	}
@@ -77,31 +78,36 @@ func (c benchCase) countShard(ctx context.Context, j job) (*outcome, error) {
 		Done: len(p.Measurements)}, nil
 }
 
-// runShards counts the table in shards, puts them together, and prints what that took.
+// runShards counts a table in shards, puts them together, and prints what that took.
 func (b *bench) runShards(ctx context.Context, to io.Writer) error {
 	c, err := caseOf(shardCase)
 	if err != nil {
 		return err
 	}
-	if b.dir, err = filepath.Abs(b.dir); err != nil {
-		return err
-	}
-	b.logf("a table of %d rows", b.rows)
-	file, err := table{rows: b.rows}.pathOf(b.dir, c.format)
+	dir, err := filepath.Abs(filepath.Join(b.dir, fmt.Sprintf("shards-%d-%d", b.rows, b.shards)))
 	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(dir)
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "%d rows, %s, in %d shards\n\nshard\tseconds\tCPU seconds\tMB at most\t\n", b.rows, c.title, b.shards)
-	var paths []string
+	var parts []string
 	wall, cpu, peak := 0.0, 0.0, int64(0)
 	for i := range b.shards {
-		one := shardJob{Number: i + 1, Of: b.shards, Part: filepath.Join(b.dir, fmt.Sprintf(partPattern, i+1, b.shards))}
-		text, err := json.Marshal(job{Case: c.name, File: file, Memory: shardMemory, shardJob: one})
+		t := table{rows: b.rows / b.shards}
+		t.first = uint32(i * t.allPersons())
+		own := filepath.Join(dir, fmt.Sprint(i+1))
+		b.logf("shard %d of %d: a table of %d rows", i+1, b.shards, t.rows)
+		file, err := t.pathOf(own, c.format)
+		if err != nil {
+			return err
+		}
+		one := shardJob{Number: i + 1, Of: b.shards, Part: filepath.Join(own, "part")}
+		text, err := json.Marshal(job{Case: c.name, File: filepath.Join(own, shardFiles), Memory: shardMemory, shardJob: one})
 		if err != nil {
 			return err
 		}
@@ -111,24 +117,28 @@ func (b *bench) runShards(ctx context.Context, to io.Writer) error {
 		if err != nil {
 			return err
 		}
-		defer os.Remove(one.Part)
-		paths = append(paths, one.Part)
+		if b.rows > mostWhole { // nobody counts all of them, and there would be many
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+		}
+		parts = append(parts, one.Part)
 		wall, cpu, peak = wall+out.Wall, cpu+out.CPU, max(peak, out.Peak)
 		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%.0f\t\n", one.Number, out.Wall, out.CPU, float64(out.Peak)/megabyte)
-		b.logf("shard %d of %d: %.1f s", one.Number, b.shards, out.Wall)
+		b.logf("shard %d of %d: counted in %.1f s", one.Number, b.shards, out.Wall)
 	}
 	fmt.Fprintf(w, "all\t%.1f\t%.1f\t%.0f\t\n", wall, cpu, float64(peak)/megabyte)
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(to, "\n%.2f seconds for every million rows and shard; at most %d MB: %s\n",
-		wall/float64(b.shards)/float64(b.rows)*1e6, shardPeak/megabyte, map[bool]string{true: "met", false: "missed"}[peak <= shardPeak])
-	return c.compareShards(ctx, file, paths, b.rows, to)
+	fmt.Fprintf(to, "\n%.2f seconds for every million rows; at most %d MB: %s\n", wall/float64(b.rows)*1e6, shardPeak/megabyte,
+		map[bool]string{true: "met", false: "missed"}[peak <= shardPeak])
+	return b.compareShards(ctx, c, dir, parts, to)
 }
 
 // compareShards puts parts together, and compares them with what one process counts unless there are too many rows.
-func (c benchCase) compareShards(ctx context.Context, file string, paths []string, rows int, to io.Writer) error {
-	p, err := c.planOf(file)
+func (b *bench) compareShards(ctx context.Context, c benchCase, dir string, paths []string, to io.Writer) error {
+	p, err := c.planOf(shardFiles)
 	if err != nil {
 		return err
 	}
@@ -151,11 +161,20 @@ func (c benchCase) compareShards(ctx context.Context, file string, paths []strin
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(to, "put together in %.2f seconds\n", usageNow().wall.Sub(before.wall).Seconds())
-	if rows > mostWhole {
+	fmt.Fprintf(to, "put together, and all units compared, in %.1f seconds\n", usageNow().wall.Sub(before.wall).Seconds())
+	if b.rows > mostWhole {
 		return nil
 	}
-	whole, err := histogram.Count(ctx, p, scan.Files{Dir: filepath.Dir(file)}, streams)
+	files, err := filepath.Glob(filepath.Join(dir, "*", shardFiles))
+	if err != nil {
+		return err
+	}
+	for i, file := range files {
+		if err := os.Rename(file, filepath.Join(dir, fmt.Sprint(i, ".parquet"))); err != nil {
+			return err
+		}
+	}
+	whole, err := histogram.Count(ctx, p, scan.Files{Dir: dir}, streams)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,10 @@ const seed = 0x64_7072_656c_6561
 // 0.33 a row, drawn uniformly, so that a person who occurs has 3.16 rows on average. The others belong to heavy
 // persons, with about a hundred rows each. In each column a person has, with probability one half, one value for all
 // rows; otherwise each row has its own. Values follow Zipf's law: code i has a probability in proportion to 1/(i+1).
-type table struct{ rows int }
+type table struct {
+	rows  int
+	first uint32 // number of the first person
+}
 
 func (t table) heavyPersons() int { return max(1, t.rows/10_000) }
 func (t table) allPersons() int   { return t.heavyPersons() + max(1, t.rows*33/100) }
@@ -80,7 +83,7 @@ func (t table) makeRows(visit func(*block) error) error {
 			if r.Uint64N(100) == 0 {
 				from, to = 0, heavy
 			}
-			b.person[i] = uint32(from + r.Uint64N(to-from))
+			b.person[i] = t.first + uint32(from+r.Uint64N(to-from))
 		}
 		for c, law := range laws {
 			b.codes[c] = b.codes[c][:rows]

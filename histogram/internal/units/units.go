@@ -27,7 +27,7 @@ import (
 type unit [16]byte
 
 // inMemory is the most units that a goroutine holds before it puts them on disk, sorted.
-const inMemory = 1 << 20
+const inMemory = 1 << 18
 
 // List is the units of a table that a machine has seen. It is sorted on disk, as there may be more than memory
 // holds.
@@ -58,7 +58,7 @@ type Lister struct {
 
 // Lister returns a lister for one more goroutine.
 func (l *List) Lister() *Lister {
-	one := &Lister{of: l, mac: hmac.New(sha256.New, l.key[:])}
+	one := &Lister{of: l, mac: hmac.New(sha256.New, l.key[:]), have: make([]unit, 0, inMemory)}
 	l.listers = append(l.listers, one)
 	return one
 }
@@ -161,7 +161,7 @@ func (l *List) each(visit func(unit) error) error {
 	var sources []*reader
 	for _, run := range l.runs {
 		read := cipher.StreamReader{S: l.stream(run.at), R: io.NewSectionReader(l.file, run.at, run.bytes)}
-		sources = append(sources, &reader{from: bufio.NewReaderSize(read, 1<<16), left: uint64(run.bytes) / 16})
+		sources = append(sources, &reader{from: bufio.NewReaderSize(read, 1<<14), left: uint64(run.bytes) / 16})
 	}
 	var last *unit
 	return merge(sources, func(u unit) error {
