@@ -180,7 +180,7 @@ func (r *attempt) checkInputs() error {
 	if err != nil {
 		return err
 	}
-	if err := engine.Check(r.plan.Release(), r.options.Data); err != nil {
+	if err := engine.Check(r.plan.Release(), r.options.Data, ""); err != nil {
 		return err
 	}
 	return refusePublicInputs(r.plan, r.options.Data, inputs)
