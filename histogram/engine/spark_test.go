@@ -27,9 +27,11 @@ import (
 
 // sparkSession is a process of Python with a Spark session.
 type sparkSession struct {
-	in  io.Writer
-	out *bufio.Reader
-	dir string // for tables
+	in      io.Writer
+	out     *bufio.Reader
+	dir     string // for tables
+	log     string // folder of Spark's log of events
+	process int
 }
 
 // newSpark starts a session, with settings such as spark.sql.ansi.enabled=false.
@@ -49,7 +51,12 @@ func newSpark(t *testing.T, settings ...string) *sparkSession {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command("python3", append([]string{"testdata/session.py", dir, filepath.Join(dir, "warehouse")}, settings...)...)
+	events := filepath.Join(dir, "events")
+	if err := os.Mkdir(events, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("python3", append([]string{"testdata/session.py", dir, filepath.Join(dir, "warehouse"),
+		"spark.eventLog.enabled=true", "spark.eventLog.dir=" + events, "spark.eventLog.compress=false"}, settings...)...)
 	c.Env = append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+dir, "PYTHONDONTWRITEBYTECODE=1")
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -75,7 +82,7 @@ func newSpark(t *testing.T, settings ...string) *sparkSession {
 			t.Logf("%s", text[max(0, len(text)-4000):])
 		}
 	})
-	return &sparkSession{in: in, out: bufio.NewReader(out), dir: dir}
+	return &sparkSession{in: in, out: bufio.NewReader(out), dir: dir, log: events, process: c.Process.Pid}
 }
 
 // ask has the session do something, and returns what it says of an error.
