@@ -248,7 +248,7 @@ func Check(r *spec.Release, dir, counted string) error {
 // notCounted returns the error of a table in Spark of which there are no counts.
 func notCounted(t *spec.Table) error {
 	return &source.Error{Kind: source.Missing, File: "table " + t.Name,
-		Message: "is counted by your own Spark, and its counts are not here; let Spark run the job that dprelease count PLAN --emit DIR writes, then measure with --counted DIR"}
+		Message: "is counted by your own Spark, and its counts are not here; prepare the plan, let Spark run the job that dprelease count PLAN --emit DIR writes, and measure with --counted DIR"}
 }
 
 // checkColumns returns an error if a table lacks a wanted column or has two of its name.

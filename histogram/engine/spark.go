@@ -83,9 +83,16 @@ func inSpark(t *spec.Table) bool {
 	return t.Source.Database != nil && t.Source.Database.Engine == spec.Spark
 }
 
+// HasSpark reports whether a table of a release is counted by Spark.
+func HasSpark(r *spec.Release) bool { return slices.ContainsFunc(r.Tables, inSpark) }
+
+// CheckSpark returns an error if questions ask of a table in Spark what only its rows can answer. Errors are
+// *[source.Error].
+func CheckSpark(q histogram.Questions) error { return scan.CheckRemotes(q, inSpark) }
+
 // firstRound returns the job of the first round, nil if no table that is asked about is in Spark.
 func firstRound(q histogram.Questions) (*sparkJob, error) {
-	if err := scan.CheckRemotes(q, inSpark); err != nil {
+	if err := CheckSpark(q); err != nil {
 		return nil, err
 	}
 	inputs, err := scan.Inputs(q, inSpark)
