@@ -70,9 +70,10 @@ type sparkTable struct {
 	Groups    [][]int  `json:"groups,omitempty"`
 
 	request
-	inputs [][]source.Column // by column with codes
-	hashes []string          // by column with codes, of its values and codes
-	asked  scan.Asked
+	inputs    [][]source.Column // by column with codes
+	valuesRun string            // of the job's first round, which every file of values names
+	hashes    []string          // by column with codes, of its values and codes
+	asked     scan.Asked
 }
 
 // sparkFormat is the version of the folder.
@@ -145,13 +146,13 @@ func (j *sparkJob) identify(stamp []byte) error {
 	return nil
 }
 
-// secondRound makes a job of the first round one of the second. Values are read from a folder, and each, with its
-// code, is handed to put, which is nil if nobody wants them.
-func (j *sparkJob) secondRound(ctx context.Context, q histogram.Questions, s *noise.RowStreams, dir string,
+// secondRound makes a job of the first round one of the second. The values that a run of the first has left are read
+// from a folder. The files that put returns get them with their codes; it is nil if nobody wants them.
+func (j *sparkJob) secondRound(ctx context.Context, q histogram.Questions, s *noise.RowStreams, dir, run string,
 	put func(t *sparkTable, number int) (*codeFile, error)) error {
 	by := map[string]scan.Encode{}
 	for _, t := range j.Tables {
-		t.hashes = nil
+		t.valuesRun, t.hashes = run, nil
 		by[t.Name] = func(ctx context.Context, number int, _ []source.Column, codesOf codesOf) (err error) {
 			var file *codeFile
 			if put != nil {
@@ -203,13 +204,14 @@ func EmitSpark(ctx context.Context, q histogram.Questions, s *noise.RowStreams, 
 	if err := prepareFolder(dir); err != nil {
 		return 0, err
 	}
-	switch done, _, err := doneJob(ctx, dir, sparkValuesDone); {
+	done, run, err := doneJob(ctx, dir, sparkValuesDone)
+	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return 0, err
 	case done != j.Job:
 		return 1, j.write(dir)
 	}
-	if err := j.secondRound(ctx, q, s, dir, func(t *sparkTable, number int) (*codeFile, error) {
+	if err := j.secondRound(ctx, q, s, dir, run, func(t *sparkTable, number int) (*codeFile, error) {
 		return createCodes(filepath.Join(dir, t.Folder, "codes"), number, len(t.inputs[number]))
 	}); err != nil {
 		return 0, err
@@ -279,17 +281,21 @@ func replaceFile(path string, text []byte) error {
 func (t *sparkTable) writeKey(path string) error {
 	var text bytes.Buffer
 	b := t.asked.Bound
-	err := parquet.Write(&text, []sparkKey{{Contents: string(b.Content[:]), Priorities: string(b.Row[:])}})
+	err := parquet.Write(&text, []sparkKey{{Contents: string(b.Content[:]), Priorities: string(b.Row[:])}}, plainPages)
 	if err != nil {
 		return folderError(path, err)
 	}
 	return replaceFile(path, text.Bytes())
 }
 
+// plainPages are pages that every Spark reads. Spark 3.4 reads texts wrongly that are encoded as their differences in
+// length (DELTA_LENGTH_BYTE_ARRAY), which is the writer's default.
+var plainPages = parquet.DataPageVersion(1)
+
 // sparkKey is the only row of the file of keys.
 type sparkKey struct {
-	Contents   string `parquet:"contents"`
-	Priorities string `parquet:"priorities"`
+	Contents   string `parquet:"contents,plain"`
+	Priorities string `parquet:"priorities,plain"`
 }
 
 // codeFile is a Parquet file of rows of texts, each with a code: the columns k0, k1 … and code.
@@ -311,9 +317,9 @@ func createCodes(dir string, number, inputs int) (*codeFile, error) {
 		names[i] = fmt.Sprintf("k%d", i)
 	}
 	path := filepath.Join(dir, fmt.Sprintf("%d.parquet", number))
-	group := parquet.Group{"code": parquet.Int(64)}
+	group := parquet.Group{"code": parquet.Encoded(parquet.Int(64), &parquet.Plain)}
 	for _, name := range names {
-		group[name] = parquet.Optional(parquet.Leaf(parquet.ByteArrayType))
+		group[name] = parquet.Optional(parquet.Encoded(parquet.Leaf(parquet.ByteArrayType), &parquet.Plain))
 	}
 	sorted := slices.Sorted(maps.Keys(group)) // as they are in the file
 	f := &codeFile{path: path, code: slices.Index(sorted, "code")}
@@ -327,7 +333,7 @@ func createCodes(dir string, number, inputs int) (*codeFile, error) {
 	if f.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, folderError(path, err)
 	}
-	f.to = parquet.NewWriter(f.file, parquet.NewSchema("codes", group), parquet.Compression(&parquet.Snappy))
+	f.to = parquet.NewWriter(f.file, parquet.NewSchema("codes", group), plainPages)
 	return f, nil
 }
 

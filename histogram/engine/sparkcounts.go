@@ -93,24 +93,28 @@ func brokenResult(dir, name string) error {
 // a hash of all of them.
 func (t *sparkTable) encode(ctx context.Context, dir string, number int, codesOf codesOf, to *codeFile) (string, error) {
 	inputs := t.inputs[number]
-	columns := make([]source.Column, 0, 2*len(inputs))
+	name := filepath.Join(t.Folder, "values", fmt.Sprint(number))
+	columns := make([]source.Column, 0, 2*len(inputs)+1)
 	for i, c := range inputs {
 		columns = append(columns, source.Column{Name: fmt.Sprintf("v%d", i), Type: c.Type})
 	}
 	for i := range inputs {
 		columns = append(columns, source.Column{Name: fmt.Sprintf("k%d", i)})
 	}
+	columns = append(columns, source.Column{Name: "run"})
 	h := sha256.New()
 	rows, bytes := 0, 0
 	texts := make([][]byte, len(inputs))
-	err := readSpark(ctx, dir, filepath.Join(t.Folder, "values", fmt.Sprint(number), written), columns,
+	err := readSpark(ctx, dir, filepath.Join(name, written), columns,
 		func(b *source.Batch) error {
-			codes := codesOf(b.Columns[:len(inputs)])
-			for row, code := range codes {
-				for i, keys := range b.Columns[len(inputs):] {
+			for row, code := range codesOf(b.Columns[:len(inputs)]) {
+				if textAt(b.Columns[2*len(inputs)], row) != t.valuesRun {
+					return brokenResult(dir, name)
+				}
+				for i, keys := range b.Columns[len(inputs) : 2*len(inputs)] {
 					key, ok := keys.(*array.String)
 					if !ok {
-						return brokenResult(dir, t.Folder)
+						return brokenResult(dir, name)
 					}
 					texts[i] = nil
 					if key.IsValid(row) {
@@ -132,6 +136,9 @@ func (t *sparkTable) encode(ctx context.Context, dir string, number int, codesOf
 			}
 			return nil
 		})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = brokenResult(dir, name)
+	}
 	return hex.EncodeToString(h.Sum(nil)), t.nameColumns(err, inputs)
 }
 
@@ -176,7 +183,7 @@ func (o *Opened) openSpark(ctx context.Context, q histogram.Questions, s *noise.
 	refuse := func(kind source.ErrorKind, message string, err error) error {
 		return &source.Error{Kind: kind, File: dir, Message: message, Err: err}
 	}
-	done, _, err := doneJob(ctx, dir, sparkValuesDone)
+	done, run, err := doneJob(ctx, dir, sparkValuesDone)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return refuse(source.Missing, "Spark has not run the first round of the job to its end; run it, and copy the whole folder back", err)
@@ -185,10 +192,10 @@ func (o *Opened) openSpark(ctx context.Context, q histogram.Questions, s *noise.
 	case done != j.Job:
 		return refuse(source.Malformed, "has the values of another plan; write the job of this plan into a folder of its own, and run it", nil)
 	}
-	if err := j.secondRound(ctx, q, s, dir, nil); err != nil {
+	if err := j.secondRound(ctx, q, s, dir, run, nil); err != nil {
 		return err
 	}
-	done, run, err := doneJob(ctx, dir, sparkCountsDone)
+	done, run, err = doneJob(ctx, dir, sparkCountsDone)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return refuse(source.Missing, "Spark has not run the second round of the job to its end; run it, and copy the whole folder back", err)
@@ -207,7 +214,7 @@ func (o *Opened) openSpark(ctx context.Context, q histogram.Questions, s *noise.
 type sparkCounts struct {
 	*sparkTable
 	dir     string
-	run     string // of the job, which every file of its results names
+	run     string // of the second round, which every file of counts names
 	counted int64  // rows that count
 }
 
