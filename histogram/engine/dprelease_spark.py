@@ -54,7 +54,7 @@ WRITTEN = {
     "date": ("CAST(unix_date({}) AS STRING)", "date_from_unix_date(CAST({} AS INT))"),
     "timestamp": ("CAST(unix_micros({}) AS STRING)", "timestamp_micros(CAST({} AS BIGINT))"),
     "timestamp_ntz": ("CAST(unix_micros(CAST({} AS TIMESTAMP)) AS STRING)", "timestamp_micros(CAST({} AS BIGINT))"),
-    "string": ("CAST({} AS STRING)", "{}"),
+    "string": ("{}", "{}"),
 }
 for plain in ["tinyint", "smallint", "int", "bigint", "float", "double", "boolean"]:
     WRITTEN[plain] = ("CAST({} AS STRING)", "CAST({} AS " + plain.upper() + ")")
