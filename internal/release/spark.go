@@ -33,7 +33,7 @@ func EmitSpark(ctx context.Context, p *compiled.Compiled, o Options, dir string)
 		if !st.IsPrepared() {
 			return misplaced(p, false)
 		}
-		key, err := preparedKey(p, st, Division{Spark: true})
+		key, err := preparedKey(st, true, Division{Spark: true}, nil)
 		if err != nil {
 			return err
 		}
