@@ -11,9 +11,11 @@ type Engine string
 const (
 	Postgres Engine = "postgres"
 	DuckDB   Engine = "duckdb"
+	Spark    Engine = "spark"
 )
 
-// Database says which rows of a database are those of a table: all rows of Table, or the rows of Query.
+// Database says which rows of a database are those of a table: all rows of Table, the rows of Query, or those of the
+// Parquet files that Spark finds at Path.
 type Database struct {
 	Engine Engine
 	// URL says where the address of a PostgreSQL server is, so that no spec holds a password: env:NAME is an environment
@@ -24,18 +26,27 @@ type Database struct {
 	Table []string
 	// Query is a SELECT in the dialect of the engine, in place of Table.
 	Query string
-	// Stay reports whether the rows must be counted where they are.
+	// Path is a path or an address at which Spark reads Parquet files, in place of Table. It is empty for other engines.
+	Path string
+	// Stay reports whether the rows must be counted where they are. It is always set for Spark, to which nothing here
+	// connects.
 	Stay bool
 }
 
 // String returns the source as messages name it.
 func (d *Database) String() string {
 	what := "a query"
-	if d.Table != nil {
+	switch {
+	case d.Table != nil:
 		what = "table " + strings.Join(d.Table, ".")
+	case d.Path != "":
+		what = "Parquet files " + d.Path
 	}
-	if d.Engine == DuckDB {
+	switch d.Engine {
+	case DuckDB:
 		return what + " in DuckDB"
+	case Spark:
+		return what + " in Spark"
 	}
 	return what + " in PostgreSQL (" + d.URL + ")"
 }

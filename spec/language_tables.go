@@ -58,8 +58,9 @@ func pathsShape() *shape.Shape {
 }
 
 func sourceShape() *shape.Shape {
-	return shape.Object("{parquet: …}, {csv: …}, {arrow: …}, {postgres: …} or {duckdb: …}", sourceFields()...).
-		WithForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"}, []string{"postgres"}, []string{"duckdb"}).
+	return shape.Object("{parquet: …}, {csv: …}, {arrow: …}, {postgres: …}, {duckdb: …} or {spark: …}", sourceFields()...).
+		WithForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"}, []string{"postgres"}, []string{"duckdb"},
+			[]string{"spark"}).
 		WithReplacements(sourceHabits()).WithInstead(sourceOfText)
 }
 

@@ -60,7 +60,7 @@ var tablePart = regexp.MustCompile(`^(?:"((?:[^"]|"")+)"|([^".\s]+))(?:\.|$)`)
 // one, and filled reports whether it is known.
 func (r *reader) readDatabase(source document.Node) (d *Database, paths []string, filled bool) {
 	filled = true
-	for _, engine := range []Engine{Postgres, DuckDB} {
+	for _, engine := range []Engine{Postgres, DuckDB, Spark} {
 		n := source.Get(string(engine))
 		if !n.Present() {
 			continue
@@ -78,14 +78,38 @@ func (r *reader) readDatabase(source document.Node) (d *Database, paths []string
 		if query := n.Get("query"); query.Present() && r.IsSound(query) {
 			d.Query = r.readQuery(query)
 		}
+		if path := n.Get("parquet"); path.Present() && r.IsSound(path) {
+			d.Path, filled = r.readSparkPath(path)
+		}
 		stay := n.Get("stay")
-		if d.Stay = stay.Is("true"); d.Stay && r.release.Privacy.Total {
+		if engine == Spark {
+			stay = n
+		}
+		if d.Stay = engine == Spark || stay.Is("true"); d.Stay && r.release.Privacy.Total {
 			r.AddProblem(stay, document.Problem{
 				Message:  "a table that is counted in its database can have too many values to be encoded, and privacy is total: no value may stop a run",
-				Expected: "stay: false, with which the rows are read and counted here"})
+				Expected: "a source of which the rows are read and counted here: files, or a database without stay: true"})
 		}
 	}
 	return d, paths, filled
+}
+
+// addressSecret matches an address with a name and a password before its host.
+var addressSecret = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^/@]*:[^/@]*@`)
+
+// readSparkPath reads the path of Parquet files that Spark reads, and reports whether it is known. A password has no
+// place in it: everybody who sees the plan sees the path.
+func (r *reader) readSparkPath(n document.Node) (path string, filled bool) {
+	path, filled = r.params.Fill(n)
+	switch {
+	case !filled:
+		return "", false
+	case strings.TrimSpace(path) == "":
+		r.AddProblem(n, document.Problem{Message: "an empty path", Expected: sparkPathSays})
+	case addressSecret.MatchString(path):
+		r.AddProblem(n, document.Problem{Message: "an address with a password", Expected: sparkPathSays})
+	}
+	return path, true
 }
 
 // readTableName reads the name of a table of a database.

@@ -225,7 +225,7 @@ func (a *app) runCommand() *cobra.Command {
 }
 
 func (a *app) measureCommand() *cobra.Command {
-	fromShards := ""
+	fromShards, counted := "", ""
 	c := &cobra.Command{
 		Use:   "measure PLAN",
 		Short: "Read the confidential tables once, debit the account and draw the noise",
@@ -234,7 +234,10 @@ integers in NAME.measured. If it is interrupted, run it again: it resumes, and d
 same noise.
 
 With --from-shards DIR, the tables are not read here: DIR has what other machines have
-counted of a plan that was prepared for them (dprelease prepare, dprelease count).`,
+counted of a plan that was prepared for them (dprelease prepare, dprelease count).
+
+With --counted DIR, tables in Spark are not read: DIR has what Spark has counted of a plan
+that was prepared for it (dprelease prepare, dprelease count --emit).`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := planfile.Read(c.Context(), args[0])
@@ -248,7 +251,7 @@ counted of a plan that was prepared for them (dprelease prepare, dprelease count
 			}
 			a.notePlan(p, release.MeasuredFolder(a.out, p.Name))
 			steps := a.stepOptions()
-			steps.FromShards = fromShards
+			steps.FromShards, steps.Counted = fromShards, counted
 			result, err := dprelease.Measure(c.Context(), p, steps)
 			a.notePayment(c.Context(), p, options)
 			if err != nil {
@@ -264,11 +267,15 @@ counted of a plan that was prepared for them (dprelease prepare, dprelease count
 			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", contentsText(p, ""),
 				describe.Budget(p.Guarantee),
 				a.outcome.Path, a.outcome.Path)
+			if counted != "" {
+				a.say("Remove %s and its copies: they have exact counts, and the keys by which rows were chosen.", counted)
+			}
 			return nil
 		},
 	}
 	a.outFlag(c)
 	a.measureFlags(c, "the current folder")
+	c.Flags().StringVar(&counted, "counted", "", "folder of the job that Spark has run")
 	c.Flags().StringVar(&fromShards, "from-shards", "", "folder with what other machines have counted")
 	return c
 }

@@ -40,7 +40,7 @@ func (a *app) prepareCommand() *cobra.Command {
 	var machines []string
 	var cancel bool
 	c := &cobra.Command{
-		Use:   "prepare PLAN --shards N --for MACHINE.pub ...",
+		Use:   "prepare PLAN [--shards N --for MACHINE.pub ...]",
 		Short: "Reserve a plan's cost, and hand its row key to the machines that will count",
 		Long: `Prepare a plan whose tables several machines count: reserve its cost in the account,
 draw its key, and write the row key, by which rows are counted, to NAME.rowkey. It is
@@ -54,6 +54,9 @@ the machines by another way than the file.
 
 With --own-files, each machine has files of its own, with all rows of their units.
 Without, all machines have the same files, and each counts its share of the units.
+
+If a table is in Spark, which counts all of it, no shards and no machines are named:
+dprelease count --emit writes the job that Spark runs.
 
 With --cancel, the reservation is given back and the key erased.`,
 		Args: argCount(1, 1),
@@ -92,6 +95,11 @@ With --cancel, the reservation is given back and the key erased.`,
 			if a.ledger == "" {
 				a.practiceBanner()
 			}
+			if handed.File == "" {
+				a.outcome.Path = ""
+				a.say("Reserved. Next: dprelease count %s --emit DIR", args[0])
+				return nil
+			}
 			a.say("Reserved, and sealed the row key for %d machines: %s", len(keys), handed.File)
 			a.say("Compare the fingerprints of their public keys with what dprelease machine-key printed there:")
 			a.say("%s", strings.Join(says, "\n"))
@@ -118,18 +126,25 @@ With --cancel, the reservation is given back and the key erased.`,
 
 func (a *app) countCommand() *cobra.Command {
 	var count release.ShardCount
-	var shard, key string
+	var shard, key, emit string
 	c := &cobra.Command{
-		Use:   "count PLAN --shard I/N --row-key FILE --machine-key FILE --fingerprint TEXT",
-		Short: "Count a shard of a plan's tables on this machine, for dprelease measure --from-shards",
+		Use:   "count PLAN {--shard I/N --row-key FILE --machine-key FILE --fingerprint TEXT | --emit DIR}",
+		Short: "Count a shard of a plan's tables on this machine, or write the job by which Spark counts",
 		Long: `Count one shard of the tables of a plan that was prepared (dprelease prepare), and seal
 the exact counts in NAME.shard-I-of-N, for whoever prepared the plan: nobody else can
 open them. Nothing is spent, and no ledger is asked.
 
 The fingerprint is that of the file with the row key, as dprelease prepare printed it.
-Take it from whoever prepared the plan, and not from where the file came from.`,
+Take it from whoever prepared the plan, and not from where the file came from.
+
+With --emit DIR nothing is counted here: a job for Spark is written into DIR. It has two
+rounds, so run the command before each of them, and once more to see that all is there.
+Use the same ledger, --state and --out as for dprelease prepare and measure.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if emit != "" {
+				return a.emitSpark(c, args[0], emit)
+			}
 			if n, err := fmt.Sscanf(shard+"\n", "%d/%d\n", &count.Number, &count.Of); err != nil || n != 2 {
 				return &usageError{fmt.Errorf("--shard %q: expected I/N, such as 3/10", shard)}
 			}
@@ -163,10 +178,42 @@ Take it from whoever prepared the plan, and not from where the file came from.`,
 	c.Flags().StringVar(&a.state, "state", "",
 		"confidential folder for what is wrong with data that are refused (default $DPRELEASE_STATE, else .dprelease in the current folder)")
 	a.memoryFlag(c)
+	a.ledgerFlag(c, "for --emit; without one, a practice account pays")
+	a.todayFlag(c)
+	a.officeFlag(c, "for --emit: the entries of a signed ledger")
+	c.Flags().StringVar(&a.approvals, "approvals", "", "for --emit: folder of the plan's approvals (default: the plan's folder)")
+	c.Flags().StringVar(&emit, "emit", "", "folder into which the job for Spark is written")
 	c.Flags().StringVar(&a.data, "data", "", "base folder of relative source paths (default: the current folder)")
 	c.Flags().StringVar(&shard, "shard", "", "which shard, I/N")
 	c.Flags().StringVar(&count.RowKey, "row-key", "", "file with the row key, NAME.rowkey")
 	c.Flags().StringVar(&key, "machine-key", "", "file of this machine's private key")
 	c.Flags().StringVar(&count.Fingerprint, "fingerprint", "", "fingerprint of the file with the row key")
 	return c
+}
+
+// emitSpark writes the next round of the job by which Spark counts.
+func (a *app) emitSpark(c *cobra.Command, planPath, dir string) error {
+	p, err := planfile.Read(c.Context(), planPath)
+	if err != nil {
+		return err
+	}
+	a.approvals = cmp.Or(a.approvals, filepath.Dir(planPath))
+	o, err := a.releaseOptions()
+	if err != nil {
+		return err
+	}
+	a.notePlan(p, "")
+	round, err := release.EmitSpark(c.Context(), p, o, dir)
+	if err != nil {
+		return err
+	}
+	a.outcome.Path = dir
+	if round == 0 {
+		a.say("Spark has counted all. Next: dprelease measure %s --counted %s", planPath, dir)
+		return nil
+	}
+	a.say("Wrote round %d of 2 of the job into %s. Have Spark run it, there or on a copy at any address:", round, dir)
+	a.say("  spark-submit %s/dprelease_spark.py %[1]s", dir)
+	a.say("Then copy the whole folder back, and run this command again.")
+	return nil
 }

@@ -348,6 +348,33 @@ func TestEnginesAgreeWithFiles(t *testing.T) {
 	}
 }
 
+// Spark gives the answers that files give, under the same key. Its session has the settings that could matter most.
+func TestSparkAgreesWithFiles(t *testing.T) {
+	spark := newSpark(t)
+	for i, kind := range []string{"integers", "texts"} {
+		dir := t.TempDir()
+		rows := drawSpots(rand.New(rand.NewPCG(1, uint64(i))), kind, 3000)
+		writeArrow(t, filepath.Join(dir, "spots.arrow"), kind, rows)
+		spark.makeTable(t, "spots_"+kind, sparkTextSchema, sparkTexts(rows), sparkColumns(kind)...)
+		for _, bound := range []string{"1", "2", "5"}[i:] {
+			t.Run(kind+" "+bound, func(t *testing.T) {
+				text := withoutLists.Replace(strings.Replace(spots, "BOUND", bound, 1))
+				want, total := answersOf(t, histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", "{arrow: spots.arrow}", 1)), dir, 3)
+				if total < 1000 {
+					t.Fatalf("the rows of files count %d in all answers", total)
+				}
+				folder := filepath.Join(dir, "exchange"+bound)
+				p := histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", "{spark: {table: spots_"+kind+"}}", 1))
+				spark.runBoth(t, p, 3, folder)
+				got, err := countedBy(t, p, 3, folder, dir)
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("its answers are not those of files (%v)", err)
+				}
+			})
+		}
+	}
+}
+
 // rules is a release of one table with a contract: policies, impossible rows, expectations.
 const rules = `version: 1
 release: rules

@@ -28,7 +28,7 @@ marginals:
 	}
 	for _, address := range []string{"", "postgres://office:secret@db.example/register"} {
 		os.Setenv("REGISTER_URL", address)
-		fmt.Println(engine.Check(r, "."))
+		fmt.Println(engine.Check(r, ".", ""))
 	}
 	// Output:
 	// table register.spells in PostgreSQL (env:REGISTER_URL): the environment variable REGISTER_URL is not set; set it to the address of the server, postgres://user@host:port/database

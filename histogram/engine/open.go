@@ -112,6 +112,11 @@ func (o *Opened) closeAfter(err error) error {
 //
 // Errors: *[source.Error]; those of the context.
 func Open(ctx context.Context, p *plan.Plan, dir string) (*Opened, error) {
+	return open(ctx, p, dir, "")
+}
+
+// open is Open, but leaves out tables in Spark if a folder has their counts.
+func open(ctx context.Context, p *plan.Plan, dir, counted string) (*Opened, error) {
 	o := &Opened{rows: Rows{}, remotes: map[string]scan.Remote{}}
 	if !HasDatabases(p.Release()) {
 		return o, nil
@@ -135,6 +140,12 @@ func Open(ctx context.Context, p *plan.Plan, dir string) (*Opened, error) {
 			continue
 		}
 		r := request{t, columns[t.Name]}
+		if d.Engine == spec.Spark {
+			if counted == "" {
+				return nil, notCounted(t)
+			}
+			continue
+		}
 		if d.Engine == spec.DuckDB {
 			file, err := duckdbFile(dir, t.Source)
 			if err != nil {
@@ -181,13 +192,14 @@ func (o *Opened) spool(r request, format files.Format) (*source.Spool, error) {
 // [scan.Files] does.
 type Tables struct {
 	Dir     string // folder from which relative paths of sources start
+	Counted string // folder of a job that Spark has run ([EmitSpark]), "" if there is none
 	Options scan.Options
 }
 
 // Count answers questions. Its errors are those of [Open] and [scan.Files.Count].
 func (c Tables) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answers answer.Answers,
 	err error) {
-	opened, err := Open(ctx, q.Plan, c.Dir)
+	opened, err := open(ctx, q.Plan, c.Dir, c.Counted)
 	if err != nil {
 		return answer.Answers{}, err
 	}
@@ -196,6 +208,11 @@ func (c Tables) Count(ctx context.Context, q histogram.Questions, s *noise.RowSt
 			err = closing
 		}
 	}()
+	if c.Counted != "" {
+		if err := opened.openSpark(ctx, q, s, c.Counted); err != nil {
+			return answer.Answers{}, err
+		}
+	}
 	return opened.Files(c.Dir, c.Options).Count(ctx, q, s)
 }
 
@@ -205,12 +222,17 @@ func HasDatabases(r *spec.Release) bool {
 }
 
 // Check looks for what can be known of the tables in databases without opening a connection: that the addresses of
-// servers are there and can be understood, and the files of databases. Errors are *[source.Error].
-func Check(r *spec.Release, dir string) error {
+// servers are there and can be understood, and the files of databases, and that a folder has what Spark has counted,
+// if there are tables in Spark. Errors are *[source.Error].
+func Check(r *spec.Release, dir, counted string) error {
 	for _, t := range r.Tables {
 		var err error
 		switch d := t.Source.Database; {
 		case d == nil:
+		case d.Engine == spec.Spark:
+			if counted == "" {
+				err = notCounted(t)
+			}
 		case d.Engine == spec.DuckDB:
 			_, err = duckdbFile(dir, t.Source)
 		default:
@@ -221,6 +243,12 @@ func Check(r *spec.Release, dir string) error {
 		}
 	}
 	return nil
+}
+
+// notCounted returns the error of a table in Spark of which there are no counts.
+func notCounted(t *spec.Table) error {
+	return &source.Error{Kind: source.Missing, File: "table " + t.Name,
+		Message: "is counted by your own Spark, and its counts are not here; prepare the plan, let Spark run the job that dprelease count PLAN --emit DIR writes, and measure with --counted DIR"}
 }
 
 // checkColumns returns an error if a table lacks a wanted column or has two of its name.

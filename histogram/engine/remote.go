@@ -383,6 +383,16 @@ func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found sca
 	if len(values) != len(numbers) || values[0] != p.rows || values[len(values)-1] != 0 {
 		return found, p.lostRows()
 	}
+	found = judgedOf(j, values)
+	if p.counts = coded; found.Counted == found.Rows {
+		return found, nil
+	}
+	p.counts = p.temporary("counted")
+	return found, p.remake(ctx, p.counts, "SELECT * FROM "+coded+" WHERE "+stays)
+}
+
+// judgedOf returns the numbers that [judgementSQL] asks for, given in that order.
+func judgedOf(j scan.Judgement, values []int64) (found scan.Judged) {
 	next := func(n int) (taken []int64) { taken, values = values[:n], values[n:]; return taken }
 	found.Rows, found.Inside = next(1)[0], next(1)[0]
 	for _, kinds := range j.Kinds {
@@ -390,11 +400,7 @@ func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found sca
 	}
 	found.Ruled = next(len(j.Rules))
 	found.WithoutID, found.Counted = next(1)[0], next(1)[0]
-	if p.counts = coded; found.Counted == found.Rows {
-		return found, nil
-	}
-	p.counts = p.temporary("counted")
-	return found, p.remake(ctx, p.counts, "SELECT * FROM "+coded+" WHERE "+stays)
+	return found
 }
 
 // judgementSQL returns the numbers that a judgement asks for, in the order of [scan.Judged], and the condition of the rows

@@ -101,9 +101,13 @@ func (t *tally) whyNotRemote() string {
 }
 
 // notRemote returns the error of a table that cannot be counted by a [Remote].
-func notRemote(table, why string) error {
-	return &source.Error{Kind: source.Malformed, File: "table " + table, Message: "cannot be counted in its database, as " +
-		why + "; take out stay: true, so that its rows are read, or take out what needs them"}
+func notRemote(t *spec.Table, why string) error {
+	where, advice := "its database", "take out stay: true, so that its rows are read, or take out what needs them"
+	if d := t.Source.Database; d != nil && d.Engine == spec.Spark {
+		where, advice = "Spark", "take out what needs its rows here, or export the table to files and name these"
+	}
+	return &source.Error{Kind: source.Malformed, File: "table " + t.Name,
+		Message: "cannot be counted in " + where + ", as " + why + "; " + advice}
 }
 
 // CheckRemotes returns an error if questions ask of a table that stays where it is what a [Remote] cannot answer.
@@ -112,7 +116,7 @@ func CheckRemotes(q histogram.Questions, stays func(*spec.Table) bool) error {
 	found := func(table *spec.Table) (*spec.Table, error) { return discoverMadeUp(table, q.Measurements), nil }
 	return eachTally(q, 1, found, func(t *tally, _ bool) error {
 		if why := t.whyNotRemote(); why != "" && stays(t.table) {
-			return notRemote(t.table.Name, why)
+			return notRemote(t.table, why)
 		}
 		return nil
 	})
@@ -122,30 +126,44 @@ func CheckRemotes(q histogram.Questions, stays func(*spec.Table) bool) error {
 func (t *tally) countRemote(ctx context.Context, r Remote, s *noise.RowStreams, limit int64) error {
 	steps := int64(len(t.readers) + 2 + len(t.tabulated))
 	ctx = progress.BeginConfidential(ctx, steps, "counting %s in its database", t.table.Name)
-	kinds := make([][]string, len(t.readers)) // by reader, the kinds of values that break the contract
-	for i, e := range t.readers {
-		err := r.Encode(ctx, i, inputsOf(e.Column), func(values []arrow.Array) []uint32 {
-			return remoteCodes(e, values, &kinds[i])
-		})
-		if err != nil {
-			return remoteError(ctx, err)
-		}
-		progress.Add(ctx, 1)
+	kinds, err := t.encodeRemote(ctx, r.Encode)
+	if err != nil {
+		return remoteError(ctx, err)
 	}
 	if err := t.judgeRemote(ctx, r, kinds); err != nil {
 		return remoteError(ctx, err)
 	}
-	b := Bound{Contents: t.contents, Content: bounding.DrawKey(s.Contents(t.table.Name)),
-		Row: bounding.KeyOfTable(s.Bounding(t.table.Name))}
-	if !t.table.Unit.Row {
-		b.MaxRows = t.table.Unit.MaxRows
-	}
-	rows, err := r.Bound(ctx, b)
+	rows, err := r.Bound(ctx, t.remoteBound(s))
 	if err != nil {
 		return remoteError(ctx, err)
 	}
 	progress.Add(ctx, 2)
 	return remoteError(ctx, t.countGroups(ctx, r, rows, limit))
+}
+
+// encodeRemote gives codes to all columns. kinds are the kinds of values that break the contract, by reader.
+func (t *tally) encodeRemote(ctx context.Context, encode Encode) (kinds [][]string, err error) {
+	kinds = make([][]string, len(t.readers))
+	for i, e := range t.readers {
+		err := encode(ctx, i, inputsOf(e.Column), func(values []arrow.Array) []uint32 {
+			return remoteCodes(e, values, &kinds[i])
+		})
+		if err != nil {
+			return nil, err
+		}
+		progress.Add(ctx, 1)
+	}
+	return kinds, nil
+}
+
+// remoteBound returns which rows stay.
+func (t *tally) remoteBound(s *noise.RowStreams) Bound {
+	b := Bound{Contents: t.contents, Content: bounding.DrawKey(s.Contents(t.table.Name)),
+		Row: bounding.KeyOfTable(s.Bounding(t.table.Name))}
+	if !t.table.Unit.Row {
+		b.MaxRows = t.table.Unit.MaxRows
+	}
+	return b
 }
 
 // remoteError returns the context's error in place of one that its end has caused.
@@ -260,18 +278,9 @@ func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds [][]string) err
 // countGroups counts the rows that stay, from their groups by the columns of each question. Every set of groups must
 // have all of the rows: a program that leaves groups out without an error is found here.
 func (t *tally) countGroups(ctx context.Context, r Remote, rows, limit int64) error {
-	bySet := map[string][]*query{}
-	var sets [][]int
-	for _, q := range t.tabulated {
-		columns := t.columnsOf(q)
-		key := fmt.Sprint(columns)
-		if bySet[key] == nil {
-			sets = append(sets, columns)
-		}
-		bySet[key] = append(bySet[key], q)
-	}
-	for _, columns := range sets {
-		queries := bySet[fmt.Sprint(columns)]
+	sets, bySet := t.columnSets()
+	for i, columns := range sets {
+		queries := bySet[i]
 		part := t.task
 		part.tabulated = queries
 		part.clamps = slices.DeleteFunc(slices.Clone(t.clamps),
@@ -297,6 +306,19 @@ func (t *tally) countGroups(ctx context.Context, r Remote, rows, limit int64) er
 		progress.Add(ctx, int64(len(queries)))
 	}
 	return nil
+}
+
+// columnSets returns the different sets of columns that queries read, and the queries of each.
+func (t *tally) columnSets() (sets [][]int, queries [][]*query) {
+	for _, q := range t.tabulated {
+		columns := t.columnsOf(q)
+		at := slices.IndexFunc(sets, func(set []int) bool { return slices.Equal(set, columns) })
+		if at < 0 {
+			at, sets, queries = len(sets), append(sets, columns), append(queries, nil)
+		}
+		queries[at] = append(queries[at], q)
+	}
+	return sets, queries
 }
 
 // columnsOf returns the columns that a query reads, ascending.

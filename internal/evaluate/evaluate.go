@@ -281,7 +281,7 @@ func (o evaluator) checkSources(ctx context.Context, p *compiled.Compiled) error
 			return err
 		}
 	}
-	return engine.Check(p.Release(), o.Data)
+	return engine.Check(p.Release(), o.Data, "")
 }
 
 // openLedger opens the ledger that paid for a release: the configured one or, for practice, the ledger in the state

@@ -95,7 +95,7 @@ type attempt struct {
 	place    string
 	accounts []string // that pay, each prefixed with the identity of its ledger
 	resumed  bool     // an earlier run debited the release and drew the key
-	prepared bool     // other machines count, by the key that was drawn for them
+	prepared bool     // other machines or Spark count, by the key that was drawn for them
 	paid     bool     // this run has the receipt of the debit
 }
 
@@ -123,7 +123,11 @@ func (r *attempt) measure(ctx context.Context) error {
 		return err
 	}
 	r.accounts = payingAccounts(identity, r.charge)
-	if r.prepared = st.IsPrepared(); debited == "" && r.prepared != (r.options.FromShards != "") {
+	elsewhere, err := r.countedElsewhere()
+	if err != nil {
+		return err
+	}
+	if r.prepared = st.IsPrepared(); debited == "" && r.prepared != (elsewhere != "") {
 		return misplaced(r.plan, r.prepared)
 	}
 	if debited == "" {
@@ -173,14 +177,14 @@ func (r *attempt) measure(ctx context.Context) error {
 // addresses of databases are there. It opens no file and leaves no entry in the ledger, so that a job may wait for a
 // late file.
 func (r *attempt) checkInputs() error {
-	if r.prepared {
+	if r.options.FromShards != "" {
 		return nil // they are on other machines
 	}
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
 		return err
 	}
-	if err := engine.Check(r.plan.Release(), r.options.Data); err != nil {
+	if err := engine.Check(r.plan.Release(), r.options.Data, r.options.Counted); err != nil {
 		return err
 	}
 	return refusePublicInputs(r.plan, r.options.Data, inputs)
@@ -272,7 +276,7 @@ func (r *attempt) countExact(ctx context.Context, st *state.State, streams *nois
 		exact, err = histogram.Count(ctx, r.plan, r.counter(st, streams), streams)
 		return exact, func(context.Context) error { return nil }, err
 	}
-	if r.prepared {
+	if r.prepared && !engine.HasSpark(r.plan.Release()) {
 		return r.countShards(ctx, st, streams)
 	}
 	inputs, err := inputsOf(r.plan, r.options.Data)
@@ -349,7 +353,8 @@ func (r *attempt) countShards(ctx context.Context, st *state.State, streams *noi
 // counter returns what counts the tables. The exact answers of tables in a database are kept: such a table may have
 // changed when a run that was cut off after its debit resumes.
 func (r *attempt) counter(st *state.State, streams *noise.Streams) histogram.Counter {
-	return r.kept(st, streams, engine.Tables{Dir: r.options.Data, Options: r.options.scanOptions()})
+	return r.kept(st, streams, engine.Tables{Dir: r.options.Data, Counted: r.options.Counted,
+		Options: r.options.scanOptions()})
 }
 
 // kept returns a counter that keeps what another one answers, where that may not be counted again. A run that resumes

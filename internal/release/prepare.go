@@ -16,6 +16,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/engine"
 	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/keyfile"
@@ -38,6 +39,8 @@ const rowKeyBytes = 1 << 20
 type Division struct {
 	Shards   int  `json:"shards"`    // how many shards there are
 	OwnFiles bool `json:"own_files"` // each machine has files of its own, with all rows of their units
+	// Spark counts: there are no shards, and the row key is in the job that it runs ([EmitSpark]).
+	Spark bool `json:"spark,omitempty"`
 }
 
 // rowKey is the file with the key by which machines count the rows of one plan.
@@ -67,7 +70,10 @@ func refusePreparing(p *compiled.Compiled, why string) error {
 
 // misplaced returns the error of a plan that is counted here and was prepared for other machines, or the reverse.
 func misplaced(p *compiled.Compiled, prepared bool) error {
-	why := "was not prepared with this ledger and state directory: run dprelease prepare before the machines count, and measure with the same --ledger, --state and --out"
+	if prepared && engine.HasSpark(p.Release()) {
+		return refusePreparing(p, "was prepared to be counted by Spark: give the folder of the job that it has run (--counted DIR), or take that back (dprelease prepare --cancel)")
+	}
+	why := "was not prepared with this ledger and state directory: run dprelease prepare before the machines or Spark count, and measure with the same --ledger, --state and --out"
 	if prepared {
 		why = "was prepared to be counted by other machines: give the folder with what they have counted (--from-shards DIR), or take that back (dprelease prepare --cancel)"
 	}
@@ -75,14 +81,20 @@ func misplaced(p *compiled.Compiled, prepared bool) error {
 }
 
 // Prepare reserves the plan's cost, draws its key, and seals the row key for the machines, in out/NAME.rowkey. If the
-// plan was prepared before, with the same division, the same key is sealed once more.
+// plan was prepared before, with the same division, the same key is sealed once more. A plan with a table in Spark is
+// prepared for Spark alone: nothing is handed out before [EmitSpark] writes its job.
 //
 // Contract: the key is durable, and the ledger knows the reservation, before anything is handed out. Of what is handed
 // out no noise can be derived ([noise.RowStreams]).
 func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division, machines []seal.PublicKey) (Handed, error) {
+	inSpark := engine.HasSpark(p.Release())
 	switch {
+	case inSpark && (d != Division{} || machines != nil):
+		return Handed{}, refusePreparing(p, "has a table in Spark, which counts all of its rows: leave out --shards, --own-files and --for")
 	case p.Resume == spec.Never:
 		return Handed{}, refusePreparing(p, "says `resume: never`: its key is not kept, so other machines cannot count by it")
+	case inSpark:
+		d.Spark = true
 	case d.Shards < 1 || d.Shards > scan.MostShards:
 		return Handed{}, refusePreparing(p, fmt.Sprintf("can be counted in 1 to %d shards: say how many (--shards N)", scan.MostShards))
 	case len(machines) == 0:
@@ -92,7 +104,12 @@ func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division, m
 	if err != nil {
 		return Handed{}, err
 	}
-	if err := scan.CheckShards(q, d.OwnFiles); err != nil {
+	if d.Spark {
+		err = engine.CheckSpark(q)
+	} else {
+		err = scan.CheckShards(q, d.OwnFiles)
+	}
+	if err != nil {
 		return Handed{}, err
 	}
 	place := MeasuredFolder(o.Out, p.Name)
@@ -129,6 +146,9 @@ func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division, m
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
+	if d.Spark {
+		return Handed{}, nil
+	}
 	return handOver(p, o, d, machines, streams)
 }
 

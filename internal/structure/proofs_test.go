@@ -67,6 +67,9 @@ func hashOfFunction(path, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if filepath.Ext(path) == ".py" {
+		return hashOfPython(path, string(source), name)
+	}
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, path, source, parser.ParseComments)
 	if err != nil {
@@ -88,6 +91,45 @@ func hashOfFunction(path, name string) (string, error) {
 		return hex.EncodeToString(sum.Sum(nil)), nil
 	}
 	return "", fmt.Errorf("%s has no function %s", path, name)
+}
+
+// hashOfPython is hashOfFunction for a program in Python.
+func hashOfPython(path, source, name string) (string, error) {
+	words, ok := pythonFunctions(source)[name]
+	if !ok {
+		return "", fmt.Errorf("%s has no function %s", path, name)
+	}
+	sum := sha256.New()
+	for _, word := range words {
+		fmt.Fprintf(sum, "%q\n", word)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// pythonHead matches the first line of a class, or of a function of a module or of its class.
+var pythonHead = regexp.MustCompile(`^(    )?(class|def) (\w+)`)
+
+// pythonFunctions returns the words of each function of a program in Python. A method is named Type.method.
+func pythonFunctions(source string) map[string][]string {
+	all := map[string][]string{}
+	class, name := "", ""
+	for line := range strings.Lines(source) {
+		head := pythonHead.FindStringSubmatch(line)
+		switch {
+		case head != nil && head[2] == "class":
+			class, name = head[3]+".", ""
+		case head != nil && head[1] == "":
+			class, name = "", head[3]
+		case head != nil:
+			name = class + head[3]
+		case strings.TrimSpace(line) != "" && !strings.HasPrefix(line, " "):
+			name = "" // the module's own
+		}
+		if name != "" {
+			all[name] = append(all[name], strings.Fields(line)...)
+		}
+	}
+	return all
 }
 
 // wordsOf returns the tokens of source, and each comment as its words. A semicolon is the same whether it is written or
@@ -180,6 +222,13 @@ func TestProofsNameWhatIsThere(t *testing.T) {
 	for _, tests := range []bool{false, true} {
 		eachFile(t, []string{"."}, tests, there.add)
 	}
+	spark, err := os.ReadFile(filepath.Join("histogram", "engine", "dprelease_spark.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range pythonFunctions(string(spark)) {
+		there.addMember(name)
+	}
 	pages, err := filepath.Glob(filepath.Join("docs", "proofs", "*.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -207,5 +256,5 @@ func TestProofsNameWhatIsThere(t *testing.T) {
 
 var (
 	identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
-	isFile     = regexp.MustCompile(`\.(go|md|yaml|json|csv)$`)
+	isFile     = regexp.MustCompile(`\.(go|py|md|yaml|json|csv)$`)
 )

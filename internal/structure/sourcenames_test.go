@@ -60,6 +60,18 @@ func (n *sourceNames) hasMember(of, name string) bool {
 	return false
 }
 
+// addMember adds a function, or a method as Type.method, of a program in another language.
+func (n *sourceNames) addMember(name string) {
+	parts := strings.Split(name, ".")
+	for _, part := range parts {
+		n.occur[part] = true
+	}
+	n.members[name] = true
+	if _, known := n.bases[parts[0]]; !known && len(parts) > 1 {
+		n.bases[parts[0]] = nil
+	}
+}
+
 // add adds the names of a file.
 func (n *sourceNames) add(file string, tree *ast.File) {
 	pkg := filepath.Base(filepath.Dir(file))

@@ -321,6 +321,8 @@ func sourceText(s spec.TableSource) string {
 	what = strings.TrimSpace(what + " " + strings.Join(s.Paths, ", "))
 	switch {
 	case s.Database == nil:
+	case s.Database.Engine == spec.Spark:
+		what += ", counted there, by a job that dprelease writes"
 	case s.Database.Stay:
 		what += ", counted there, as its source says (stay: true)"
 	default:

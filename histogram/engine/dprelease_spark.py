@@ -1,0 +1,291 @@
+"""Counts tables for dprelease on your own Spark. No row leaves your storage.
+
+Run it with any Spark from version 3.4 on, also on Databricks or EMR:
+
+    spark-submit dprelease_spark.py FOLDER
+
+FOLDER is the folder that dprelease wrote, or a copy of it at any address that Spark reads and writes, such as
+s3://bucket/folder. The file job.json in it says what to do. There are two rounds, each a run of this program:
+
+    1.  It writes the distinct values of each column that the release reads. Copy FOLDER back to dprelease, which
+        gives every value a code.
+    2.  It replaces values by codes, chooses the rows of each unit that count, and counts how many rows have which
+        codes. Copy FOLDER back to dprelease, which makes the release.
+
+What to know before you run it:
+
+  * It reads the tables and writes into FOLDER, and nowhere else.
+  * While it runs, FOLDER holds a copy of the rows, as codes or as texts. It is replaced by empty files at the end,
+    also after an error. If the program is killed, remove FOLDER/*/rows, FOLDER/*/coded and FOLDER/*/bounded.
+  * Who runs it must see all rows: row filters and column masks would change the counts.
+  * FOLDER/*/key.parquet decides which rows count. Keep it as safe as the tables. It is read by Spark alone, and is in
+    no query, so that neither Spark's pages nor its logs show it. These do show numbers of rows.
+  * To run it again is always safe.
+"""
+
+import json
+import re
+import sys
+import uuid
+
+from pyspark.sql import SparkSession, Window
+from pyspark.sql import functions as F
+
+FORMAT = 1
+
+# Every file of one run has the same number, so that files of two runs are never taken together.
+RUN = uuid.uuid4().hex
+
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # Days and times are read and written as the numbers that they are.
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    # A file that is missing or damaged stops the run. It must not leave out rows.
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+}
+
+# How the value of a column is written as a text, and how the text is read, by the type of the column. Different values
+# have different texts, and what is read is the value that was written.
+WRITTEN = {
+    "date": ("CAST(unix_date({}) AS STRING)", "date_from_unix_date(CAST({} AS INT))"),
+    "timestamp": ("CAST(unix_micros({}) AS STRING)", "timestamp_micros(CAST({} AS BIGINT))"),
+    "timestamp_ntz": ("CAST(unix_micros(CAST({} AS TIMESTAMP)) AS STRING)", "timestamp_micros(CAST({} AS BIGINT))"),
+    "string": ("{}", "{}"),
+}
+for plain in ["tinyint", "smallint", "int", "bigint", "float", "double", "boolean"]:
+    WRITTEN[plain] = ("CAST({} AS STRING)", "CAST({} AS " + plain.upper() + ")")
+
+# The letters of the types of ids, which are hashed with the ids.
+LETTERS = {"tinyint": "I", "smallint": "I", "int": "I", "bigint": "I", "date": "D", "string": "T"}
+
+MOST_ID = 4096  # bytes of an id
+
+
+class Refused(Exception):
+    """What stops the program, as a sentence about tables and columns. It never holds a value."""
+
+
+def plain_type(field):
+    """Returns the type of a column without what matters only for its texts: a length or a collation."""
+    name = field.dataType.simpleString()
+    return "string" if re.match(r"(string|char|varchar)\b", name) else name
+
+
+def how_written(field):
+    """Returns how the values of a column are written and read, and None for a type that is not read."""
+    name = plain_type(field)
+    if name.startswith("decimal("):
+        return "CAST({} AS STRING)", "CAST({} AS " + name.upper() + ")"
+    return WRITTEN.get(name)
+
+
+def write(rows, path):
+    """Writes rows in place of what is at a path."""
+    rows.withColumn("run", F.lit(RUN)).write.mode("overwrite").option("compression", "snappy").parquet(path)
+
+
+class Table:
+    """A table of the job, with the folder of its files."""
+
+    def __init__(self, spark, job, folder):
+        self.spark = spark
+        self.job = job
+        self.folder = folder + "/" + job["folder"]
+        self.codes = [f"c{n}" for n in range(len(job["values"]))]
+
+    def read(self, *path):
+        """Reads files that dprelease or this program wrote."""
+        return self.spark.read.parquet("/".join([self.folder, *path]))
+
+    def write(self, rows, *path):
+        write(rows, "/".join([self.folder, *path]))
+
+    def source(self):
+        """Returns the rows of the table."""
+        if self.job.get("parquet"):
+            return self.spark.read.parquet(self.job["parquet"])
+        if self.job.get("query"):
+            # In parentheses nothing but a SELECT can be run.
+            return self.spark.sql("SELECT * FROM (" + self.job["query"] + "\n) AS dprelease_rows")
+        return self.spark.table(".".join("`" + part.replace("`", "``") + "`" for part in self.job["table"]))
+
+    def place(self, fields, name):
+        """Returns the number of the column with a name."""
+        places = [i for i, field in enumerate(fields) if field.name == name]
+        if len(places) != 1:
+            found = "there is no such column" if not places else "there are two columns of this name"
+            raise Refused(f"table {self.job['name']}, column {name}: {found}; the columns are "
+                          + ", ".join(field.name for field in fields))
+        return places[0]
+
+    def copy(self):
+        """Copies what is read of every row: its id (i), and the values of its columns (k0, k1 …), as the bytes of texts.
+
+        The table is read only here, once, and by one step, so all that follows is about the same rows. The column `exact`
+        says that all values can be read from their texts.
+        """
+        rows = self.source()
+        fields = rows.schema.fields
+        rows = rows.toDF(*[f"s{i}" for i in range(len(fields))])  # from here on no name needs quotes
+        self.types = {}
+        selected, exact = [], "true"
+        for n, name in enumerate(self.job["columns"]):
+            at = self.place(fields, name)
+            written = how_written(fields[at])
+            if written is None:
+                raise Refused(
+                    f"table {self.job['name']}, column {name}: has the type {plain_type(fields[at])}, which is not read; cast "
+                    "it in a query: to text, an integer, a decimal, a double, a date, a timestamp or a boolean")
+            self.types[name] = fields[at]
+            text = written[0].format(f"s{at}")
+            selected.append(f"CAST({text} AS BINARY) AS k{n}")
+            exact += f" AND {written[1].format('(' + text + ')')} <=> s{at}"
+        self.letter, unit = "", "CAST(NULL AS BINARY)"
+        if self.job.get("id"):
+            at = self.place(fields, self.job["id"])
+            self.letter = LETTERS.get(plain_type(fields[at]))
+            if self.letter is None:
+                raise Refused(
+                    f"table {self.job['name']}, column {self.job['id']}: has a type by which units are not told apart; cast it "
+                    "in a query to text, bigint or date")
+            unit = f"CAST({WRITTEN[plain_type(fields[at])][0].format(f's{at}')} AS BINARY)"
+        self.write(rows.selectExpr(f"{unit} AS i", *selected, f"{exact} AS exact"), "rows")
+        return self.read("rows")
+
+    def empty_copies(self):
+        """Replaces the copies of rows by empty files."""
+        for name in ["rows", "coded", "bounded"]:
+            self.write(self.spark.range(0), name)
+
+    def keys_of(self, columns):
+        """Returns the names that the columns of a combination of values have in the copy."""
+        return [f"k{self.job['columns'].index(name)}" for name in columns]
+
+    # The first round.
+
+    def write_values(self):
+        """Writes the distinct values of each column, or the distinct combinations of values of several."""
+        rows = self.copy()
+        for number, columns in enumerate(self.job["values"]):
+            selected = []
+            for n, (key, name) in enumerate(zip(self.keys_of(columns), columns)):
+                value = how_written(self.types[name])[1].format(f"CAST(k{n} AS STRING)")
+                selected += [f"k{n}", f"{value} AS v{n}"]
+            distinct = rows.select(*[F.col(key).alias(f"k{n}") for n, key in enumerate(self.keys_of(columns))]).distinct()
+            self.write(distinct.selectExpr(*selected), "values", str(number))
+
+    # The second round.
+
+    def encode(self, rows):
+        """Replaces values by their codes (c0, c1 …), which are null for values that have none."""
+        for number, columns in enumerate(self.job["values"]):
+            codes = self.read("codes", f"{number}.parquet")
+            names = {f"k{n}": f"j{number}_{n}" for n in range(len(columns))}
+            codes = codes.select(*[F.col(k).alias(j) for k, j in names.items()], F.col("code").alias(f"c{number}"))
+            same = F.lit(True)
+            for key, name in zip(self.keys_of(columns), names.values()):
+                same = same & F.col(key).eqNullSafe(F.col(name))
+            rows = rows.join(codes, same, "left")
+        self.write(rows.select("i", *self.codes), "coded")
+        return self.read("coded")
+
+    def write_numbers(self, rows, coded):
+        """Writes how many rows there are, and how many are left out or break the contract, in which way."""
+        missing = " OR ".join(["false"] + [f"{code} IS NULL" for code in self.codes])
+        copied = rows.selectExpr("count(*) AS copied", "count(*) FILTER (WHERE NOT exact) AS inexact",
+                                 f"count(*) FILTER (WHERE octet_length(i) > {MOST_ID}) AS long_ids")
+        judged = coded.selectExpr(f"count(*) FILTER (WHERE {missing}) AS missing",
+                                  *[f"{number} AS n{n}" for n, number in enumerate(self.job["numbers"])])
+        self.write(copied.crossJoin(judged), "numbers")
+
+    def bound(self, counted):
+        """Chooses the rows of each unit: those with the least hashes, if it has more than max_rows.
+
+        A row's hash depends on nothing but the key, the id and the row's own codes, so it is the same in every run, on
+        every machine, and in every other program that counts the table.
+        """
+        most = self.job["max_rows"]
+        key = F.broadcast(self.read("key.parquet"))
+        sizes = counted.groupBy("i").agg(F.count(F.lit(1)).alias("size"))
+        large = sizes.where(F.col("size") > most).select(F.col("i").alias("large"))
+        content = F.concat(F.lit(""), *[F.concat(F.col(f"c{n}").cast("string"), F.lit(",")) for n in self.job.get("contents", [])],
+                           F.lit(self.letter))
+        hashed = (counted.join(large, counted["i"] == large["large"], "left_semi").crossJoin(key)
+                  .withColumn("content", digits(F.col("contents").cast("binary"), content.cast("binary"), F.col("i"))))
+        # Rows with the same codes are numbered. Which of them has which number makes no difference.
+        hashed = hashed.withColumn("number", F.row_number().over(
+            Window.partitionBy("i", "content").orderBy(*self.codes or ["content"])))
+        again = F.concat(F.lit("t"), F.col("number").cast("string"), F.lit(":"), F.col("content"))
+        hashed = hashed.withColumn("priority", F.when(F.col("number") == 1, F.col("content")).otherwise(
+            digits(F.col("priorities").cast("binary"), again.cast("binary"))))
+        ranked = hashed.withColumn("rank", F.row_number().over(
+            Window.partitionBy("i").orderBy("priority", "content", "number")))
+        small = counted.join(large, counted["i"] == large["large"], "left_anti")
+        chosen = ranked.where(F.col("rank") <= most)
+        self.write(small.select("i", *self.codes).unionByName(chosen.select("i", *self.codes)), "bounded")
+        bounded = self.read("bounded")
+        self.write(bounded.selectExpr("count(*) AS rows").crossJoin(
+            sizes.selectExpr(f"coalesce(sum(least(size, {most})), 0) AS allowed")), "bound")
+        return bounded
+
+    def count(self):
+        """Counts the table, and writes all counts."""
+        rows = self.copy()
+        coded = self.encode(rows)
+        self.write_numbers(rows, coded)
+        counted = coded.where(self.job["counts"])
+        for column in self.job.get("occurring", []):
+            self.write(counted.select(f"c{column}").distinct(), "occurring", str(column))
+        bounded = counted
+        if self.job["max_rows"] > 0:
+            bounded = self.bound(counted)
+        for number, columns in enumerate(self.job.get("groups", [])):
+            names = [f"c{column}" for column in columns]
+            self.write(bounded.groupBy(*names).agg(F.count(F.lit(1)).alias("rows")), "groups", str(number))
+
+
+def digits(*parts):
+    """Returns the first 32 hexadecimal digits of the SHA-256 of bytes."""
+    return F.substring(F.sha2(F.concat(*parts), 256), 1, 32)
+
+
+def run(spark, folder):
+    """Does what job.json in a folder says."""
+    folder = folder.rstrip("/")
+    job = json.loads(spark.read.text(folder + "/job.json", wholetext=True).head()[0])
+    if job["format"] != FORMAT:
+        raise Refused("job.json is of another version of dprelease than this program; take both from one folder")
+    for key, value in SETTINGS.items():
+        spark.conf.set(key, value)
+    tables = [Table(spark, table, folder) for table in job["tables"]]
+    for number, table in enumerate(tables, 1):
+        print(f"round {job['round']}, table {number} of {len(tables)}: {table.job['name']}", flush=True)
+        try:
+            if job["round"] == 1:
+                table.write_values()
+            else:
+                table.count()
+        finally:
+            table.empty_copies()
+    # What says that all is there is written last.
+    name = "values_done" if job["round"] == 1 else "counts_done"
+    write(spark.range(1).select(F.lit(job["job"]).alias("job"), F.lit(spark.version).alias("spark")), f"{folder}/{name}")
+    print("done: now dprelease can go on with this folder", flush=True)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: spark-submit dprelease_spark.py FOLDER")
+    spark = SparkSession.builder.appName("dprelease").getOrCreate()
+    try:
+        run(spark, sys.argv[1])
+    except Refused as refused:
+        sys.exit(f"dprelease_spark.py: {refused}")
+
+
+if __name__ == "__main__":
+    main()
