@@ -71,7 +71,7 @@ type Options struct {
 	FromShards string
 	// For [Measure]: the folder of the job by which Spark has counted a plan that was prepared for it (dprelease count
 	// --emit); empty if no table of the plan is in Spark.
-	Counted string
+	FromSpark string
 
 	// For [Publish]: the number of the publication of the measurements, 0 and 1 being the first, and the reason why it
 	// replaces the one before; a file of words, NAME.words.json, to use instead of the sealed ones; the rows of
@@ -101,7 +101,7 @@ func WithProgress(ctx context.Context, show func(Progress)) context.Context {
 
 func (o Options) releaseOptions() (release.Options, error) {
 	out := release.Options{Out: o.Out, Data: o.Data, Ledger: o.Ledger, State: o.State, Approvals: o.Approvals,
-		Trust: o.Trust, Today: o.Today, Memory: o.Memory, Log: o.Log, FromShards: o.FromShards, Counted: o.Counted,
+		Trust: o.Trust, Today: o.Today, Memory: o.Memory, Log: o.Log, FromShards: o.FromShards, FromSpark: o.FromSpark,
 		Revision: release.Revision{Number: o.Revision, Reason: o.Reason}, Words: o.Words, Rows: o.Rows,
 		Methods: o.Methods}
 	if o.OfficeKey == "" {

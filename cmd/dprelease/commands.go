@@ -251,7 +251,7 @@ that was prepared for it (dprelease prepare, dprelease count --emit).`,
 			}
 			a.notePlan(p, release.MeasuredFolder(a.out, p.Name))
 			steps := a.stepOptions()
-			steps.FromShards, steps.Counted = fromShards, counted
+			steps.FromShards, steps.FromSpark = fromShards, counted
 			result, err := dprelease.Measure(c.Context(), p, steps)
 			a.notePayment(c.Context(), p, options)
 			if err != nil {

@@ -191,15 +191,15 @@ func (o *Opened) spool(r request, format files.Format) (*source.Spool, error) {
 // Tables counts the tables of a release, wherever they are: it opens those in databases, and counts all of them as
 // [scan.Files] does.
 type Tables struct {
-	Dir     string // folder from which relative paths of sources start
-	Counted string // folder of a job that Spark has run ([EmitSpark]), "" if there is none
-	Options scan.Options
+	Dir       string // folder from which relative paths of sources start
+	FromSpark string // folder of a job that Spark has run ([EmitSpark]), "" if there is none
+	Options   scan.Options
 }
 
 // Count answers questions. Its errors are those of [Open] and [scan.Files.Count].
 func (c Tables) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answers answer.Answers,
 	err error) {
-	opened, err := open(ctx, q.Plan, c.Dir, c.Counted)
+	opened, err := open(ctx, q.Plan, c.Dir, c.FromSpark)
 	if err != nil {
 		return answer.Answers{}, err
 	}
@@ -208,8 +208,8 @@ func (c Tables) Count(ctx context.Context, q histogram.Questions, s *noise.RowSt
 			err = closing
 		}
 	}()
-	if c.Counted != "" {
-		if err := opened.openSpark(ctx, q, s, c.Counted); err != nil {
+	if c.FromSpark != "" {
+		if err := opened.openSpark(ctx, q, s, c.FromSpark); err != nil {
 			return answer.Answers{}, err
 		}
 	}

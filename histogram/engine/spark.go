@@ -186,7 +186,7 @@ func (j *sparkJob) secondRound(ctx context.Context, q histogram.Questions, s *no
 
 // EmitSpark writes the next round of the job of a plan's tables in Spark into a folder, which is made if it is not there.
 // Whoever runs Spark runs it, and copies the folder back. It returns the number of the round, and 0 if the folder has
-// all counts, so that nothing is left to run ([Tables.Counted]). The same questions and streams give the same job.
+// all counts, so that nothing is left to run ([Tables.FromSpark]). The same questions and streams give the same job.
 //
 // Contract: the folder is as confidential as the tables. Nobody else may enter it, if it is made here, nor read the files
 // in it that are written here. Two rounds must not be written at the same time.

@@ -166,7 +166,7 @@ func countedBy(t *testing.T, p *plan.Plan, key byte, folder, dir string) (hashes
 	if err != nil {
 		t.Fatal(err)
 	}
-	counted, err := engine.Tables{Dir: dir, Counted: folder, Options: scan.Options{MemoryLimit: 1 << 30}}.Count(t.Context(), q, streamsOf(key))
+	counted, err := engine.Tables{Dir: dir, FromSpark: folder, Options: scan.Options{MemoryLimit: 1 << 30}}.Count(t.Context(), q, streamsOf(key))
 	for _, a := range answer.All(counted) {
 		hashes = append(hashes, hex.EncodeToString(a.Hash()))
 	}

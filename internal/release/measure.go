@@ -184,7 +184,7 @@ func (r *attempt) checkInputs() error {
 	if err != nil {
 		return err
 	}
-	if err := engine.Check(r.plan.Release(), r.options.Data, r.options.Counted); err != nil {
+	if err := engine.Check(r.plan.Release(), r.options.Data, r.options.FromSpark); err != nil {
 		return err
 	}
 	return refusePublicInputs(r.plan, r.options.Data, inputs)
@@ -353,7 +353,7 @@ func (r *attempt) countShards(ctx context.Context, st *state.State, streams *noi
 // counter returns what counts the tables. The exact answers of tables in a database are kept: such a table may have
 // changed when a run that was cut off after its debit resumes.
 func (r *attempt) counter(st *state.State, streams *noise.Streams) histogram.Counter {
-	return r.kept(st, streams, engine.Tables{Dir: r.options.Data, Counted: r.options.Counted,
+	return r.kept(st, streams, engine.Tables{Dir: r.options.Data, FromSpark: r.options.FromSpark,
 		Options: r.options.scanOptions()})
 }
 

@@ -36,10 +36,10 @@ type Options struct {
 	// FromShards is a folder with what other machines have counted of a plan that was prepared for them; empty: the tables
 	// are counted here
 	FromShards string
-	// Counted is a folder with what Spark has counted of a plan that was prepared for it; empty: nothing was
-	Counted string
-	Words   string   // file of words that Publish uses instead of the sealed ones; empty: none
-	Rows    []string // N or TABLE=N: rows of microdata that Publish draws instead of the plan's number
+	// FromSpark is a folder with what Spark has counted of a plan that was prepared for it; empty: nothing was
+	FromSpark string
+	Words     string   // file of words that Publish uses instead of the sealed ones; empty: none
+	Rows      []string // N or TABLE=N: rows of microdata that Publish draws instead of the plan's number
 	// METHOD or TABLE=METHOD: how Publish fits the model of microdata instead of by the plan's method
 	Methods []string
 	Memory  int64 // bytes that counting may use; 0: half of the machine's memory

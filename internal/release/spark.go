@@ -55,10 +55,10 @@ func (r *attempt) countedElsewhere() (string, error) {
 	switch {
 	case inSpark && r.options.FromShards != "":
 		return "", refusePreparing(r.plan, "has a table in Spark: leave out --from-shards")
-	case !inSpark && r.options.Counted != "":
+	case !inSpark && r.options.FromSpark != "":
 		return "", refusePreparing(r.plan, "has no table in Spark: leave out --emit and --counted")
 	case inSpark:
-		return r.options.Counted, nil
+		return r.options.FromSpark, nil
 	}
 	return r.options.FromShards, nil
 }
