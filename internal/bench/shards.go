@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/scan"
@@ -93,8 +92,9 @@ func (b *bench) runShards(ctx context.Context, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "%d rows, %s, in %d shards\n\nshard\tseconds\tCPU seconds\tMB at most\t\n", b.rows, c.title, b.shards)
+	const line = "%5v  %8.1f  %11.1f  %10.0f\n" // each as soon as it is known: all take long
+	fmt.Fprintf(to, "%d rows, %s, in %d shards\n\n%5s  %8s  %11s  %10s\n", b.rows, c.title, b.shards,
+		"shard", "seconds", "CPU seconds", "MB at most")
 	var parts []string
 	wall, cpu, peak := 0.0, 0.0, int64(0)
 	for i := range b.shards {
@@ -124,14 +124,11 @@ func (b *bench) runShards(ctx context.Context, to io.Writer) error {
 		}
 		parts = append(parts, one.Part)
 		wall, cpu, peak = wall+out.Wall, cpu+out.CPU, max(peak, out.Peak)
-		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%.0f\t\n", one.Number, out.Wall, out.CPU, float64(out.Peak)/megabyte)
+		fmt.Fprintf(to, line, one.Number, out.Wall, out.CPU, float64(out.Peak)/megabyte)
 		b.logf("shard %d of %d: counted in %.1f s", one.Number, b.shards, out.Wall)
 	}
-	fmt.Fprintf(w, "all\t%.1f\t%.1f\t%.0f\t\n", wall, cpu, float64(peak)/megabyte)
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintf(to, "\n%.2f seconds for every million rows; at most %d MB: %s\n", wall/float64(b.rows)*1e6, shardPeak/megabyte,
+	fmt.Fprintf(to, line+"\n", "all", wall, cpu, float64(peak)/megabyte)
+	fmt.Fprintf(to, "%.2f seconds for every million rows; at most %d MB: %s\n", wall/float64(b.rows)*1e6, shardPeak/megabyte,
 		map[bool]string{true: "met", false: "missed"}[peak <= shardPeak])
 	return b.compareShards(ctx, c, dir, parts, to)
 }
