@@ -41,6 +41,7 @@ const spots = `version: 1
 release: spots
 privacy: {protects: person, neighbours: add-remove, account: spots}
 budget: {epsilon: 4, delta: 1e-6}
+diagnostics: {share: 5%}
 tables:
   spots:
     source: SOURCE
@@ -65,11 +66,16 @@ marginals:
   words: {by: [word], stats: [units], per_unit: {groups: 1}}
   minutes: {by: [minute.quarter, n]}
   middle: {by: [flag], stats: [{median: d}]}
+  large: {by: [s, flag], cells: {above: 3}}
+  best: {by: [s, day], top: 3}
+  spread: {by: [flag], stats: [{variance: x}]}
+  kinds: {by: [flag], stats: [{distinct: n, per_unit: 2}]}
 `
 
 // withoutLists takes out of the release what a database does not count.
 var withoutLists = strings.NewReplacer("      word: {values: {discover: {max_length: 8}}, unknown: drop, null: drop}\n", "",
-	"  words: {by: [word], stats: [units], per_unit: {groups: 1}}\n", "", "units: {by: [flag], stats: [count, units]}",
+	"  words: {by: [word], stats: [units], per_unit: {groups: 1}}\n", "",
+	"diagnostics: {share: 5%}\n", "", "  kinds: {by: [flag], stats: [{distinct: n, per_unit: 2}]}\n", "", "units: {by: [flag], stats: [count, units]}",
 	"units: {by: [flag]}")
 
 // spot is a row.
