@@ -39,9 +39,12 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(condition string) (bool, error) {
-			if condition == "adult" {
+			switch condition {
+			case "adult":
 				_, found := testkit.Find("adult.csv")
 				return found, nil
+			case "spark": // takes a minute: .ci/engines runs it
+				return os.Getenv("DPRELEASE_SPARK") != "", nil
 			}
 			return false, errors.New("unknown condition " + condition)
 		},

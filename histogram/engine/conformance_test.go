@@ -66,6 +66,7 @@ marginals:
   words: {by: [word], stats: [units], per_unit: {groups: 1}}
   minutes: {by: [minute.quarter, n]}
   middle: {by: [flag], stats: [{median: d}]}
+  all: {by: []}
   large: {by: [s, flag], cells: {above: 3}}
   best: {by: [s, day], top: 3}
   spread: {by: [flag], stats: [{variance: x}]}
@@ -356,7 +357,7 @@ func TestEnginesAgreeWithFiles(t *testing.T) {
 
 // Spark gives the answers that files give, under the same key. Its session has the settings that could matter most.
 func TestSparkAgreesWithFiles(t *testing.T) {
-	spark := newSpark(t)
+	spark := newSparkForAll(t)
 	for i, kind := range []string{"integers", "texts"} {
 		dir := t.TempDir()
 		rows := drawSpots(rand.New(rand.NewPCG(1, uint64(i))), kind, 3000)

@@ -14,13 +14,15 @@ s3://bucket/folder. The file job.json in it says what to do. There are two round
 
 What to know before you run it:
 
-  * It reads the tables and writes into FOLDER, and nowhere else.
+  * It reads the tables and writes into FOLDER. Spark itself writes what it sorts and exchanges to the disks of its
+    executors, with ids and codes; have it encipher them (spark.io.encryption.enabled=true).
   * While it runs, FOLDER holds a copy of the rows, as codes or as texts. It is replaced by empty files at the end,
-    also after an error. If the program is killed, remove FOLDER/*/rows, FOLDER/*/coded and FOLDER/*/bounded.
+    also after an error. If the program is killed, remove FOLDER/*/rows-*, FOLDER/*/coded-* and FOLDER/*/bounded-*.
   * Who runs it must see all rows: row filters and column masks would change the counts.
-  * FOLDER/*/key.parquet decides which rows count. Keep it as safe as the tables. It is read by Spark alone, and is in
-    no query, so that neither Spark's pages nor its logs show it. These do show numbers of rows.
-  * To run it again is always safe.
+  * FOLDER/*/key-*.parquet decides which rows count. Keep it as safe as the tables. It is read by Spark alone, and is in
+    no query, so that neither Spark's pages nor its logs show it. These do show numbers of rows, and values if a query
+    of the release fails on them, as CAST may: write try_cast.
+  * Never run it twice at once. Once a run has ended, to run it again is safe.
 """
 
 import json
@@ -91,9 +93,10 @@ def write(rows, path):
 class Table:
     """A table of the job, with the folder of its files."""
 
-    def __init__(self, spark, job, folder):
+    def __init__(self, spark, job, number, folder):
         self.spark = spark
         self.job = job
+        self.number = number  # of the whole job
         self.folder = folder + "/" + job["folder"]
         self.codes = [f"c{n}" for n in range(len(job["values"]))]
 
@@ -109,7 +112,7 @@ class Table:
         if self.job.get("parquet"):
             return self.spark.read.parquet(self.job["parquet"])
         if self.job.get("query"):
-            # In parentheses nothing but a SELECT can be run.
+            # In parentheses it must be a SELECT, which approvers of the plan have seen.
             return self.spark.sql("SELECT * FROM (" + self.job["query"] + "\n) AS dprelease_rows")
         return self.spark.table(".".join("`" + part.replace("`", "``") + "`" for part in self.job["table"]))
 
@@ -153,13 +156,17 @@ class Table:
                     f"table {self.job['name']}, column {self.job['id']}: has a type by which units are not told apart; cast it "
                     "in a query to text, bigint or date")
             unit = f"CAST({WRITTEN[plain_type(fields[at])][0].format(f's{at}')} AS BINARY)"
-        self.write(rows.selectExpr(f"{unit} AS i", *selected, f"{exact} AS exact"), "rows")
-        return self.read("rows")
+        return self.copy_of(rows.selectExpr(f"{unit} AS i", *selected, f"{exact} AS exact"), "rows")
+
+    def copy_of(self, rows, name):
+        """Writes rows to a place that no other run uses, and reads them again."""
+        self.write(rows, f"{name}-{RUN}")
+        return self.read(f"{name}-{RUN}")
 
     def empty_copies(self):
         """Replaces the copies of rows by empty files."""
         for name in ["rows", "coded", "bounded"]:
-            self.write(self.spark.range(0), name)
+            self.write(self.spark.range(0), f"{name}-{RUN}")
 
     def keys_of(self, columns):
         """Returns the names that the columns of a combination of values have in the copy."""
@@ -183,15 +190,14 @@ class Table:
     def encode(self, rows):
         """Replaces values by their codes (c0, c1 …), which are null for values that have none."""
         for number, columns in enumerate(self.job["values"]):
-            codes = self.read("codes", f"{number}.parquet")
+            codes = self.read("codes", self.job["codes"][number])
             names = {f"k{n}": f"j{number}_{n}" for n in range(len(columns))}
             codes = codes.select(*[F.col(k).alias(j) for k, j in names.items()], F.col("code").alias(f"c{number}"))
             same = F.lit(True)
             for key, name in zip(self.keys_of(columns), names.values()):
                 same = same & F.col(key).eqNullSafe(F.col(name))
             rows = rows.join(codes, same, "left")
-        self.write(rows.select("i", *self.codes), "coded")
-        return self.read("coded")
+        return self.copy_of(rows.select("i", *self.codes), "coded")
 
     def write_numbers(self, rows, coded):
         """Writes how many rows there are, and how many are left out or break the contract, in which way."""
@@ -209,25 +215,25 @@ class Table:
         every machine, and in every other program that counts the table.
         """
         most = self.job["max_rows"]
-        key = F.broadcast(self.read("key.parquet"))
+        key = F.broadcast(self.read(f"key-{self.number}.parquet"))
         sizes = counted.groupBy("i").agg(F.count(F.lit(1)).alias("size"))
         large = sizes.where(F.col("size") > most).select(F.col("i").alias("large"))
         content = F.concat(F.lit(""), *[F.concat(F.col(f"c{n}").cast("string"), F.lit(",")) for n in self.job.get("contents", [])],
                            F.lit(self.letter))
         hashed = (counted.join(large, counted["i"] == large["large"], "left_semi").crossJoin(key)
-                  .withColumn("content", digits(F.col("contents").cast("binary"), content.cast("binary"), F.col("i"))))
+                  .withColumn("content", digits(F.col("contents").cast("binary"), content.cast("binary"), F.col("i")))
+                  .drop("contents", "priorities"))  # so that they do not travel with the rows
         # Rows with the same codes are numbered. Which of them has which number makes no difference.
         hashed = hashed.withColumn("number", F.row_number().over(
             Window.partitionBy("i", "content").orderBy(*self.codes or ["content"])))
         again = F.concat(F.lit("t"), F.col("number").cast("string"), F.lit(":"), F.col("content"))
-        hashed = hashed.withColumn("priority", F.when(F.col("number") == 1, F.col("content")).otherwise(
-            digits(F.col("priorities").cast("binary"), again.cast("binary"))))
+        hashed = hashed.crossJoin(key).withColumn("priority", F.when(F.col("number") == 1, F.col("content")).otherwise(
+            digits(F.col("priorities").cast("binary"), again.cast("binary")))).drop("contents", "priorities")
         ranked = hashed.withColumn("rank", F.row_number().over(
             Window.partitionBy("i").orderBy("priority", "content", "number")))
         small = counted.join(large, counted["i"] == large["large"], "left_anti")
         chosen = ranked.where(F.col("rank") <= most)
-        self.write(small.select("i", *self.codes).unionByName(chosen.select("i", *self.codes)), "bounded")
-        bounded = self.read("bounded")
+        bounded = self.copy_of(small.select("i", *self.codes).unionByName(chosen.select("i", *self.codes)), "bounded")
         self.write(bounded.selectExpr("count(*) AS rows").crossJoin(
             sizes.selectExpr(f"coalesce(sum(least(size, {most})), 0) AS allowed")), "bound")
         return bounded
@@ -261,7 +267,7 @@ def run(spark, folder):
         raise Refused("job.json is of another version of dprelease than this program; take both from one folder")
     for key, value in SETTINGS.items():
         spark.conf.set(key, value)
-    tables = [Table(spark, table, folder) for table in job["tables"]]
+    tables = [Table(spark, table, job["job"], folder) for table in job["tables"]]
     for number, table in enumerate(tables, 1):
         print(f"round {job['round']}, table {number} of {len(tables)}: {table.job['name']}", flush=True)
         try:
@@ -285,6 +291,8 @@ def main():
         run(spark, sys.argv[1])
     except Refused as refused:
         sys.exit(f"dprelease_spark.py: {refused}")
+    except Exception as error:  # whose text may quote values
+        sys.exit(f"dprelease_spark.py: stopped by {type(error).__name__}; Spark's own log says why, and may quote values")
 
 
 if __name__ == "__main__":

@@ -50,6 +50,11 @@ func (o *Opened) openPostgres(ctx context.Context, config *pgx.ConnConfig, reque
 	if _, err := c.Exec(ctx, beginPostgres+mode); err != nil {
 		return explainPostgres(first, err)
 	}
+	for _, r := range requests {
+		if err := lockTable(ctx, c, r); err != nil {
+			return err
+		}
+	}
 	if err := checkEncoding(ctx, c, first); err != nil {
 		return err
 	}
@@ -80,6 +85,32 @@ func (o *Opened) openPostgres(ctx context.Context, config *pgx.ConnConfig, reque
 		}
 	}
 	return nil
+}
+
+// lockTable keeps a table as it is from before the snapshot to the end of the transaction: nobody renames, truncates or
+// rewrites it meanwhile, which a snapshot does not see as it sees other changes. What cannot be locked (a materialized
+// view, a foreign table) is read without; so is what does not exist, which is found later.
+func lockTable(ctx context.Context, c *pgx.Conn, r request) error {
+	if r.table.Source.Database.Query != "" {
+		return nil
+	}
+	end := "RELEASE SAVEPOINT dprelease"
+	if _, err := c.Exec(ctx, "SAVEPOINT dprelease; LOCK TABLE "+r.rowsSQL()+" IN ACCESS SHARE MODE"); err != nil {
+		var failed *pgconn.PgError
+		if !errors.As(err, &failed) || !isUnlockable(failed.Code) {
+			return explainPostgres(r, err)
+		}
+		end = "ROLLBACK TO SAVEPOINT dprelease"
+	}
+	if _, err := c.Exec(ctx, end); err != nil {
+		return explainPostgres(r, err)
+	}
+	return nil
+}
+
+// isUnlockable reports whether an error of the server says that something is no table that this user may lock.
+func isUnlockable(code string) bool {
+	return slices.Contains([]string{"42809", "42P01", "3F000", "42501", "0A000"}, code) // of PostgreSQL's appendix A
 }
 
 // readOnly does work in a part of the transaction in which nothing but temporary tables can be written. A function that a

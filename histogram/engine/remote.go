@@ -115,7 +115,7 @@ func (p *remotePostgres) takeRows(ctx context.Context, selected string) error {
 	p.raw = p.temporary("raw")
 	if table != "" {
 		err := p.run(ctx, "CREATE TEMPORARY TABLE "+p.raw+" () ON COMMIT DROP") // to find out whether the user may
-		p.raw = "(" + selected + table + ") AS raw"
+		p.raw = "(" + selected + "ONLY " + table + ") AS raw"
 		return err
 	}
 	query := selected + p.rowsSQL()
@@ -134,7 +134,7 @@ func (p *remotePostgres) plainTable(ctx context.Context) (name string, err error
 	err = p.server.QueryRow(ctx, `SELECT pg_catalog.quote_ident(nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(relname)
 		FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid OPERATOR(pg_catalog.=) relnamespace
 		WHERE pg_class.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass($1)::pg_catalog.oid
-			AND relkind OPERATOR(pg_catalog.=) ANY ('{r,m}'::pg_catalog."char"[]) AND NOT relhassubclass AND NOT relrowsecurity`, p.rowsSQL()).Scan(&name)
+			AND relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog."char" AND NOT relhassubclass AND NOT relrowsecurity`, p.rowsSQL()).Scan(&name)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return "", nil

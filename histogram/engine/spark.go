@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/dprelease/dprelease/histogram"
@@ -36,7 +37,8 @@ var sparkProgram []byte
 const (
 	sparkProgramFile = "dprelease_spark.py"
 	sparkJobFile     = "job.json"
-	sparkKeyFile     = "key.parquet" // of a table
+	sparkKeyFile     = "key-%s.parquet" // of a table, with the job
+	sparkCodesFile   = "%d-%s.parquet"  // of a column, with the hash of its values and codes
 	sparkValuesDone  = "values_done"
 	sparkCountsDone  = "counts_done"
 )
@@ -62,6 +64,7 @@ type sparkTable struct {
 	Columns []string   `json:"columns"`      // of the source
 	Values  [][]string `json:"values"`       // by column with codes, the columns of the source that it is made of
 
+	Codes     []string `json:"codes,omitempty"`   // names of files, by column with codes
 	Numbers   []string `json:"numbers,omitempty"` // of rows, as [judgementSQL] has them
 	Counts    string   `json:"counts,omitempty"`  // the condition of rows that count
 	Occurring []int    `json:"occurring,omitempty"`
@@ -152,17 +155,20 @@ func (j *sparkJob) secondRound(ctx context.Context, q histogram.Questions, s *no
 	put func(t *sparkTable, number int) (*codeFile, error)) error {
 	by := map[string]scan.Encode{}
 	for _, t := range j.Tables {
-		t.valuesRun, t.hashes = run, nil
+		t.valuesRun, t.hashes, t.Codes = run, nil, nil
 		by[t.Name] = func(ctx context.Context, number int, _ []source.Column, codesOf codesOf) (err error) {
 			var file *codeFile
 			if put != nil {
 				if file, err = put(t, number); err != nil {
 					return err
 				}
-				defer func() { err = errors.Join(err, file.close()) }()
 			}
 			hash, err := t.encode(ctx, dir, number, codesOf, file)
-			t.hashes = append(t.hashes, hash)
+			name := fmt.Sprintf(sparkCodesFile, number, hash[:16])
+			if file != nil {
+				err = errors.Join(err, file.close(name, err == nil))
+			}
+			t.hashes, t.Codes = append(t.hashes, hash), append(t.Codes, name)
 			return err
 		}
 	}
@@ -212,12 +218,12 @@ func EmitSpark(ctx context.Context, q histogram.Questions, s *noise.RowStreams, 
 		return 1, j.write(dir)
 	}
 	if err := j.secondRound(ctx, q, s, dir, run, func(t *sparkTable, number int) (*codeFile, error) {
-		return createCodes(filepath.Join(dir, t.Folder, "codes"), number, len(t.inputs[number]))
+		return createCodes(filepath.Join(dir, t.Folder, "codes"), len(t.inputs[number]))
 	}); err != nil {
 		return 0, err
 	}
 	for _, t := range j.Tables {
-		if err := t.writeKey(filepath.Join(dir, t.Folder, sparkKeyFile)); err != nil {
+		if err := t.writeKey(filepath.Join(dir, t.Folder, fmt.Sprintf(sparkKeyFile, j.Job))); err != nil {
 			return 0, err
 		}
 	}
@@ -239,6 +245,10 @@ func prepareFolder(dir string) error {
 	if err != nil {
 		return folderError(dir, err)
 	}
+	if info, err := os.Stat(dir); runtime.GOOS != "windows" && err == nil && info.Mode().Perm()&0o077 != 0 {
+		return &source.Error{Kind: source.Malformed, File: dir,
+			Message: "can be entered by others than its owner, and is as confidential as the table: chmod 700, or name a new folder"}
+	}
 	isJob := func(e os.DirEntry) bool { return e.Name() == sparkJobFile }
 	if len(entries) > 0 && !slices.ContainsFunc(entries, isJob) {
 		return &source.Error{Kind: source.Duplicate, File: dir,
@@ -255,6 +265,11 @@ func folderError(path string, err error) error {
 
 // write writes the program and then the job.
 func (j *sparkJob) write(dir string) error {
+	for _, t := range j.Tables { // before Spark makes them, for others to enter
+		if err := os.MkdirAll(filepath.Join(dir, t.Folder), 0o700); err != nil {
+			return folderError(dir, err)
+		}
+	}
 	text, err := json.MarshalIndent(j, "", "  ")
 	if err != nil {
 		return err
@@ -267,12 +282,16 @@ func (j *sparkJob) write(dir string) error {
 
 // replaceFile writes a file that only its owner may read. A file that is there is replaced once all is written.
 func replaceFile(path string, text []byte) error {
-	err := os.WriteFile(path+".new", text, 0o600)
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".making-*") // mode 0600, and follows no link
 	if err != nil {
 		return folderError(path, err)
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return folderError(path, errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
 }
@@ -300,7 +319,7 @@ type sparkKey struct {
 
 // codeFile is a Parquet file of rows of texts, each with a code: the columns k0, k1 … and code.
 type codeFile struct {
-	path  string
+	dir   string
 	file  *os.File
 	to    *parquet.Writer
 	texts []int // by text, its column
@@ -308,7 +327,7 @@ type codeFile struct {
 }
 
 // createCodes creates the file of the codes of a column.
-func createCodes(dir string, number, inputs int) (*codeFile, error) {
+func createCodes(dir string, inputs int) (*codeFile, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, folderError(dir, err)
 	}
@@ -316,22 +335,18 @@ func createCodes(dir string, number, inputs int) (*codeFile, error) {
 	for i := range names {
 		names[i] = fmt.Sprintf("k%d", i)
 	}
-	path := filepath.Join(dir, fmt.Sprintf("%d.parquet", number))
 	group := parquet.Group{"code": parquet.Encoded(parquet.Int(64), &parquet.Plain)}
 	for _, name := range names {
 		group[name] = parquet.Optional(parquet.Encoded(parquet.Leaf(parquet.ByteArrayType), &parquet.Plain))
 	}
 	sorted := slices.Sorted(maps.Keys(group)) // as they are in the file
-	f := &codeFile{path: path, code: slices.Index(sorted, "code")}
+	f := &codeFile{dir: dir, code: slices.Index(sorted, "code")}
 	for _, name := range names {
 		f.texts = append(f.texts, slices.Index(sorted, name))
 	}
 	var err error
-	if err = os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, folderError(path, err)
-	}
-	if f.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-		return nil, folderError(path, err)
+	if f.file, err = os.CreateTemp(dir, "making-*"); err != nil { // mode 0600
+		return nil, folderError(dir, err)
 	}
 	f.to = parquet.NewWriter(f.file, parquet.NewSchema("codes", group), plainPages)
 	return f, nil
@@ -350,15 +365,21 @@ func (f *codeFile) add(texts [][]byte, code uint32) error {
 		}
 	}
 	if _, err := f.to.WriteRows([]parquet.Row{row}); err != nil {
-		return folderError(f.path, err)
+		return folderError(f.dir, err)
 	}
 	return nil
 }
 
-// close ends the file.
-func (f *codeFile) close() error {
-	if err := errors.Join(f.to.Close(), f.file.Close()); err != nil {
-		return folderError(f.path, err)
+// close ends the file, and gives it its name if it is whole; else it removes it.
+func (f *codeFile) close(name string, whole bool) error {
+	err := errors.Join(f.to.Close(), f.file.Close())
+	if err == nil && whole {
+		err = os.Rename(f.file.Name(), filepath.Join(f.dir, name))
+	} else {
+		err = errors.Join(err, os.Remove(f.file.Name()))
+	}
+	if err != nil {
+		return folderError(f.dir, err)
 	}
 	return nil
 }

@@ -34,6 +34,15 @@ type sparkSession struct {
 	process int
 }
 
+// newSparkForAll is newSpark for the tests that take minutes, which .ci/engines runs.
+func newSparkForAll(t *testing.T, settings ...string) *sparkSession {
+	t.Helper()
+	if os.Getenv("DPRELEASE_SPARK") == "" {
+		t.Skip("takes minutes: .ci/engines runs it (DPRELEASE_SPARK=1)")
+	}
+	return newSpark(t, settings...)
+}
+
 // newSpark starts a session, with settings such as spark.sql.ansi.enabled=false.
 func newSpark(t *testing.T, settings ...string) *sparkSession {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -306,6 +307,9 @@ func (c *sparkCounts) Judge(ctx context.Context, j scan.Judgement) (scan.Judged,
 // Occurring returns the codes of a column in the rows that count.
 func (c *sparkCounts) Occurring(ctx context.Context, column int) (codes []uint32, err error) {
 	err = c.result(ctx, []string{fmt.Sprintf("c%d", column)}, func(numbers []int64) error {
+		if numbers[0] > math.MaxUint32 {
+			return brokenResult(c.dir, c.Folder)
+		}
 		codes = append(codes, uint32(numbers[0]))
 		return nil
 	}, "occurring", fmt.Sprint(column))

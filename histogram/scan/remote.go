@@ -234,6 +234,9 @@ func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds [][]string) err
 	if err != nil {
 		return err
 	}
+	if found.Counted < 0 || found.Counted > found.Inside || found.Inside > found.Rows {
+		return lostGroups(t.table.Name)
+	}
 	var breaches []breach
 	add := func(column, kind string, rows int64, ofWhere bool) {
 		if rows > 0 {
@@ -289,7 +292,8 @@ func (t *tally) countGroups(ctx context.Context, r Remote, rows, limit int64) er
 		if err != nil {
 			return err
 		}
-		f := groupFeeder{worker: counted.newWorker(), columns: columns, codes: make([]tabulate.Codes, len(t.encoders))}
+		f := groupFeeder{ctx: ctx, most: rows, worker: counted.newWorker(), columns: columns,
+			codes: make([]tabulate.Codes, len(t.encoders)), table: t.table.Name}
 		if err := r.Groups(ctx, columns, f.add); err != nil {
 			return err
 		}
@@ -297,8 +301,7 @@ func (t *tally) countGroups(ctx context.Context, r Remote, rows, limit int64) er
 			return err
 		}
 		if f.total != rows {
-			return &source.Error{Kind: source.Unreadable, File: "table " + t.table.Name,
-				Message: "its database gave groups that do not have all rows that stay; look for a limit on groups, and run again"}
+			return lostGroups(t.table.Name)
 		}
 		if err := parallel.Guarded(func(int) error { return counted.finishQueries(ctx) }, 0); err != nil {
 			return err
@@ -321,9 +324,15 @@ func (t *tally) columnSets() (sets [][]int, queries [][]*query) {
 	return sets, queries
 }
 
+// lostGroups returns the error of groups that do not have the rows that they should have.
+func lostGroups(table string) error {
+	return &source.Error{Kind: source.Unreadable, File: "table " + table,
+		Message: "its database gave groups that do not have all rows that stay; look for a limit on groups, and run again"}
+}
+
 // columnsOf returns the columns that a query reads, ascending.
 func (t *task) columnsOf(q *query) []int {
-	var columns []int
+	columns := []int{} // which is not null where it is written down
 	add := func(column int) {
 		if column >= 0 {
 			indexOrAppend(&columns, column)
@@ -348,6 +357,9 @@ func (t *task) columnsOf(q *query) []int {
 
 // groupFeeder hands groups to a counter as the rows that they have.
 type groupFeeder struct {
+	ctx     context.Context // of the counting
+	table   string
+	most    int64 // rows that there are
 	worker  *tableWorker
 	columns []int
 	codes   []tabulate.Codes // by column of the tally
@@ -357,7 +369,13 @@ type groupFeeder struct {
 
 // add adds a group.
 func (f *groupFeeder) add(codes []uint32, rows int64) error {
+	if rows < 0 || rows > f.most-f.total {
+		return lostGroups(f.table)
+	}
 	for f.total += rows; rows > 0; {
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
 		n := int(min(rows, int64(source.MaxRows-f.rows)))
 		for i, column := range f.columns {
 			to := slices.Grow(f.codes[column].U32, n)
