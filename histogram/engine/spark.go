@@ -321,7 +321,7 @@ type sparkKey struct {
 type codeFile struct {
 	dir   string
 	file  *os.File
-	to    *parquet.Writer
+	to    *parquet.GenericWriter[any]
 	texts []int // by text, its column
 	code  int
 }
@@ -348,7 +348,7 @@ func createCodes(dir string, inputs int) (*codeFile, error) {
 	if f.file, err = os.CreateTemp(dir, "making-*"); err != nil { // mode 0600
 		return nil, folderError(dir, err)
 	}
-	f.to = parquet.NewWriter(f.file, parquet.NewSchema("codes", group), plainPages)
+	f.to = parquet.NewGenericWriter[any](f.file, parquet.NewSchema("codes", group), plainPages)
 	return f, nil
 }
 

@@ -44,22 +44,20 @@ func (k *PublicKey) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Key opens. It prints as its public key.
-type Key struct{ private *ecdh.PrivateKey }
+// Key opens.
+type Key struct {
+	private func() *ecdh.PrivateKey // a function, into which no printing looks
+}
+
+func keyOf(k *ecdh.PrivateKey) Key { return Key{func() *ecdh.PrivateKey { return k }} }
 
 // Public returns the key to which is sealed what k opens.
-func (k Key) Public() PublicKey { return publicKey(k.private.PublicKey()) }
-
-// String returns the public key.
-func (k Key) String() string { return k.Public().String() }
-
-// Format prints the public key under every verb.
-func (k Key) Format(f fmt.State, _ rune) { io.WriteString(f, k.String()) }
+func (k Key) Public() PublicKey { return publicKey(k.private().PublicKey()) }
 
 // KeyOf returns the key with these secret bytes.
 func KeyOf(secret [32]byte) (Key, error) {
 	private, err := ecdh.X25519().NewPrivateKey(secret[:])
-	return Key{private}, err
+	return keyOf(private), err
 }
 
 func publicKey(k *ecdh.PublicKey) PublicKey {
@@ -118,7 +116,7 @@ func ReadKey(path string) (Key, error) {
 	if !ok || key.Curve() != ecdh.X25519() {
 		return Key{}, fmt.Errorf("%s is not an X25519 private key, as `%s` writes it", path, kind.Made)
 	}
-	return Key{key}, nil
+	return keyOf(key), nil
 }
 
 // Generate generates a key and writes it to path, for its owner alone, and its public key to path.pub. It replaces no
@@ -240,7 +238,7 @@ func NewReader(r io.Reader, key Key, bound []byte) (io.Reader, error) {
 	if _, err := io.ReadFull(from, encapsulated); err != nil {
 		return nil, cutShort(err)
 	}
-	private, err := hpke.NewDHKEMPrivateKey(key.private)
+	private, err := hpke.NewDHKEMPrivateKey(key.private())
 	if err != nil {
 		return nil, err
 	}

@@ -112,9 +112,6 @@ func NumberOr(says, pattern string) *Shape {
 // Boolean returns the shape of true or false.
 func Boolean(says string) *Shape { return &Shape{kind: boolean, Says: says} }
 
-// Anything returns the shape of a value of any kind.
-func Anything(says string) *Shape { return &Shape{kind: anything, Says: says} }
-
 // Enum returns the shape of a text that is one of the options.
 func Enum(says string, options ...string) *Shape {
 	return &Shape{kind: text, Says: says, oneOf: options}

@@ -17,7 +17,7 @@ import (
 func orderShape() *Shape {
 	amount := Object("{gross} or {net}", Field{Key: "gross", Shape: Number("a number")},
 		Field{Key: "net", Shape: Number("a number")}).WithForms([]string{"gross"}, []string{"net"})
-	names := Dictionary("names", `^[a-z]+$`, Anything("anything"))
+	names := Dictionary("names", `^[a-z]+$`, &Shape{Says: "anything"})
 	names.Least, names.Empty = 1, "at least one name"
 	s := Object("an order",
 		Field{Key: "id", Shape: Whole("1 to 9", 1, 9), Required: "the number of the order", Fix: "id: 1"},
@@ -32,7 +32,7 @@ func orderShape() *Shape {
 		Field{Key: "by", Shape: Choice("a name or a list of names", OnSequence(List("names", Text("a name"), 1, 0)),
 			OnKey(Object("{team}", Field{Key: "team", Shape: Text("a name")}), "team"),
 			OnText(`^[a-z]`, Pattern("small letters", `^[a-z]+$`)), OnScalar(Text("a name")))},
-		Field{Key: "later", Shape: Anything("anything").NotBuilt("later")},
+		Field{Key: "later", Shape: (&Shape{Says: "anything"}).NotBuilt("later")},
 	)
 	s.Replacements = map[string]Replacement{"number": {Expected: "id", Meant: "id"}}
 	return s
