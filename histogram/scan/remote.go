@@ -234,7 +234,7 @@ func (t *tally) judgeRemote(ctx context.Context, r Remote, kinds [][]string) err
 	if err != nil {
 		return err
 	}
-	if found.Counted < 0 || found.Counted > found.Inside || found.Inside > found.Rows {
+	if !slices.IsSorted([]int64{0, found.Counted, found.Inside, found.Rows}) {
 		return lostGroups(t.table.Name)
 	}
 	var breaches []breach
