@@ -245,14 +245,14 @@ func prepareFolder(dir string) error {
 	if err != nil {
 		return folderError(dir, err)
 	}
-	if info, err := os.Stat(dir); runtime.GOOS != "windows" && err == nil && info.Mode().Perm()&0o077 != 0 {
-		return &source.Error{Kind: source.Malformed, File: dir,
-			Message: "can be entered by others than its owner, and is as confidential as the table: chmod 700, or name a new folder"}
-	}
 	isJob := func(e os.DirEntry) bool { return e.Name() == sparkJobFile }
 	if len(entries) > 0 && !slices.ContainsFunc(entries, isJob) {
 		return &source.Error{Kind: source.Duplicate, File: dir,
 			Message: "has files, and none of them is a job for Spark; name an empty or a new folder"}
+	}
+	if info, err := os.Stat(dir); runtime.GOOS != "windows" && err == nil && info.Mode().Perm()&0o077 != 0 {
+		return &source.Error{Kind: source.Malformed, File: dir,
+			Message: "can be entered by others than its owner, and is as confidential as the table: chmod 700, or name a new folder"}
 	}
 	return nil
 }
