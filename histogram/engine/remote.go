@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -45,14 +44,13 @@ type remotePostgres struct {
 	keys   []string                  // of the request's columns, what gives their values in binary form
 	joins  []string                  // by column with codes, the join of raw rows with its codes
 	codes  []string                  // by column with codes, what gives the code
-	raw    string                    // the table expression of the raw rows: i and all k
 	rows   int64                     // of the source
 	counts string                    // the table of the rows that count
 	number int                       // of the table, among those of the server that stay
 }
 
 // temporary returns the name of a temporary table of this one: no other session sees it, and no other table of the
-// server has it. Of the kinds raw has i and all k of every row (unless the table itself is read again), coded i and all c of every row, counted the rows that
+// server has it. Of the kinds raw has i and all k of every row, coded i and all c of every row, counted the rows that
 // count if not all do, bounded all c of the rows that stay, key the keys of contents and of priorities, and codesN the
 // values of column N with their codes.
 func (p *remotePostgres) temporary(kind string) string {
@@ -89,12 +87,16 @@ func newRemote(ctx context.Context, c *pgx.Conn, r request, number int) (*remote
 		}
 		selected = append(selected, fmt.Sprintf("%s AS k%d", columnSQL(name, p.types[i].DataTypeOID), i))
 	}
-	if err := p.takeRows(ctx, "SELECT "+strings.Join(selected, ", ")+" FROM "); err != nil {
+	raw, query := p.temporary("raw"), "SELECT "+strings.Join(selected, ", ")+" FROM "+r.rowsSQL()
+	if err := p.remake(ctx, raw, query+" WITH NO DATA"); err != nil {
+		return nil, err
+	}
+	if err := readOnly(ctx, c, r, func() error { return p.run(ctx, "INSERT INTO "+raw+" "+query) }); err != nil {
 		return nil, err
 	}
 	numbers, err := p.numbers(ctx, fmt.Sprintf(
 		"SELECT pg_catalog.count(*), pg_catalog.count(*) FILTER (WHERE pg_catalog.octet_length(i) OPERATOR(pg_catalog.>) %d) FROM %s",
-		source.MostID, p.raw))
+		source.MostID, raw))
 	if err != nil || len(numbers) != 2 {
 		return nil, cmp.Or(err, p.lostRows())
 	}
@@ -103,45 +105,6 @@ func newRemote(ctx context.Context, c *pgx.Conn, r request, number int) (*remote
 			Message: fmt.Sprintf("an id has more than %d bytes; write it shorter", source.MostID)}
 	}
 	return p, nil
-}
-
-// takeRows makes the raw rows of a table: a copy of what selected gives of it or, of a plain table, which gives the same
-// rows whenever it is read in the transaction, that itself.
-func (p *remotePostgres) takeRows(ctx context.Context, selected string) error {
-	table, err := p.plainTable(ctx)
-	if err != nil {
-		return err
-	}
-	p.raw = p.temporary("raw")
-	if table != "" {
-		err := p.run(ctx, "CREATE TEMPORARY TABLE "+p.raw+" () ON COMMIT DROP") // to find out whether the user may
-		p.raw = "(" + selected + "ONLY " + table + ") AS raw"
-		return err
-	}
-	query := selected + p.rowsSQL()
-	if err := p.remake(ctx, p.raw, query+" WITH NO DATA"); err != nil {
-		return err
-	}
-	return readOnly(ctx, p.server, p.request, func() error { return p.run(ctx, "INSERT INTO "+p.raw+" "+query) })
-}
-
-// plainTable returns the name of the source, with its schema, if it is a table whose rows are stored in it and in nothing
-// else: no function of anybody's runs when it is read, and a snapshot has the same rows each time.
-func (p *remotePostgres) plainTable(ctx context.Context) (name string, err error) {
-	if p.table.Source.Database.Query != "" {
-		return "", nil
-	}
-	err = p.server.QueryRow(ctx, `SELECT pg_catalog.quote_ident(nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(relname)
-		FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid OPERATOR(pg_catalog.=) relnamespace
-		WHERE pg_class.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass($1)::pg_catalog.oid
-			AND relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog."char" AND NOT relhassubclass AND NOT relrowsecurity`, p.rowsSQL()).Scan(&name)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return "", nil
-	case err != nil:
-		return "", explainPostgres(p.request, err)
-	}
-	return name, nil
 }
 
 // run runs statements.
@@ -228,7 +191,7 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, columns []sourc
 	}
 	d := &distinctValues{of: wanted, columns: read, codesOf: codesOf, integers: len(columns) == 1 && isInteger(types[0])}
 	stream := &binaryStream{fields: len(columns), row: d.add}
-	query := "SELECT DISTINCT " + strings.Join(keys, ", ") + " FROM " + p.raw
+	query := "SELECT DISTINCT " + strings.Join(keys, ", ") + " FROM " + p.temporary("raw")
 	if err = copyOut(ctx, p.server, p.request, query, stream, stream, stream.finish); err == nil {
 		if d.integers { // null has a code whether or not there is one: no statement depends on that
 			err = d.add([][]byte{nil})
@@ -366,7 +329,7 @@ func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found sca
 		codes = append(codes, fmt.Sprintf("(%s)::%s AS c%d", code, of, i))
 	}
 	coded := p.temporary("coded")
-	err = p.remake(ctx, coded, "SELECT "+strings.Join(codes, ", ")+" FROM "+p.raw+strings.Join(p.joins, ""))
+	err = p.remake(ctx, coded, "SELECT "+strings.Join(codes, ", ")+" FROM "+p.temporary("raw")+strings.Join(p.joins, ""))
 	if err != nil {
 		return found, err
 	}
