@@ -134,8 +134,8 @@ func (a *app) countCommand() *cobra.Command {
 the exact counts in NAME.shard-I-of-N, for whoever prepared the plan: nobody else can
 open them. Nothing is spent, and no ledger is asked.
 
-The fingerprint is that of the file with the row key, as dprelease prepare printed it.
-Take it from whoever prepared the plan, and not from where the file came from.
+dprelease prepare printed the fingerprint of the row key file. Ask the person who prepared
+the plan for it, and do not take it from where the file came from.
 
 With --emit DIR nothing is counted here: a job for Spark is written into DIR. It has two
 rounds, so run the command before each of them, and once more to see that all is there.
@@ -180,7 +180,7 @@ Use the same ledger, --state and --out as for dprelease prepare and measure.`,
 	a.memoryFlag(c)
 	a.ledgerFlag(c, "for --emit; without one, a practice account pays")
 	a.todayFlag(c)
-	a.officeFlag(c, "for --emit: the entries of a signed ledger")
+	a.officeFlag(c, "the entries of a signed ledger")
 	c.Flags().StringVar(&a.approvals, "approvals", "", "for --emit: folder of the plan's approvals (default: the plan's folder)")
 	c.Flags().StringVar(&emit, "emit", "", "folder into which the job for Spark is written")
 	c.Flags().StringVar(&a.data, "data", "", "base folder of relative source paths (default: the current folder)")

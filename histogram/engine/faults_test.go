@@ -191,6 +191,49 @@ func TestAddressInFile(t *testing.T) {
 	}
 }
 
+// A table that is truncated and filled again while its lock is waited for is read with its rows: a snapshot from before
+// the lock would show none of them.
+func TestTablesAreLockedBeforeTheSnapshot(t *testing.T) {
+	c, _ := database(t, makePeople)
+	for _, stay := range []string{"", ", stay: true"} {
+		p := planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: people"+stay+"}}")
+		want, err := countOf(t, p, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx, err := c.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), `CREATE TEMPORARY TABLE kept ON COMMIT DROP AS SELECT * FROM people;
+			TRUNCATE people; INSERT INTO people SELECT * FROM kept`); err != nil {
+			t.Fatal(err)
+		}
+		type result struct {
+			hashes []string
+			err    error
+		}
+		counted := make(chan result, 1)
+		go func() {
+			hashes, err := countOf(t, p, ".")
+			counted <- result{hashes, err}
+		}()
+		for waiting := 0; waiting == 0; {
+			if err := tx.QueryRow(t.Context(),
+				`SELECT count(*) FROM pg_locks WHERE relation = 'people'::regclass AND NOT granted`).Scan(&waiting); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-counted; got.err != nil || !slices.Equal(got.hashes, want) {
+			t.Errorf("%q: other answers (%v)", stay, got.err)
+		}
+	}
+}
+
 // A server that ends the connection, and a network that breaks it after some bytes, are found whenever it happens.
 func TestConnectionBreaks(t *testing.T) {
 	c, address := database(t, makePeople, slowly)

@@ -128,6 +128,15 @@ func TestFaultsOfSpark(t *testing.T) {
 	if got, err := countedBy(t, p, 3, again, "."); err != nil || !slices.Equal(got, want) {
 		t.Errorf("a second run gives other answers (%v)", err)
 	}
+	for _, copied := range []string{"rows", "coded", "bounded"} { // of each run its own, so that none reads another's
+		before, err := filepath.Glob(filepath.Join(whole, "table0", copied+"-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after, err := filepath.Glob(filepath.Join(again, "table0", copied+"-*")); err != nil || len(after) != len(before)+1 {
+			t.Errorf("%d copies %s after %d, %v", len(after), copied, len(before), err)
+		}
+	}
 
 	t.Run("files", func(t *testing.T) {
 		for _, folder := range []string{first, filepath.Join(first, "table0")} {
@@ -188,6 +197,24 @@ func TestFaultsOfSpark(t *testing.T) {
 		other := histogramtest.PlanOf(t, strings.NewReplacer("SOURCE", sparkPeople, "UNKNOWN", "drop", "[a, b]", "[a, b, c]").Replace(people))
 		_, err := countedBy(t, other, 3, whole, ".")
 		refused(t, err, "values of another plan")
+	})
+	t.Run("files of another job", func(t *testing.T) {
+		for _, pattern := range []string{"codes/0-*.parquet", "key-*.parquet"} {
+			folder := copyFolder(t, first)
+			emit(t, p, 3, folder, 2)
+			found, err := filepath.Glob(filepath.Join(folder, "table0", pattern))
+			if err != nil || len(found) != 1 {
+				t.Fatalf("%d files, %v", len(found), err)
+			}
+			name, _, _ := strings.Cut(filepath.Base(found[0]), "-")
+			if err := os.Rename(found[0], filepath.Join(filepath.Dir(found[0]), name+"-0123456789abcdef.parquet")); err != nil {
+				t.Fatal(err)
+			}
+			if spark.ask(t, map[string]any{"run": folder}) == "" {
+				t.Errorf("the job runs with another file than %s", pattern)
+			}
+			refused(t, count(folder), "second round")
+		}
 	})
 	t.Run("a limit on groups", func(t *testing.T) {
 		folder := copyFolder(t, whole)

@@ -27,7 +27,7 @@ import (
 type Part struct {
 	answer.Redacted
 	shard  Shard
-	counts answer.Answers // as rows were counted, before they become the answers of measurements; of a part that is written
+	counts answer.Answers // of a part that is written: as rows were counted, before they become the answers of measurements
 	tables []foundTable
 	lists  func(w io.Writer) error // writes the lists of units
 	stored *bufio.Reader           // of a part that is read: its counts, and then the lists of units
@@ -194,8 +194,9 @@ type Parts struct {
 
 // Count answers questions by the parts.
 //
-// Errors: ErrShards; ErrPart; *[source.Error] if two machines have a unit in common; *[ContractError] if the tables are not what they are expected to be, and
-// those of the readers of the parts. None holds a value, a code or a number of rows.
+// Errors: ErrShards; ErrPart; *[source.Error] if two machines have a unit in common; *[ContractError] if the tables are
+// not what they are expected to be; and those of the readers of the parts. None holds a value, a code or a number of
+// rows.
 func (a Parts) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answer.Answers, error) {
 	parts, o := a.All, a.Options
 	if len(parts) == 0 {
