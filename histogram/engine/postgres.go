@@ -113,8 +113,8 @@ func isUnlockable(code string) bool {
 	return slices.Contains([]string{"42809", "42P01", "3F000", "42501", "0A000"}, code) // of PostgreSQL's appendix A
 }
 
-// readOnly does work in a part of the transaction in which nothing but temporary tables can be written. A function that a
-// query or a view calls could end that, or change how texts are sent: that is found, and nothing is ever committed.
+// readOnly does work in a part of the transaction in which nothing but temporary tables can be written. A function that
+// a query or a view calls could end that, or change how texts are sent: that is found, and nothing is ever committed.
 func readOnly(ctx context.Context, c *pgx.Conn, r request, work func() error) error {
 	if _, err := c.Exec(ctx, "SAVEPOINT dprelease; SET TRANSACTION READ ONLY"); err != nil {
 		return explainPostgres(r, err)

@@ -366,8 +366,8 @@ func judgedOf(j scan.Judgement, values []int64) (found scan.Judged) {
 	return found
 }
 
-// judgementSQL returns the numbers that a judgement asks for, in the order of [scan.Judged], and the condition of the rows
-// that count.
+// judgementSQL returns the numbers that a judgement asks for, in the order of [scan.Judged], and the condition of the
+// rows that count.
 func judgementSQL(j scan.Judgement) (numbers []string, stays string) {
 	outside := "false"
 	if j.Where >= 0 {

@@ -26,8 +26,8 @@ import (
 )
 
 // This file holds the job of tables that an office counts on its own Spark, to which nothing here connects. A folder
-// goes there and comes back, twice: first with the distinct values of the columns, which are given codes here, then with
-// counts. What Spark does is in dprelease_spark.py, which is the same for all releases; what it does it with is in
+// goes there and comes back, twice: first with the distinct values of the columns, which are given codes here, then
+// with counts. What Spark does is in dprelease_spark.py, which is the same for all releases; what it does it with is in
 // job.json. Values, codes and keys are in Parquet files, and in no program and no query.
 
 //go:embed dprelease_spark.py
@@ -190,12 +190,13 @@ func (j *sparkJob) secondRound(ctx context.Context, q histogram.Questions, s *no
 	return j.identify(stamp[:])
 }
 
-// EmitSpark writes the next round of the job of a plan's tables in Spark into a folder, which is made if it is not there.
-// Whoever runs Spark runs it, and copies the folder back. It returns the number of the round, and 0 if the folder has
-// all counts, so that nothing is left to run ([Tables.FromSpark]). The same questions and streams give the same job.
+// EmitSpark writes the next round of the job of a plan's tables in Spark into a folder, which is made if it is not
+// there. Whoever runs Spark runs it, and copies the folder back. It returns the number of the round, and 0 if the
+// folder has all counts, so that nothing is left to run ([Tables.FromSpark]). The same questions and streams give the
+// same job.
 //
-// Contract: the folder is as confidential as the tables. Nobody else may enter it, if it is made here, nor read the files
-// in it that are written here. Two rounds must not be written at the same time.
+// Contract: the folder is as confidential as the tables. Nobody else may enter it, if it is made here, nor read the
+// files in it that are written here. Two rounds must not be written at the same time.
 //
 // Errors: *[source.Error]; those of the context.
 func EmitSpark(ctx context.Context, q histogram.Questions, s *noise.RowStreams, dir string) (round int, err error) {

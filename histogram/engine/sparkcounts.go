@@ -229,7 +229,8 @@ func (c *sparkCounts) Encode(ctx context.Context, number int, _ []source.Column,
 }
 
 // result visits the rows of a result: numbers in some columns. Each must be there.
-func (c *sparkCounts) result(ctx context.Context, columns []string, visit func(numbers []int64) error, path ...string) error {
+func (c *sparkCounts) result(ctx context.Context, columns []string, visit func(numbers []int64) error,
+	path ...string) error {
 	name := filepath.Join(append([]string{c.Folder}, path...)...)
 	wanted := []source.Column{{Name: "run"}}
 	for _, column := range columns {

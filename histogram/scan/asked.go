@@ -14,7 +14,8 @@ import (
 )
 
 // Encode gives codes to the rows of a table, as [Remote] does.
-type Encode func(ctx context.Context, number int, columns []source.Column, codesOf func(values []arrow.Array) []uint32) error
+type Encode func(ctx context.Context, number int, columns []source.Column,
+	codesOf func(values []arrow.Array) []uint32) error
 
 // Asked is all that the counting of a table asks of a [Remote] once its columns have codes.
 type Asked struct {
@@ -40,7 +41,8 @@ func Inputs(q histogram.Questions, stays func(*spec.Table) bool) (map[string][][
 
 // Ask returns what will be asked of the tables for which there is an Encode, by table. What is asked depends on the
 // kinds of values that there are, so all columns are given codes first. Its errors are those of the functions.
-func Ask(ctx context.Context, q histogram.Questions, s *noise.RowStreams, by map[string]Encode) (map[string]Asked, error) {
+func Ask(ctx context.Context, q histogram.Questions, s *noise.RowStreams,
+	by map[string]Encode) (map[string]Asked, error) {
 	all := map[string]Asked{}
 	return all, eachStaying(q, func(t *spec.Table) bool { return by[t.Name] != nil }, func(t *tally) error {
 		kinds, err := t.encodeRemote(ctx, by[t.table.Name])

@@ -165,8 +165,8 @@ type partHead struct {
 	Tables []foundTable
 }
 
-// WritePart writes a part, in the form that [ReadPart] reads: what is written is as confidential as the data. Errors are
-// those of w, and of the disk.
+// WritePart writes a part, in the form that [ReadPart] reads: what is written is as confidential as the data. Errors
+// are those of w, and of the disk.
 func WritePart(w io.Writer, p Part) error {
 	if err := gob.NewEncoder(w).Encode(partHead{p.shard, p.tables}); err != nil {
 		return err

@@ -25,8 +25,8 @@ import (
 // Remote is a table whose rows are bounded and grouped by the program that has them. All its answers are about the
 // same rows. Its errors are *[source.Error] or the context's.
 type Remote interface {
-	// Encode gives every row a code in a column with the next number; with number 0 everything begins anew. What the code
-	// is follows from the row's values in some columns of the source: codesOf returns it for each of the distinct
+	// Encode gives every row a code in a column with the next number; with number 0 everything begins anew. What the
+	// code is follows from the row's values in some columns of the source: codesOf returns it for each of the distinct
 	// combinations of values, in batches.
 	Encode(ctx context.Context, number int, columns []source.Column, codesOf func(values []arrow.Array) []uint32) error
 	// Judge counts the rows that a judgement leaves out. It is called once, when all columns have codes.

@@ -111,16 +111,22 @@ func (o Options) clearState(ctx context.Context, p *compiled.Compiled, check fun
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	identity, err := l.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	st, err := state.Open(ctx, o.StateDir(), state.Name(identity, charge))
+	st, _, err := o.openState(ctx, l, charge)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
 	return st.Clear()
+}
+
+// openState opens the state of a charge's measurement. It also returns the identity of the ledger.
+func (o Options) openState(ctx context.Context, l *ledger.Ledger, c ledger.Charge) (st *state.State, identity string,
+	err error) {
+	if identity, err = l.Identity(ctx); err != nil {
+		return nil, "", err
+	}
+	st, err = state.Open(ctx, o.StateDir(), state.Name(identity, c))
+	return st, identity, err
 }
 
 // noteSeal checks sealed measurements against the ledger and records their seal there if the run that drew them was

@@ -101,11 +101,7 @@ type attempt struct {
 
 // measure runs the steps of a release in order: reserve, count, debit, draw, seal, erase.
 func (r *attempt) measure(ctx context.Context) error {
-	identity, err := r.ledger.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	st, err := state.Open(ctx, r.options.StateDir(), state.Name(identity, r.charge))
+	st, identity, err := r.options.openState(ctx, r.ledger, r.charge)
 	if err != nil {
 		return err
 	}

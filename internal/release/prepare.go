@@ -1,7 +1,7 @@
 package release
 
-// This file prepares a plan to be counted by several machines: its cost is reserved, its key drawn, and the key by which
-// rows are counted handed to the machines. The key of the noise stays here.
+// This file prepares a plan to be counted by several machines: its cost is reserved, its key drawn, and the key by
+// which rows are counted handed to the machines. The key of the noise stays here.
 
 import (
 	"bytes"
@@ -86,7 +86,8 @@ func misplaced(p *compiled.Compiled, prepared bool) error {
 //
 // Contract: the key is durable, and the ledger knows the reservation, before anything is handed out. Of what is handed
 // out no noise can be derived ([noise.RowStreams]).
-func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division, machines []seal.PublicKey) (Handed, error) {
+func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division,
+	machines []seal.PublicKey) (Handed, error) {
 	inSpark := engine.HasSpark(p.Release())
 	switch {
 	case inSpark && (d != Division{} || machines != nil):
@@ -185,11 +186,7 @@ func (o Options) withState(ctx context.Context, p *compiled.Compiled,
 		return err
 	}
 	defer l.Close()
-	identity, err := l.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	st, err := state.Open(ctx, o.StateDir(), state.Name(identity, charge))
+	st, _, err := o.openState(ctx, l, charge)
 	if err != nil {
 		return err
 	}
@@ -242,8 +239,8 @@ func checkPrepared(p *compiled.Compiled, st *state.State, d Division, machines [
 	return nil
 }
 
-// preparedKey returns the key of a plan that is prepared, which is drawn if the plan was not prepared before, and records
-// for whom.
+// preparedKey returns the key of a plan that is prepared, which is drawn if the plan was not prepared before, and
+// records for whom.
 func preparedKey(st *state.State, before bool, d Division, machines []seal.PublicKey) (key noise.Key, err error) {
 	if before {
 		var there bool
@@ -341,5 +338,5 @@ func takeRowKey(path, fingerprint string, p *compiled.Compiled, machine seal.Key
 // sameFingerprint compares fingerprints as people write them: spaces and capital letters do not matter.
 func sameFingerprint(a, b string) bool {
 	plain := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
-	return len(plain(a)) > 0 && slices.Equal([]byte(plain(a)), []byte(plain(b)))
+	return plain(a) != "" && plain(a) == plain(b)
 }

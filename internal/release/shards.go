@@ -57,8 +57,8 @@ func shardName(p *compiled.Compiled, number, of int) string {
 	return fmt.Sprintf("%s.shard-%04d-of-%04d", p.Name, number, of)
 }
 
-// CountShard counts a shard of a plan's tables, and writes what it has counted, sealed for whoever prepared the plan, to
-// a file in the output folder, whose path it returns. It spends nothing, and asks no ledger.
+// CountShard counts a shard of a plan's tables, and writes what it has counted, sealed for whoever prepared the plan,
+// to a file in the output folder, whose path it returns. It spends nothing, and asks no ledger.
 //
 // Errors: those of counting files. Their details are written to a confidential file in the state directory.
 func CountShard(ctx context.Context, p *compiled.Compiled, o Options, c ShardCount) (string, error) {
@@ -378,9 +378,9 @@ func checkShards(dir string, d Division, heads []shardHead) error {
 	return nil
 }
 
-// checkInputs returns an error unless all machines have read the same files in the same order or, where each has files of
-// its own, no file whose rows are units was read by two: units with ids are compared by these. It keeps the inputs of
-// all machines.
+// checkInputs returns an error unless all machines have read the same files in the same order or, where each has files
+// of its own, no file whose rows are units was read by two: units with ids are compared by these. It keeps the inputs
+// of all machines.
 func (s *openedShards) checkInputs(dir string, d Division, p *compiled.Compiled, inputs [][]readInput) error {
 	seen := map[files.Digest]int{} // by content, the machine that has read it
 	noted := map[string]bool{}

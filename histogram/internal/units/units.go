@@ -63,8 +63,8 @@ func (l *List) Lister() *Lister {
 	return one
 }
 
-// Add adds the units of the rows of which no bit is set in out (nil: of all). Ids of a type that does not distinguish units are refused by
-// bounding.
+// Add adds the units of the rows of which no bit is set in out (nil: of all). Ids of a type that does not distinguish
+// units are refused by bounding.
 func (l *Lister) Add(ids arrow.Array, out []uint64) error {
 	kind := bounding.KindOf(ids)
 	if kind == arrow.NULL || ids.Len() == 0 {
