@@ -28,7 +28,7 @@ func (m Mechanism) dominatingSteps(count int64) []step {
 		return []step{{boundedRange(nearest(m.Parameter)), count}}
 	case ExponentialQuantiles:
 		return m.quantileSteps(count)
-	case PermuteAndFlip, RandomizedResponse:
+	case PermuteAndFlip, RandomizedResponse, SubsetSelection:
 		return []step{{pureAtoms(m.Parameter), count}}
 	}
 	shifts, ok := m.worstShifts()

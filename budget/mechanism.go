@@ -20,6 +20,8 @@ const (
 	PermuteAndFlip Kind = "permute-and-flip"
 	// RandomizedResponse changes a category, with pure ε.
 	RandomizedResponse Kind = "randomized-response"
+	// SubsetSelection reports a set of categories that holds the true one with a fixed probability, with pure ε.
+	SubsetSelection Kind = "subset-selection"
 	// AdaptiveBlock chooses each step after seeing its own answers, within a cap in ρ that is fixed beforehand.
 	AdaptiveBlock Kind = "adaptive-block"
 )
@@ -57,7 +59,7 @@ const maxDeviationBits = 50
 func (m Mechanism) Validate() error {
 	bits := uint(maxDeviationBits)
 	switch m.Kind {
-	case ExponentialMechanism, ExponentialQuantiles, PermuteAndFlip, RandomizedResponse, AdaptiveBlock:
+	case ExponentialMechanism, ExponentialQuantiles, PermuteAndFlip, RandomizedResponse, SubsetSelection, AdaptiveBlock:
 	default:
 		if !m.Kind.addsNoise() {
 			return fmt.Errorf("mechanism kind %q is unknown", m.Kind)
@@ -129,7 +131,7 @@ func (m Mechanism) Epsilon() (*big.Rat, error) {
 	switch m.Kind {
 	case ExponentialQuantiles:
 		return quantilesEpsilon(m.L1, m.Parameter), nil
-	case ExponentialMechanism, PermuteAndFlip, RandomizedResponse:
+	case ExponentialMechanism, PermuteAndFlip, RandomizedResponse, SubsetSelection:
 		return new(big.Rat).Set(m.Parameter), nil
 	}
 	return nil, fmt.Errorf("%s gives no pure epsilon: ask for its rho, or for epsilon at a delta", m.Kind)

@@ -76,6 +76,9 @@ func Count(ctx context.Context, c *compiled.Compiled, by Counter, s *noise.Strea
 	if err != nil {
 		return nil, err
 	}
+	if own.Release().Collection != nil {
+		return nil, errNothingToDraw
+	}
 	all, err := questionsOf(own.Plan())
 	if err != nil {
 		return nil, err
@@ -109,6 +112,8 @@ func Count(ctx context.Context, c *compiled.Compiled, by Counter, s *noise.Strea
 	}
 	return newExact(own, all, counted, s), nil
 }
+
+var errNothingToDraw = errors.New("reports are counted without noise, as the respondents' devices have randomised them: this is a bug, please report it")
 
 var errOtherQuestions = errors.New(
 	"what was counted is not what the plan asks, or was bounded with another key: this is a bug, please report it")

@@ -27,6 +27,7 @@ var legal = [counted.Kinds][selection.Kinds]bool{
 	counted.KindBins:       {selection.KindAll: true},
 	counted.KindDistinct:   {selection.KindAll: true},
 	counted.KindDiagnostic: {selection.KindAll: true},
+	counted.KindReports:    {selection.KindAll: true},
 }
 
 // queryForm is the JSON form of a [Query].
@@ -38,6 +39,7 @@ type queryForm struct {
 	Distribution *counted.Bins      `json:"distribution,omitempty"`
 	Distinct     *counted.Distinct  `json:"distinct,omitempty"`
 	Diagnostic   counted.Diagnostic `json:"diagnostic,omitempty"`
+	Reports      *counted.Reports   `json:"reports,omitempty"`
 	PerUnit      spec.PerUnit       `json:"per_unit,omitzero"`
 }
 
@@ -87,6 +89,8 @@ var countedForms = [counted.Kinds]struct {
 			}
 			return f.Diagnostic
 		}},
+	counted.KindReports: {func(f *queryForm, c counted.Counted) { f.Reports = pointerTo[counted.Reports](c) },
+		func(f queryForm) counted.Counted { return pointedTo(f.Reports) }},
 }
 
 // pointerTo returns a pointer to what is counted, for its form.

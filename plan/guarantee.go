@@ -10,7 +10,7 @@ import (
 
 // Guarantee is what the release promises, in the terms of the spec.
 type Guarantee struct {
-	Definition  string       `json:"definition"` // "pure", "zcdp" or "approximate"
+	Definition  string       `json:"definition"` // "pure", "zcdp", or "approximate"
 	Epsilon     string       `json:"epsilon,omitempty"`
 	Delta       string       `json:"delta,omitempty"`
 	Rho         string       `json:"rho,omitempty"`
@@ -29,8 +29,18 @@ type Guarantee struct {
 	WithoutID       string     `json:"rows_without_id,omitempty"` // what happens to them, "" if the run stops
 	Account         string     `json:"account,omitempty"`
 	FurtherAccounts []string   `json:"also,omitempty"` // accounts of further datasets that are read, charged as well
+	// Shuffled is what shuffling adds to the promise of a collection, nil for nothing.
+	Shuffled *Shuffled `json:"shuffled,omitempty"`
 	// Sample is the share of the units that is drawn in secret, an exact fraction; "" for all.
 	Sample string `json:"sample,omitempty"`
+}
+
+// Shuffled is the promise for reports that a trusted shuffler mixes, if at least Honest of them are honest: ε at δ,
+// rounded up.
+type Shuffled struct {
+	Honest  int64   `json:"honest"`
+	Delta   string  `json:"delta"`
+	Epsilon float64 `json:"epsilon"`
 }
 
 // LeftOut says that rows without an id are counted nowhere.

@@ -46,7 +46,10 @@ func (m Measurement) Check(t *spec.Table) error {
 		bounded && traits.OwnBound:
 		return errIllegal
 	}
-	return q.Counted.Check(t)
+	if err := q.Counted.Check(t); err != nil {
+		return err
+	}
+	return m.checkReports()
 }
 
 // Noisy reports whether the answers get noise, or are drawn.
@@ -80,10 +83,17 @@ func (p *Plan) Measured() map[string]Measurement {
 	return all
 }
 
-// Mechanisms returns the mechanisms of measurements, in their order.
+// Mechanisms returns the mechanisms of measurements, in their order. Of the questions of which a device draws one, all
+// of which have the same mechanism, only the first is there: which is drawn does not depend on the answers, so that the
+// loss is that of one.
 func Mechanisms(all []Measurement) []budget.Mechanism {
 	steps := make([]budget.Mechanism, 0, len(all))
+	drawn := false
 	for _, m := range all {
+		if m.IsDrawn() && drawn {
+			continue
+		}
+		drawn = drawn || m.IsDrawn()
 		steps = append(append(steps, m.Mechanism), m.Selection.Steps()...)
 	}
 	return steps

@@ -13,7 +13,9 @@ import (
 // Guarantee is the guarantee of a release. Epsilon, Delta and Rho are exact, as requested; fields of other definitions
 // are absent.
 type Guarantee struct {
-	Definition  string            `json:"definition"` // "pure", "approximate" or "zcdp"
+	Definition string `json:"definition"` // "pure", "approximate" or "zcdp"
+	// Local is true if the guarantee holds for each report as it leaves a respondent's device.
+	Local       bool              `json:"local,omitempty"`
 	Epsilon     string            `json:"epsilon,omitempty"`
 	Delta       string            `json:"delta,omitempty"`
 	Rho         string            `json:"rho,omitempty"`

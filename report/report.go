@@ -37,7 +37,8 @@ type Report struct {
 	Budget      Budget      `json:"budget"`
 	Tables      []Table     `json:"tables"`
 	Maps        []Map       `json:"maps,omitempty"`
-	Bounds      *Bounds     `json:"bounds,omitempty"` // present if not every row counts as one, or if figures use values
+	Collection  *Collection `json:"collection,omitempty"` // present if respondents' devices randomised the answers
+	Bounds      *Bounds     `json:"bounds,omitempty"`     // present if not every row counts as one, or if figures use values
 	Strategies  []Strategy  `json:"how_measured"`
 	Microdata   []Microdata `json:"microdata,omitempty"`
 	Bias        []Bias      `json:"bias,omitempty"` // other than noise; absent in reports of older versions

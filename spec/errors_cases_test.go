@@ -4,6 +4,7 @@ import "strings"
 
 // errorCases are changes, by topic, each of which makes the base invalid.
 var errorCases = map[string][]errorCase{
+	"collection": collectionCases,
 	"document": {
 		{name: "empty file", text: "\n"},
 		{name: "only a comment", text: "# nothing\n"},
@@ -617,6 +618,7 @@ var errorCases = map[string][]errorCase{
 			"{table: trips, by: [mode]}").with("{by: [fare.ten],", "{table: trips, by: [fare.ten],"),
 		ofSample("of a marginal", "{by: [mode]}", "{by: [mode], sample: {poisson: 10%}}"),
 	},
+	"reports": reportCases,
 	"weights": {
 		figure("without a column", "{from: w, ", "{"),
 		figure("without a step", "step: 0.5, kind", "kind"),

@@ -145,6 +145,7 @@ func (r *reader) readRelease(root document.Node, params map[string]string) {
 	r.readFit(root.Get("fit"))
 	r.readPrivacy(root.Get("privacy"))
 	r.readBudget(root)
+	r.readCollection(root)
 	r.readTables(root)
 	r.readImpossible(root)
 	r.readInvariants(root)

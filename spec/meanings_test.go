@@ -84,8 +84,8 @@ func TestEveryKeyHasAMeaningAndEveryMeaningAKey(t *testing.T) {
 	}
 }
 
-// TestMeaningsSayWhatHoldsWithoutAKey compares the meanings with the shapes: only a required key has no text about its
-// absence, except for keys that select a branch of a choice (a statistic is its key).
+// TestMeaningsSayWhatHoldsWithoutAKey compares the meanings with the shapes: only a key that must be there, and has no
+// other key in its stead, has no text about its absence, except for keys that select a branch of a choice (a statistic is its key).
 func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
 	all := keyMeanings()
 	var walk func(s *shape.Shape, path string, chosen []string, depth int)
@@ -95,11 +95,11 @@ func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
 		}
 		for _, f := range s.Fields {
 			at := shape.Below(path, f.Key)
-			without := all[at].Default
+			without, required := all[at].Default, f.Required != "" && f.Instead == ""
 			switch {
-			case f.Required != "" && without != "" && !strings.HasSuffix(at, "[].as"): // required only for a ratio
+			case required && without != "" && !strings.HasSuffix(at, "[].as"): // required only for a ratio
 				t.Errorf("%s must be there, and yet something is said of a spec without it", at)
-			case f.Required == "" && without == "" && !slices.Contains(chosen, f.Key) && !strings.HasSuffix(at, ".ratio.over"):
+			case !required && without == "" && !slices.Contains(chosen, f.Key) && !strings.HasSuffix(at, ".ratio.over"):
 				t.Errorf("%s may be left out, and nothing is said of a spec without it", at)
 			}
 			walk(f.Shape, at, nil, depth+1)

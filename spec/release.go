@@ -44,6 +44,9 @@ type Release struct {
 	Fit     []FitClass
 	Privacy Privacy
 	Budget  Budget
+	// Collection is how the answers of its tables are collected under local differential privacy, nil if the tables hold
+	// rows.
+	Collection *Collection
 	// Tables are in spec order.
 	Tables []*Table
 	// Marginals are in spec order.

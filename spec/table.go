@@ -9,10 +9,13 @@ import (
 
 // Table is one confidential table.
 type Table struct {
-	Name    string
-	Source  TableSource
-	Unit    Unit
-	Columns []*Column
+	Name   string
+	Source TableSource
+	Unit   Unit
+	// Collected is the name of the collection whose reports the table holds, "" for a table of rows. The columns are then
+	// those of the questions, and Unit is one respondent.
+	Collected string
+	Columns   []*Column
 	// Linked are columns whose values are in other rows of the same unit. Marginals and other tables cannot use them.
 	Linked []*Column
 	// Joins are the public tables to which its rows are joined, in spec order.

@@ -32,6 +32,7 @@ func (r *reader) readTables(root document.Node) {
 	for i, pair := range pairs {
 		t := &Table{Name: pair.Key.Value, Source: sources[i]}
 		r.readUnit(t, pair.Get("unit"))
+		r.readCollected(root, t, pair)
 		r.readJoins(t, pair.Get("join"))
 		for _, c := range r.Entries(pair.Get("columns")) {
 			t.Columns = append(t.Columns, r.readColumn(t, c, pair.Get("columns")))

@@ -16,7 +16,7 @@ import (
 )
 
 // Number is a number of the budget or of a target, as it is written in a spec: the bytes From to To of
-// [Release.Written], without quotes. Of is epsilon, delta or rho for the whole budget, leaf.PATH for a share or an
+// [Release.Written], without quotes. Of is epsilon, delta or rho for the whole budget (epsilon of a collection), leaf.PATH for a share or an
 // amount of the split, and target.MARGINAL for the margin of a target.
 type Number struct {
 	Of       string
@@ -37,6 +37,9 @@ func (r *Release) Numbers() ([]Number, error) {
 	budget := root.Get("budget")
 	for _, key := range amountKeys {
 		f.add(key, budget.Get(key))
+	}
+	for _, collection := range root.Get("collect").Pairs() {
+		f.add("epsilon", collection.Get("epsilon"))
 	}
 	f.addSplit(budget.Get("split"), "leaf.")
 	for _, m := range root.Get("marginals").Pairs() {

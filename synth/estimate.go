@@ -38,7 +38,12 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		if err := setIndexes[t.Selects()](s.Plan.Release(), t, &tables[i], m); err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
-		tables[i].Statistics = []Statistic{standaloneStatistic(st, m, impossible)}
+		if m.Reports != nil {
+			tables[i].Reports, tables[i].Respondents = m.Reports, respondentsOf(s.Measured, m)
+			tables[i].Statistics = []Statistic{reportStatistic(st, m, tables[i].Respondents, keys, countsUp(s.Plan.Plan(), t, keys))}
+		} else {
+			tables[i].Statistics = []Statistic{standaloneStatistic(st, m, impossible)}
+		}
 		NewSampling(s.Plan.Plan(), t, false).widenStatistic(&tables[i].Statistics[0])
 		if err := addNumbers(&tables[i], s.Plan.Plan(), i, byID, nil, 0); err != nil {
 			return nil, err

@@ -195,9 +195,14 @@ func (r *Reader) measuredVariances(table int, groupings []Grouping) []float64 {
 		return r.estimates[at.estimate].SumVariances(at.marginal, q)
 	}
 	m := r.sourcesOf(table)[0]
+	variance := m.Mechanism.Variance()
+	if _, ok := m.Reports(); ok { // as planned, for a cell of average size
+		error := r.plan.Tables[table].Statistics[0].StandardError
+		variance = float64(error * error)
+	}
 	var out []float64
 	for _, cells := range r.countedCells(m, groupings) {
-		out = append(out, float64(float64(cells)*m.Mechanism.Variance()))
+		out = append(out, float64(float64(cells)*variance))
 	}
 	return out
 }

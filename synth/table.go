@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/domain"
@@ -15,6 +16,10 @@ type Table struct {
 	Statistics []Statistic
 	Numbers    []Number // figures other than counts, in the plan's order
 	Cells      int
+	// Reports are the reports that were counted for a question put to respondents, and Respondents how many of these
+	// there are in all; nil and 0 for other tables.
+	Reports     *measured.Reports
+	Respondents int64
 	// CellIndices are the indexes, in domain order, of the cells that have a row: in a sparse table ascending, in a
 	// table of chosen cells in the order of their choice; nil if all cells have a row.
 	CellIndices []uint64

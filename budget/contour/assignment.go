@@ -98,7 +98,7 @@ func (r *repeated) addToGroups(groups map[string]*group, counts []int64) error {
 			continue
 		}
 		switch r.step.Kind {
-		case budget.RandomizedResponse, budget.PermuteAndFlip:
+		case budget.RandomizedResponse, budget.PermuteAndFlip, budget.SubsetSelection:
 			add(newLaplace(parameter, 1), count, fmt.Sprint("laplace ", parameter, 1))
 		case budget.ExponentialMechanism:
 			add(newExponential(parameter), count, fmt.Sprint("exponential ", parameter))

@@ -649,7 +649,7 @@ func TestQuantilesAreNotJudged(t *testing.T) {
 // used, and none of the figures.
 func TestSharesNothingWithTheFirstAccountant(t *testing.T) {
 	types := []string{"Kind", "Mechanism", "Shift", "DiscreteLaplace", "DiscreteGaussian", "ExponentialMechanism",
-		"ExponentialQuantiles", "PermuteAndFlip", "RandomizedResponse"}
+		"ExponentialQuantiles", "PermuteAndFlip", "RandomizedResponse", "SubsetSelection"}
 	figures := []string{"Epsilon", "Rho", "Variance", "Margin", "Price", "Outcomes", "Pure", "Normal"}
 	paths, err := filepath.Glob("*.go")
 	if err != nil {

@@ -143,6 +143,10 @@ func (a *app) planCommand() *cobra.Command {
 			if err := a.printPlan(p); err != nil {
 				return err
 			}
+			if p.Release().Collection != nil {
+				a.say("Written to %s. Next, the public file for the respondents' devices: dprelease local collector %s", path, args[0])
+				return nil
+			}
 			a.say("Written to %s. Next, for a release on an account: dprelease measure %s --data %s --ledger FILE", path, path,
 				filepath.Dir(args[0]))
 			return nil

@@ -85,6 +85,10 @@ var commandSteps = []struct {
 	{"show", "show persons", nil},
 	{"query", "query persons --by region", nil},
 	{"state clean", "state clean", nil},
+	{"local collector", "local collector local.yaml", []string{"planning"}},
+	{"local randomise", "local randomise commuting.collector.json answers.csv --to reports.parquet", nil},
+	{"local gather", "local gather commuting.collector.json reports.parquet --to gathered.parquet", nil},
+	{"local shuffle", "local shuffle commuting.collector.json reports.parquet --to shuffled.parquet", nil},
 	{"ledger key", "ledger key another", nil},
 	{"ledger init", "ledger init policy.yaml --ledger l.db", nil},
 	{"ledger show", "ledger show --ledger l.db", nil},
@@ -112,6 +116,11 @@ func TestEveryCommandReportsItsSteps(t *testing.T) {
 	for name, text := range map[string]string{"release.yaml": stepsRelease, "persons.csv": string(data),
 		"targets.yaml": strings.NewReplacer("[age.band, sex],", "[age.band, sex], target: {margin: 50},",
 			"release: persons", "release: targets").Replace(stepsRelease),
+		"local.yaml": "version: 1\nrelease: commuting\nprivacy: {protects: respondent, neighbours: replace}\n" +
+			"collect: {answers: {protocol: local, epsilon: 2, expect: 100}}\n" +
+			"tables: {t: {source: {parquet: reports.parquet}, collected: answers, columns: {way: {values: [bike, car]}}}}\n" +
+			"marginals: {way: {by: [way]}}\n",
+		"answers.csv": "way\nbike\ncar\n",
 		"policy.yaml": "{account: survey, protects: person, neighbours: add-remove, cap: {rho: 2}}\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"errors"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
@@ -38,6 +39,12 @@ var counters = [counted.Kinds]counter{
 		projectAnswers},
 	counted.KindDiagnostic: {readNothing, refineDiagnostic, (*task).queueDiagnostic, (*task).diagnosticAllowance,
 		projectAnswers},
+	counted.KindReports: {refuseReports, refineNothing, (*task).queueTabulated, (*task).allowanceOfQuery, projectAnswers},
+}
+
+// refuseReports returns an error: reports are no rows.
+func refuseReports(*task, counted.Counted) error {
+	return errors.New("reports are counted by package respondent: this is a bug, please report it")
 }
 
 // cellsCounted is which cells are counted for a selection.

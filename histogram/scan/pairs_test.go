@@ -1051,6 +1051,9 @@ func TestOnlyLegalPairsAreCounted(t *testing.T) {
 	ranges := plan.Factor{Attribute: "age", Basis: plan.Ranges, Method: "haar-laplace"}
 	accepted, refused := 0, 0
 	for k := range counted.Kind(counted.Kinds) {
+		if k == counted.KindReports {
+			continue // they are of no rows: the core refuses their plan before anything is counted
+		}
 		if shapesOf(k) == nil {
 			t.Fatalf("nothing of kind %d is asked for", k)
 		}

@@ -65,7 +65,7 @@ func columnsOf(p *compiled.Compiled, t synth.Table, planned plan.Table) []column
 		columns = append(columns, keyColumns(rows, k, t.CategoriesOf(i))...)
 	}
 	for _, s := range t.Statistics {
-		columns = append(columns, statisticColumns(s, planned, p.Guarantee.Protects)...)
+		columns = append(columns, statisticColumns(p.Plan(), s, planned)...)
 	}
 	for _, n := range t.Numbers {
 		columns = append(columns, numberColumns(p, n, planned, t.Statistics[0].Confidence)...)
@@ -122,12 +122,12 @@ func wholeNumbers(l *domain.Level) ([]int64, bool) {
 // statisticColumns returns a count's published value, unbiased estimate, standard error, interval and flag. A count
 // that is one measurement is in whole numbers; one that is reconstructed, or adds up weights that are not whole, is
 // not.
-func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []column {
+func statisticColumns(p *plan.Plan, s synth.Statistic, planned plan.Table) []column {
 	kind, figure := decimalKind, decimalValues
 	if s.Whole {
 		kind, figure = integerKind, wholeValues
 	}
-	unit := describe.Counted(language.English, planned, protects)
+	unit := describe.Counted(language.English, planned, p.Guarantee.Protects)
 	published := "published count of " + unit + roundedText(planned)
 	switch {
 	case s.Tabulated:
@@ -137,7 +137,7 @@ func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []
 	default:
 		published += "; negative estimates are shown as 0"
 	}
-	interval, of := errorsOf(planned, s.Confidence)
+	interval, of := errorsOf(p, planned, s.Confidence)
 	return []column{
 		{s.Name + statistic.Published, published, unit, "count", integerKind, integerValues(s.Published)},
 		{s.Name + statistic.Unbiased, "unbiased estimate; use this one for sums", unit, "estimate", kind, figure(s.Unbiased)},
@@ -229,7 +229,7 @@ func tableMetadata(p *compiled.Compiled, t synth.Table, planned plan.Table, colu
 		{"dprelease.schema", "dprelease.table/1"},
 		{"dprelease.table", t.Path},
 		{"dprelease.columns", string(described)},
-		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, published.CoversOf(planned.Sampled()))},
+		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, published.TableCoverage(p.Plan(), planned))},
 	}
 	if title := describe.TableTitle(p.Release(), planned); title != "" {
 		metadata = append(metadata, [2]string{"dprelease.title", title})

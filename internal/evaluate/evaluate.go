@@ -61,6 +61,10 @@ const comparisonReason = "dprelease evaluate: what was published is compared wit
 // ledger does not know the release; *[published.Altered]; *[Evaluated] if o.Out holds an evaluation; *source.Error;
 // *scan.ContractError. An error after the note is a *[Noted].
 func Evaluate(ctx context.Context, p *compiled.Compiled, place string, o Options) (string, error) {
+	if p.Release().Collection != nil {
+		return "", &verdict.Unusable{File: place,
+			Err: errors.New("its answers were randomised on the respondents' devices: nobody has the truth to compare it with")}
+	}
 	out, err := resolvePath(o.Out)
 	if err != nil {
 		return "", &verdict.Unusable{File: o.Out, Err: err}

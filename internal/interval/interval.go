@@ -21,6 +21,8 @@ const (
 	// Score is the joint law of the noise and of a sample of the units ([synth.Sampling.Interval]); it attains about what
 	// it states.
 	Score Law = "score"
+	// Reports is the law of counts of randomised reports ([synth.ReportSums]); it attains at least what it states.
+	Reports Law = "reports"
 )
 
 // Figure returns a sum of cells, rounded if it is a sum of whole numbers: the exact count may lie at the very end of

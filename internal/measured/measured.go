@@ -12,9 +12,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
@@ -35,6 +38,44 @@ type Measured struct {
 	// Keys are, for a measurement of discovered groups, the keys of each answer by the attributes of its query, in the
 	// order of their bytes; nil for other measurements.
 	Keys [][]string
+	// Reports are, for a question that was put to respondents, the reports that came in; nil for other measurements.
+	Reports *Reports
+}
+
+// Reports are how many reports came in to a question of a collection.
+type Reports struct {
+	Kept       int64 `json:"counted"`
+	Impossible int64 `json:"impossible"` // that no device makes
+	Repeated   int64 `json:"repeated"`   // that were sent before
+	// Foreign are those of another collector or question; of a collection with several questions they are with the first.
+	Foreign int64 `json:"foreign"`
+}
+
+// Plus returns the sum of two.
+func (r Reports) Plus(o Reports) Reports {
+	return Reports{r.Kept + o.Kept, r.Impossible + o.Impossible, r.Repeated + o.Repeated, r.Foreign + o.Foreign}
+}
+
+// Faults says which reports are faulty, in words, "" if none is.
+func (r Reports) Faults() string {
+	var parts []string
+	for _, one := range []struct {
+		n    int64
+		says string
+	}{{r.Impossible, "that no device makes"}, {r.Foreign, "of another collector or question"}, {r.Repeated, "sent again"}} {
+		if one.n > 0 {
+			parts = append(parts, budget.Group(one.n)+" "+one.says)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Column returns the array of these values, without a copy.
+func Column(values []int64) *array.Int64 {
+	data := array.NewData(arrow.PrimitiveTypes.Int64, len(values),
+		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(values))}, nil, 0, 0)
+	defer data.Release()
+	return array.NewInt64Data(data)
 }
 
 // ByID returns measurements by their IDs.
@@ -258,15 +299,22 @@ var compression zstd.Codec
 
 // encodeRows is Encode for one layout.
 func encodeRows[T any](m Measured, planHash, status string, at func(i int) T) ([]byte, error) {
-	var b bytes.Buffer
-	w := parquet.NewGenericWriter[T](&b,
-		parquet.Compression(&compression),
+	options := []parquet.WriterOption{parquet.Compression(&compression),
 		parquet.CreatedBy("dprelease", "", ""),
 		parquet.KeyValueMetadata("dprelease.schema", "dprelease.measurement/1"),
 		parquet.KeyValueMetadata("dprelease.status", status),
 		parquet.KeyValueMetadata("dprelease.plan", planHash),
 		parquet.KeyValueMetadata("dprelease.measurement", string(m.Measurement.Canonical())),
-	)
+	}
+	if m.Reports != nil {
+		line, err := canonical.Line(m.Reports)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, parquet.KeyValueMetadata("dprelease.reports", line))
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[T](&b, options...)
 	rows := make([]T, m.Values.Len())
 	for i := range rows {
 		rows[i] = at(i)
@@ -358,6 +406,9 @@ func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, sta
 		return Measured{}, "", errors.New("answers another question")
 	}
 	answer.Measurement = m
+	if answer.Reports, err = reportsIn(f, m); err != nil {
+		return Measured{}, "", err
+	}
 	builder := array.NewInt64Builder(memory.DefaultAllocator)
 	defer builder.Release()
 	err = layouts[m.Selection.Kind()].decode(f, &answer, builder.Append)
@@ -367,6 +418,26 @@ func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, sta
 	status, _ = f.Lookup("dprelease.status")
 	answer.Values = builder.NewInt64Array()
 	return answer, status, nil
+}
+
+// reportsIn reads how many reports came in, of a question that was put to respondents.
+func reportsIn(f *parquet.File, m plan.Measurement) (*Reports, error) {
+	text, there := f.Lookup("dprelease.reports")
+	if _, asked := m.Reports(); there != asked {
+		return nil, errors.New("says of reports what no answer to its question does")
+	}
+	if !there {
+		return nil, nil
+	}
+	r := &Reports{}
+	if err := json.Unmarshal([]byte(text), r); err != nil {
+		return nil, errors.New("does not say how many reports came in")
+	}
+	line, err := canonical.Line(r)
+	if err != nil || line != text || r.Kept < 1 || min(r.Impossible, r.Repeated, r.Foreign) < 0 {
+		return nil, errors.New("does not say how many reports came in")
+	}
+	return r, nil
 }
 
 // decodeRows reads the rows of a file, of which there must be want.

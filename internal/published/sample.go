@@ -2,15 +2,24 @@ package published
 
 import "github.com/dprelease/dprelease/plan"
 
-// This file describes the intervals of figures, also for a release that measures a sample of its units.
+// This file describes the intervals of figures, also for a release that measures a sample of its units, and for one
+// whose answers were randomised on the respondents' devices.
+
+// NoiseOnly says that intervals include the noise that a release adds, and nothing else.
+const NoiseOnly = "privacy noise only; sampling and response error not included"
 
 // IntervalCoverage returns which errors the intervals of a release include and which they leave out.
-func IntervalCoverage(s plan.Sample) string { return CoversOf(s.Partial()) }
+func IntervalCoverage(p *plan.Plan) string { return coverage(p, p.Sample.Partial()) }
 
-// CoversOf is [Covers] for a table that counts a sample or, if sampled is false, all units.
-func CoversOf(sampled bool) string {
-	if sampled {
+// TableCoverage is [IntervalCoverage] for one table.
+func TableCoverage(p *plan.Plan, t plan.Table) string { return coverage(p, t.Sampled()) }
+
+func coverage(p *plan.Plan, sampled bool) string {
+	switch {
+	case p.Release().Collection != nil:
+		return "randomisation on the respondents' devices, and by whom a question was answered; sampling of respondents and response error not included"
+	case sampled:
 		return "privacy noise and the error of the secret sample; sampling error of the data themselves and response error not included"
 	}
-	return "privacy noise only; sampling and response error not included"
+	return NoiseOnly
 }

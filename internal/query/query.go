@@ -101,13 +101,16 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if e.Plan.Release().Collection != nil {
+		return collectedAnswer(e, place, q, question, matches[best])
+	}
 	answers, err := e.Answers(reader.Needed(matches[best].table))
 	if err != nil {
 		return nil, err
 	}
 	a := &Answer{
 		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, From: e.Plan.Tables[matches[best].table].From,
-		By: append([]string{}, q.By...), Where: question.conditions, Covers: published.IntervalCoverage(e.Plan.Sample),
+		By: append([]string{}, q.By...), Where: question.conditions, Covers: published.IntervalCoverage(e.Plan.Plan()),
 	}
 	for i, h := range matches {
 		if i != best {

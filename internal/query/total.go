@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -109,7 +110,7 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 	t := &Total{
 		Status: first.edition.Manifest.Status, From: first.plannedTable().From, Statistic: kind.String(), Column: column,
 		By: append([]string{}, q.By...), Where: first.question.conditions, Weighted: first.plannedTable().Weighted,
-		Confidence: first.plannedTable().Statistics[0].Confidence, Covers: published.IntervalCoverage(plan.Sample{}),
+		Confidence: first.plannedTable().Statistics[0].Confidence, Covers: published.NoiseOnly,
 	}
 	for _, c := range all {
 		if published.StatusLine(c.edition.Manifest.Status) != "" {
@@ -171,7 +172,7 @@ func newContribution(place string, q Question, kind spec.StatKind, column string
 		return nil, err
 	}
 	refuse := func(err error) (*contribution, error) { return nil, &verdict.Unusable{File: place, Err: err} }
-	if err := addsUp(e.Plan.Sample); err != nil {
+	if err := errors.Join(addsUp(e.Plan.Sample), notCollected(e)); err != nil {
 		return refuse(err)
 	}
 	question, reader, matches, err := findMatches(e.Plan, q)

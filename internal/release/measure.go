@@ -114,6 +114,9 @@ func (r *attempt) measure(ctx context.Context) error {
 		}
 		return st.Clear()
 	}
+	if r.plan.Release().Collection != nil {
+		return errors.Join(r.measureReports(ctx), st.Clear())
+	}
 	debited, err := r.ledger.Debited(ctx, r.charge)
 	if err != nil {
 		return err

@@ -90,6 +90,8 @@ func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division,
 	machines []seal.PublicKey) (Handed, error) {
 	inSpark := engine.HasSpark(p.Release())
 	switch {
+	case p.Release().Collection != nil:
+		return Handed{}, refusePreparing(p, "collects reports, which are counted where they are")
 	case inSpark && (d != Division{} || machines != nil):
 		return Handed{}, refusePreparing(p, "has a table in Spark, which counts all of its rows: leave out --shards, --own-files and --for")
 	case p.Resume == spec.Never:

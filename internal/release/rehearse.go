@@ -82,22 +82,28 @@ func Rehearse(ctx context.Context, p *compiled.Compiled, rows int64, o Options) 
 // measureMadeUp measures made-up rows with the receipt of a rehearsal.
 func measureMadeUp(ctx context.Context, p *compiled.Compiled, rows int64, streams *noise.Streams,
 	opt scan.Options) (*measured.Sealed, error) {
+	if p.Release().Collection != nil {
+		return reportsMadeUp(ctx, p, MadeUpRows(p.Release().Tables[0], rows))
+	}
 	counter := madeUp(rows)
 	counter.Options = opt
 	exact, err := histogram.Count(ctx, p, counter, streams)
 	if err != nil {
 		return nil, err
 	}
-	l := ledger.OpenRehearsal()
-	defer l.Close()
-	receipt, err := l.Debit(ctx, ledger.Charge{
-		Account: "rehearsal", Release: p.Name, PlanHash: p.Hash(), Terms: published.Terms(p), Cost: p.Cost,
-		Commitment: exact.Commitment(streams),
-	})
+	receipt, err := rehearsedDebit(ctx, p, exact.Commitment(streams))
 	if err != nil {
 		return nil, err
 	}
 	return drawAll(ctx, p, exact, receipt, streams, &journal{})
+}
+
+// rehearsedDebit returns the receipt of a rehearsal.
+func rehearsedDebit(ctx context.Context, p *compiled.Compiled, commitment string) (ledger.Receipt, error) {
+	l := ledger.OpenRehearsal()
+	defer l.Close()
+	return l.Debit(ctx, ledger.Charge{Account: "rehearsal", Release: p.Name, PlanHash: p.Hash(),
+		Terms: published.Terms(p), Cost: p.Cost, Commitment: commitment})
 }
 
 // checkRehearsalPlace returns an error if place holds anything but an earlier rehearsal.

@@ -115,11 +115,11 @@ type example struct {
 
 // order is the usual order of a spec's keys; other keys follow by name.
 var order = []string{
-	"version", "release", "corrects", "params", "about", "fit", "privacy", "budget", "tables", "impossible", "marginals",
+	"version", "release", "corrects", "params", "about", "fit", "privacy", "budget", "collect", "tables", "impossible", "marginals",
 	"synthetic", "diagnostics",
-	"title", "population", "period", "contact", "protects", "neighbours", "account", "epsilon", "delta", "rho", "split",
-	"share",
-	"source", "unit", "weight", "expect", "where", "join", "sample", "columns", "from", "type", "values", "codebook",
+	"title", "population", "period", "contact", "protects", "neighbours", "account", "protocol", "epsilon", "delta", "rho", "split",
+	"share", "shuffled", "honest",
+	"source", "unit", "collected", "weight", "expect", "where", "join", "sample", "columns", "from", "type", "values", "codebook",
 	"range", "grid", "derived_from",
 	"step", "levels", "unknown", "null", "by", "every", "stats", "table",
 }

@@ -5,6 +5,7 @@ package trace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -86,6 +87,10 @@ type Contribution struct {
 	Share       float64           `json:"share_of_variance"`
 }
 
+// errCollected is the error for a figure that is estimated from reports.
+var errCollected = errors.New(
+	"its answers were randomised on the respondents' devices: a number is N (S/n − q)/(p − q) for S of n reports that hold its category and N respondents; measurements/ has S, and the report p and q")
+
 // Cell traces one figure of a published folder, which must agree with its manifest. The cell is named by attribute=code
 // for each key of the table, one by one or several with commas.
 //
@@ -95,6 +100,9 @@ func Cell(ctx context.Context, place, table string, cell []string) (*Trace, erro
 	e, err := published.Open(place)
 	if err != nil {
 		return nil, err
+	}
+	if e.Plan.Release().Collection != nil {
+		return nil, &verdict.Unusable{File: place, Err: errCollected}
 	}
 	at, err := e.TableAt(table)
 	if err != nil {
@@ -118,7 +126,7 @@ func Cell(ctx context.Context, place, table string, cell []string) (*Trace, erro
 	t := &Trace{
 		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, Table: e.Plan.Tables[at].Path, Cell: []KeyOf{},
 		Statistic: e.Plan.Tables[at].Statistics[0].Name, Confidence: e.Plan.Tables[at].Statistics[0].Confidence,
-		Covers: published.IntervalCoverage(e.Plan.Sample),
+		Covers: published.IntervalCoverage(e.Plan.Plan()),
 		Counts: e.Plan.Tables[at].Counts.String(), Weighted: e.Plan.Tables[at].Weighted,
 	}
 	t.Invariant, t.Sample = e.Plan.Tables[at].Invariant, e.Plan.Sample.Share

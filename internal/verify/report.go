@@ -125,8 +125,11 @@ func (v *verifier) uncheckable() []string {
 	rehearsed := v.out.Marked == published.RehearsalStatus
 	add(rehearsed, "anything about the world: this is a rehearsal on made-up data")
 	add(v.out.Marked == published.PracticeStatus, "any approval of its budget: this is practice, not a release")
-	add(true, "that the noise was truly drawn, once, from a key that nobody knows, by the program that is named")
-	add(true, "that the spec's bounds were applied and the input was the true one")
+	collected := v.plan != nil && v.plan.Release().Collection != nil
+	add(collected, "that the respondents' devices randomised the answers as the plan says, each answer once")
+	add(collected, "that no report is false, and that those that came in are those that were counted")
+	add(!collected, "that the noise was truly drawn, once, from a key that nobody knows, by the program that is named")
+	add(!collected, "that the spec's bounds were applied and the input was the true one")
 	add(!rehearsed, "that nothing else was released from the same data without the ledger")
 	if r := v.record; r != nil && !rehearsed {
 		alone := v.options.Export == ""

@@ -7,8 +7,9 @@ import (
 
 // This file holds what a sample adds to the error of counts, and how many rows of a unit a sampled table may hold.
 
-// growsWithCount reports whether the error of counts grows with them, as the error of a sample does.
-func growsWithCount(p *plan.Plan) bool { return p.Sample.Partial() }
+// growsWithCount reports whether the error of counts grows with them, as the error of a sample does, and the error of
+// reports that devices randomised.
+func growsWithCount(p *plan.Plan) bool { return p.Sample.Partial() || p.Release().Collection != nil }
 
 // RowsOfUnit returns how many rows of one unit a cell of a table counts at most or, with sums, several of its cells
 // together.

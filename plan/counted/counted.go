@@ -1,6 +1,6 @@
 // Package counted says what a question counts of the rows of a confidential table: the rows themselves, integers that
-// they add up to, the different values that they have, rows by bins of a column, values drawn at a rank, or rows that
-// bounds and policies leave out.
+// they add up to, the different values that they have, rows by bins of a column, values drawn at a rank, rows that
+// bounds and policies leave out, or reports that devices randomised before they were collected.
 //
 // It owns these kinds, one file each: the kind's canonical form, how many answers a cell has, what is refused, and
 // its sensitivity under both neighbouring relations with the theorem that gives it. What is counted is a value:
@@ -24,9 +24,10 @@ const (
 	KindBins
 	KindDistinct
 	KindDiagnostic
+	KindReports
 
 	// Kinds is how many kinds there are.
-	Kinds = int(KindDiagnostic) + 1
+	Kinds = int(KindReports) + 1
 )
 
 // Traits are what the planner needs to know of a kind: which questions it allows, and what can be computed from their
@@ -42,6 +43,8 @@ type Traits struct {
 	AsRows bool
 	// Drawn reports whether answers are drawn by a mechanism of their own, and get no noise.
 	Drawn bool
+	// Summable reports whether a table that counts up is added up from the answers of its own cells.
+	Summable bool
 	// SeveralAnswers reports whether a cell has several answers, and PerFigure is how many of them serve one figure.
 	SeveralAnswers bool
 	PerFigure      int64
@@ -55,13 +58,14 @@ var traits = [Kinds]Traits{
 	KindBins:       {SeveralAnswers: true, PerFigure: 1},
 	KindDistinct:   {OwnBound: true, PerFigure: 1},
 	KindDiagnostic: {NoFactor: true, OwnBound: true, PerFigure: 1},
+	KindReports:    {Drawn: true, Summable: true, PerFigure: 1},
 }
 
 // Traits returns the traits of the kind.
 func (k Kind) Traits() Traits { return traits[k] }
 
 // Counted is what a question counts in each cell of its factors: one of [Rows], [Values], [Quantiles], [Bins],
-// [Distinct] and [Diagnostic].
+// [Distinct], [Diagnostic] and [Reports].
 type Counted interface {
 	Kind() Kind
 	// Reads returns the column whose values are read, in addition to those of the factors; "" for none.

@@ -15,6 +15,9 @@ import (
 
 // This file holds the cost of a plan line by line: what each measurement and each round takes of the budget.
 
+// drawnQuestion names the question of a collection that a device answers.
+const drawnQuestion = "the one question that each device draws"
+
 // Costs are the costs of a plan line by line, in ε for a charge in ε, else in ρ and δ. All lines but the last are
 // runs; the last is what they leave of the charge, as parameters are rounded towards more noise. Account and each of
 // Also are charged Total.
@@ -39,7 +42,14 @@ func CostsOf(p *plan.Plan) (Costs, error) {
 	if !p.Cost.Equal(c.Total) {
 		c.Charged = &p.Cost
 	}
-	for _, m := range p.Measurements {
+	for i, m := range p.Measurements {
+		switch {
+		case m.IsDrawn() && i > 0:
+			continue
+		case m.IsDrawn():
+			c.addRuns(drawnQuestion, m.Leaf, m.Mechanism)
+			continue
+		}
 		c.addRuns(m.ID, m.Leaf, m.Mechanism)
 		if steps := m.Selection.Steps(); len(steps) > 0 {
 			c.addRuns(m.ID+selecting[m.Selection.Kind()].line, m.Leaf, steps...)

@@ -58,6 +58,9 @@ func UnitOf(l *language.Language, w *spec.Words, f plan.Figure, t plan.Table, pr
 
 // CountedText says what the counts of all tables are numbers of, listing the tables if they differ.
 func CountedText(p *plan.Plan) string {
+	if p.Release().Collection != nil {
+		return "Counts are of respondents, whether or not their device drew the question."
+	}
 	var kinds []string
 	tables := map[string][]string{} // by what they count
 	for _, t := range p.Tables {

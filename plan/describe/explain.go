@@ -25,6 +25,9 @@ import (
 // measured the same way) share one row after the first three; plan.json lists them all.
 func Explain(c *compiled.Compiled, w io.Writer) error {
 	p := c.Plan()
+	if p.Release().Collection != nil {
+		return explainCollection(c, w)
+	}
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "Plan of release %s", p.Name)
 	if p.Release().About.Title != "" {

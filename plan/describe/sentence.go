@@ -51,6 +51,10 @@ func Amounts(l *language.Language, epsilon, rho, delta *big.Rat) string {
 // the public figures that it does not cover.
 func Guarantee(l *language.Language, p *plan.Plan) string {
 	g := p.Guarantee
+	if p.Release().Collection != nil {
+		return l.Text("%s for each %s, locally: every answer is randomised on the device, and nobody sees more than the report; method: %s.",
+			budgetText(l, g), g.Protects, Method(l, p))
+	}
 	amount, definition := budgetText(l, g), l.Text(definitions[g.Definition])
 	b := &strings.Builder{}
 	if g.Neighbours == "replace" {
@@ -136,9 +140,20 @@ func Method(l *language.Language, p *plan.Plan) string {
 		}
 		return text
 	case "pure":
+		if p.Release().Collection != nil {
+			return localMethod(l, p)
+		}
 		return l.Text("the ε of all measurements%s added up (Dwork, McSherry, Nissim and Smith 2006)", rounds+sampled)
 	}
 	return l.Text("the ρ of all measurements%s added up (Bun and Steinke 2016)", rounds+sampled)
+}
+
+// localMethod says by which theorem the reports of one respondent are private.
+func localMethod(l *language.Language, p *plan.Plan) string {
+	if p.Measurements[0].IsDrawn() || len(p.Measurements) == 1 {
+		return l.Text("subset selection of one answer (Ye and Barg 2018)")
+	}
+	return l.Text("subset selection of each answer (Ye and Barg 2018), their ε added up (Dwork, McSherry, Nissim and Smith 2006)")
 }
 
 // Bound returns the implied ε in four digits, rounded up, such as "ε = 2.42".

@@ -58,6 +58,7 @@ func warningsWith(l *language.Language, p *plan.Plan, stop []string) (w []string
 	w = append(w, equalShareWarnings(l, p)...)
 	w = append(w, showWarnings(l, p)...)
 	w = append(w, hiddenWarnings(l, p)...)
+	w = append(w, influenceWarnings(l, p)...)
 	w = append(w, linkWarnings(l, p)...)
 	w = append(w, uncountedWarnings(l, p)...)
 	w = append(w, databaseWarnings(l, r)...)
@@ -384,6 +385,9 @@ const warnedRatio = 1.1
 // than measuring every table of the leaf by itself with an equal share would. It warns only if the spec could weigh
 // marginals differently and does not, and no target is set. Diagnostics have no weights.
 func equalShareWarnings(l *language.Language, p *plan.Plan) []string {
+	if p.Release().Collection != nil {
+		return nil // a respondent answers one question, which has no share
+	}
 	leaves, noises := LeavesOfTables(p), map[string]budget.Kind{}
 	for _, s := range p.Strategies {
 		for _, path := range s.Tables {

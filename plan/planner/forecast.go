@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/language"
 )
 
@@ -22,6 +23,11 @@ import (
 
 // NewForecast plans a release and forecasts what other budgets would buy. It returns an error as New does.
 func NewForecast(r *spec.Release) (*compiled.Forecast, error) {
+	if r.Collection != nil {
+		return nil, r.Problem("collect", document.Problem{
+			Message:  "there is no page with sliders for a collection",
+			Expected: "`dprelease plan SPEC --what-if epsilon=1,2,4`, which plans it with other amounts"})
+	}
 	d, err := passes(r, nil)
 	if err != nil {
 		return nil, err

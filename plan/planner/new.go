@@ -45,6 +45,9 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*draftPlan,
 			trace(pass, d)
 		}
 	}
+	if r.Collection != nil {
+		return collectionPasses(r, done)
+	}
 	inner, err := withInnerBudget(r)
 	if err != nil {
 		return nil, err
@@ -85,6 +88,32 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*draftPlan,
 	}
 	assessTables(p)
 	return d, nil
+}
+
+// collectionPasses is passes for a collection.
+func collectionPasses(r *spec.Release, done func(string, *draftPlan)) (d *draftPlan, err error) {
+	if len(r.Unbuilt) > 0 {
+		return nil, notBuilt(r)
+	}
+	d = &draftPlan{}
+	if d.tables, err = workload.Expand(r); err != nil {
+		return nil, err
+	}
+	done("tables", d)
+	if d.plan, err = planCollection(r, d.tables); err != nil {
+		return nil, err
+	}
+	done("predictions", d)
+	done("guarantee", d)
+	if d.plan.Consistent, err = fitting.Consistencies(d.plan, d.tables); err != nil {
+		return nil, err
+	}
+	return d, checkNames(d.plan)
+}
+
+// notBuilt returns the error for a release that uses a part of the language that is not built.
+func notBuilt(r *spec.Release) error {
+	return fmt.Errorf("%s: %s is not supported by this version", r.Unbuilt[0].Path, r.Unbuilt[0].Feature)
 }
 
 // planMeasurements plans the measurements of a release, where inner has the budget inside a sample and without
@@ -161,7 +190,7 @@ const (
 // meetTargets plans all but the descriptions, and tightens the noise of leaves of targets until these are met.
 func (d *draftPlan) meetTargets(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	if len(r.Unbuilt) > 0 {
-		return nil, fmt.Errorf("%s: %s is not supported by this version", r.Unbuilt[0].Path, r.Unbuilt[0].Feature)
+		return nil, notBuilt(r)
 	}
 	var err error
 	if d.tables, err = workload.Expand(r); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // This file holds the search for the smallest budget that meets all targets.
@@ -118,6 +119,11 @@ func (s *search) note(number int, holds bool, guess int) int {
 func Solve(r *spec.Release) (*Solution, error) {
 	if !slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool { return m.Target != nil }) {
 		return nil, errors.New("no marginal has a target: give one a target, as target: {margin: 500}")
+	}
+	if r.Collection != nil {
+		return nil, r.Problem("collect", document.Problem{
+			Message:  "the smallest budget is not searched for a collection",
+			Expected: "`dprelease plan SPEC --what-if epsilon=1,2,4`, which plans it with other amounts"})
 	}
 	s := &Solution{Key: budgetKey(r.Budget)}
 	budgeted := r.Budget.Epsilon

@@ -25,9 +25,13 @@ func (count) Truth(_ plan.Figure, x Exact) (func(cell int) Truth, error) {
 	return func(cell int) Truth { return exactly(x.Unit() * x.Rows(cell)) }, nil
 }
 
-// RowsOf returns what is counted of the rows of a table: each as 1 or, where they have weights, these.
+// RowsOf returns what is counted of the rows of a table: each as 1 or, where they have weights, these; of a table
+// of reports, these, by a randomiser that the planner chooses.
 func RowsOf(t *spec.Table) counted.Counted {
-	if t.Weight == nil {
+	switch {
+	case t.Collected != "":
+		return counted.Reports{}
+	case t.Weight == nil:
 		return counted.Rows{}
 	}
 	return counted.Values{Weight: true}

@@ -26,6 +26,9 @@ const (
 	// EqualShares measures each table by itself, all with the same share. Other systems do this; it is chosen only if
 	// nothing else leaves no table worse.
 	EqualShares Kind = "equal-shares"
+	// DrawnQuestions asks each respondent one question, which the device draws, and AllQuestions asks each all of them.
+	DrawnQuestions Kind = "drawn-questions"
+	AllQuestions   Kind = "all-questions"
 )
 
 // Group is how a group of tables is measured: tables of one budget leaf that share columns.

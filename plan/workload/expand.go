@@ -96,7 +96,7 @@ func (t *Table) complete(r *spec.Release, rules *impossible.Rules) error {
 	if err := t.checkMasked(r); err != nil {
 		return err
 	}
-	if t.IsStandalone() && t.HasSums() {
+	if t.IsStandalone() && t.HasSums() && !t.Counted.Kind().Traits().Summable {
 		return &Fault{"", fmt.Sprintf(
 			"table %s has impossible cells or more than %d attributes, and counts up or is asked for ranges", t.Path,
 			limit.SharedAttributes), "a table without `cumulative` and `ranges`, or without what is impossible"}

@@ -35,17 +35,21 @@ func budgetOf(p *plan.Plan, paid receipt) (report.Budget, error) {
 		b.Leaves[i] = report.Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Needed: l.Needed,
 			Tables: l.Tables, Microdata: l.Microdata}
 	}
-	b.Sentences = budgetSentences(languageOf(p), paid)
+	b.Sentences = budgetSentences(languageOf(p), paid, p.Release().Collection != nil)
 	return b, nil
 }
 
-func budgetSentences(l *language.Language, paid receipt) []string {
+// budgetSentences says how the budget was charged; collected says that respondents' devices have randomised the answers.
+func budgetSentences(l *language.Language, paid receipt, collected bool) []string {
 	if paid.Status == report.Rehearsal {
 		return []string{l.Text("A rehearsal spends nothing: its ledger was in memory only and is gone.")}
 	}
 	return words.NonEmpty(
-		l.Text("The whole budget was charged to account %s before any noise was drawn: debit %d, on %s.",
-			paid.Account, paid.Number, l.Date(paid.Date)),
+		words.Either(collected,
+			l.Text("What each respondent has lost is recorded on account %s: debit %d, on %s. Counting the reports costs nothing, as they were private already.",
+				paid.Account, paid.Number, l.Date(paid.Date)),
+			l.Text("The whole budget was charged to account %s before any noise was drawn: debit %d, on %s.",
+				paid.Account, paid.Number, l.Date(paid.Date))),
 		words.When(len(paid.Also) > 0, l.Text("It was charged as well to the accounts of the other data that were read: %s.",
 			strings.Join(paid.Also, ", "))),
 		words.When(paid.Corrects != "", l.Text("This release corrects release %s, whose cost stays spent.", paid.Corrects)),

@@ -28,6 +28,7 @@ var wordsByKind = [counted.Kinds]struct {
 	counted.KindBins:       {countedBins, binSensitivity, sentenceOfBins, noBound},
 	counted.KindDistinct:   {countedDistinct, sumSensitivity, sentenceOfSums, valuesPerUnit},
 	counted.KindDiagnostic: {countedDiagnostic, sumSensitivity, sentenceOfSums, noBound},
+	counted.KindReports:    {countedReports, noSensitivity, sentenceOfSums, noBound},
 }
 
 // countedRows names what a question of its kind counts, as do the functions below whose names begin in the same way.
@@ -76,6 +77,13 @@ func noBound(*language.Language, counted.Counted) string { return "" }
 func countedDiagnostic(l *language.Language, _ plan.Query, t plan.Table) string {
 	return t.Counts.In(l)
 }
+
+func countedReports(l *language.Language, _ plan.Query, _ plan.Table) string {
+	return l.Text("reports")
+}
+
+// noSensitivity states nothing: reports are private before they are counted.
+func noSensitivity(*plan.Plan, plan.Measurement, *report.Sensitivity) {}
 
 // sumSensitivity states the sensitivity of a count, or of a sum of weights.
 func sumSensitivity(p *plan.Plan, m plan.Measurement, s *report.Sensitivity) {

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
 	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth"
@@ -47,7 +48,7 @@ func New(in Input) (*report.Report, error) {
 	r := &report.Report{
 		Format: report.Format, Release: in.Plan.Name, Title: about.Title,
 		Population: about.Population, Period: about.Period, Contact: about.Contact, Language: about.Language,
-		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(l), StatusText: statusText(l, paid.Status),
+		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(l), StatusText: statusText(l, paid.Status, p.Release().Collection != nil),
 		Provenance: provenanceOf(in),
 		Spec:       report.Spec{Text: in.Plan.Source.Text},
 	}
@@ -62,6 +63,9 @@ func New(in Input) (*report.Report, error) {
 	addSeries(p, r.Tables, in.Tables)
 	addZeroLabels(l, r.Tables, in.Tables)
 	r.Maps = mapsOf(p, r.Tables, in.Tables)
+	if r.Collection, err = collectionOf(p, in.Tables); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
 	r.Bounds = boundsOf(p, r.Tables)
 	if r.Strategies, err = strategiesOf(p, r.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
@@ -87,7 +91,8 @@ func New(in Input) (*report.Report, error) {
 	return r, nil
 }
 
-func statusText(l *language.Language, s report.Status) string {
+// statusText says what a status means; collected says that respondents' devices have randomised the answers.
+func statusText(l *language.Language, s report.Status, collected bool) string {
 	switch s {
 	case report.Practice:
 		return l.Text("This is a trial run that nobody has approved.") + " " + notes.PracticeWarning(l) + " " +
@@ -95,5 +100,7 @@ func statusText(l *language.Language, s report.Status) string {
 	case report.Rehearsal:
 		return l.Text("This was made from invented rows, drawn at random from the declared categories. It says nothing about anybody, and its figures mean nothing.")
 	}
-	return l.Text("This is a release: its cost was charged to the account before any noise was drawn.")
+	return words.Either(collected,
+		l.Text("This is a release: what each respondent has lost is recorded on the account."),
+		l.Text("This is a release: its cost was charged to the account before any noise was drawn."))
 }

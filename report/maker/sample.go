@@ -23,5 +23,5 @@ func fitFrom(s plan.Sample, standardError float64, atMost *big.Rat) int64 {
 func isMeasured(p *plan.Plan, asked plan.Statistic, made synth.Statistic) bool {
 	_, alone := p.Measurement(asked.Measurement)
 	return made.Name == asked.Name && alone == (asked.Measurement != "") &&
-		(p.Sample.Partial() || alone == (made.Whole || asked.Unit != ""))
+		(p.Sample.Partial() || p.Release().Collection != nil || alone == (made.Whole || asked.Unit != ""))
 }

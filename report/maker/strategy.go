@@ -75,7 +75,10 @@ func rangedIn(all []plan.Measurement) []string {
 // spentOn returns the total cost of measurements, and its share of the charge.
 func spentOn(all []plan.Measurement, charge budget.Cost) (report.Amount, float64, error) {
 	sum := new(big.Rat)
-	for _, m := range all {
+	for i, m := range all {
+		if i > 0 && m.IsDrawn() {
+			continue // a device answers one of them
+		}
 		for _, step := range stepsOf(m) {
 			loss, err := lossIn(step, charge)
 			if err != nil {
@@ -136,6 +139,10 @@ func measuredText(l *language.Language, s report.Strategy, shared bool, ranged [
 			noise)
 	case strategy.Direct:
 		return directText(l, s, shared, ranged, noise)
+	case strategy.DrawnQuestions:
+		return l.Text("Each table is a question that some of the respondents answered, each by a report of subset selection.")
+	case strategy.AllQuestions:
+		return l.Text("Each table is a question that every respondent answered, by a report of subset selection.")
 	case strategy.Largest:
 		return l.Text("Only the tables whose attributes are not all in another one are measured, with %s noise on every cell. Every table is computed from all of these that contain it, by adding up their cells.",
 			noise)

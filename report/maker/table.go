@@ -134,6 +134,12 @@ func statisticOf(s synth.Statistic, cells int, impossible int64) (report.Statist
 	if !s.Whole { // each cell has its own margin
 		low, high := s.Low.Float64Values(), s.High.Float64Values()
 		margin = func(i int) float64 { return (high[i] - low[i]) / 2 }
+		if s.Skewed {
+			margin = func(i int) float64 {
+				v := float64(published[i])
+				return math.Max(high[i]-v, v-low[i])
+			}
+		}
 	}
 	out := report.Statistic{
 		Name:          s.Name,

@@ -19,6 +19,9 @@ func weightsAssumption(l *language.Language, w report.WeightBounds, protects str
 
 // Assumptions lists what the guarantee depends on and the release cannot show.
 func Assumptions(r *report.Report) []string {
+	if r.Collection != nil {
+		return collectionAssumptions(r)
+	}
 	l, g := r.In(), r.Guarantee
 	unit := l.Text("Every row is one %s and no %[1]s has two.", g.Protects)
 	if !g.ByRow() {

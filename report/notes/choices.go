@@ -32,6 +32,9 @@ func figureChoices(r *report.Report, p *plan.Plan) []string {
 
 // Choices says what the planner chose, as far as the plan shows it.
 func Choices(p *plan.Plan, r *report.Report) []string {
+	if r.Collection != nil {
+		return collectionChoices(r)
+	}
 	l := r.In()
 	choices := words.NonEmpty(words.When(len(r.Tables) > 0, words.Either(r.Together(),
 		l.Text("Tables that share attributes are planned together. A table made from several answers uses every answer about it, weighted by its precision."),

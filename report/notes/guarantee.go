@@ -20,7 +20,7 @@ import (
 func Guarantee(l *language.Language, of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	p := of.Guarantee
 	g := report.Guarantee{
-		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho,
+		Definition: p.Definition, Local: of.Release().Collection != nil, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho,
 		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: describe.Method(l, of), Protects: p.Protects,
 		Neighbours: p.Neighbours, Unit: describe.Unit(l, p), MaxRows: p.MaxRows,
 		Rows: p.Rows, WithoutID: p.WithoutID, Sample: p.Sample,
@@ -75,6 +75,9 @@ func impliedEpsilonDelta(g report.Guarantee) (epsilon, delta *big.Rat, err error
 }
 
 func FactorSentence(l *language.Language, g report.Guarantee) string {
+	if g.Local {
+		return localFactor(l, g)
+	}
 	factor, epsilon, extra := l.Number(g.Meaning.Factor), l.Number(g.Meaning.Epsilon), g.Meaning.Delta != "0"
 	switch {
 	case g.Replaced() && extra:
@@ -117,6 +120,9 @@ func GuessSentence(l *language.Language, g report.Guarantee) string {
 			right = l.Text("at most %s times in %s", budget.Group(n-1), budget.Group(n))
 		}
 	}
+	if g.Local {
+		return localGuess(l, g, right)
+	}
 	return words.Either(g.Replaced(),
 		l.Text("Imagine someone who knows everything about everybody else, and bets at even odds on whether one %s has one set of values or another. Without this release they guess right 50%% of the time; after seeing all of it, %s.",
 			g.Protects, right),
@@ -151,6 +157,9 @@ func PlainSentence(l *language.Language, g report.Guarantee) string {
 
 // ProtectedSentence says what is protected.
 func ProtectedSentence(l *language.Language, g report.Guarantee) string {
+	if g.Local {
+		return localProtected(l, g)
+	}
 	if g.ByRow() {
 		return l.Text("Each row of the data is protected, as one %[1]s. For a %[1]s with several rows the promise holds row by row, and is weaker for all of them together.",
 			g.Protects)
@@ -217,6 +226,9 @@ func WeakSentence(l *language.Language, g report.Guarantee) string {
 }
 
 func limitSentence(l *language.Language, g report.Guarantee) string {
+	if g.Local {
+		return localLimit(l, g)
+	}
 	s := l.Text("The promise covers this release; every other release from the same data adds to it. It does not hide what is true of the whole population.")
 	return s + words.When(g.Replaced(), " "+l.Text("The number of units in the data (each %s) is treated as public.",
 		g.Protects)+

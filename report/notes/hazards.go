@@ -15,6 +15,9 @@ import (
 // Hazards answers every hazard for a report that is complete except for its certificate, and that an account paid for.
 // several says that further accounts paid as well.
 func Hazards(r *report.Report, account report.Account, several bool) []report.Hazard {
+	if r.Collection != nil {
+		return collectionHazards(r, account, several)
+	}
 	l := r.In()
 	all := []report.Hazard{
 		{Hazard: l.Text("An ε without its terms"),
@@ -32,7 +35,7 @@ func Hazards(r *report.Report, account report.Account, several bool) []report.Ha
 		{Hazard: l.Text("Sensitivities computed wrongly"),
 			Answer:     l.Text("The planner derives them from the spec's bounds, which are enforced. Anyone who verifies this release derives them again."),
 			AnsweredBy: report.AnsweredByPlan},
-		compositionHazard(l, r.Status, account, several),
+		compositionHazard(r, account, several),
 		floatHazard(r),
 		randomnessHazard(r),
 		{Hazard: l.Text("Time, memory, messages and logs that reveal values"),
@@ -239,9 +242,12 @@ func exactHazard(r *report.Report, account report.Account) report.Hazard {
 	return h
 }
 
-func compositionHazard(l *language.Language, status report.Status, account report.Account, several bool) report.Hazard {
+func compositionHazard(r *report.Report, account report.Account, several bool) report.Hazard {
+	l, status := r.In(), r.Status
 	hazard := l.Text("Losses that are not added up")
-	charged := l.Text("The whole plan was charged to the account before noise was drawn, and a repeated run draws no new noise.")
+	charged := words.Either(r.Collection != nil,
+		l.Text("What each respondent lost is recorded on the account, once for the collection, however often its reports are counted."),
+		l.Text("The whole plan was charged to the account before noise was drawn, and a repeated run draws no new noise."))
 	switch {
 	case status == report.Rehearsal:
 		return report.Hazard{Hazard: hazard, Answer: l.Text("A rehearsal reads no data and loses nothing."),

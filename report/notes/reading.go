@@ -10,7 +10,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
-	"github.com/dprelease/dprelease/spec/language"
 )
 
 // Reading says how to read the figures of this release. The tables of one set in agree, given by their indices in the
@@ -46,11 +45,15 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []strin
 	return slices.Concat(notes, unitNotes(r), figureNotes(r), weightNotes(r, s), sampleNote(l, p), cumulativeNotes(r),
 		impossibleNotes(r, p, s), invariantNotes(r, p, s), selectionNotes(r, p, s),
 		agreementNotes(r, s, agree, inconsistent), fittedNotes(r, p), microdataNotes(r),
-		[]report.Note{samplingNote(l), {Heading: l.Text("What the exact count is"), Text: exactCount(r)}})
+		[]report.Note{samplingNote(r), {Heading: l.Text("What the exact count is"), Text: exactCount(r)}})
 }
 
 // samplingNote says which errors noise does not include.
-func samplingNote(l *language.Language) report.Note {
+func samplingNote(r *report.Report) report.Note {
+	l := r.In()
+	if r.Collection != nil {
+		return collectionErrors(l)
+	}
 	return report.Note{Heading: l.Text("Noise is not sampling error"),
 		Text: l.Text("Margins cover the noise added for privacy and nothing else. The error of a sample, and of wrong or missing answers, comes on top.")}
 }
@@ -112,6 +115,8 @@ func sumsNote(r *report.Report, s string) report.Note {
 	others := len(report.TablesWhere(counting, func(t report.Table) bool { return t.Statistics[0].Reconstructed() }))
 	alone := len(counting) - others
 	switch {
+	case r.Collection != nil:
+		n.Text += " " + l.Text("Over n cells of one table a sum has a standard error of at most √n times the largest %s_noise_se.", s)
 	case others == 0:
 		n.Text += " " + l.Text("Over n cells of one table the noise of a sum has standard error √n × %s_noise_se.", s)
 	case alone == 0:
@@ -201,6 +206,9 @@ func inconsistencyText(r *report.Report, columns []string) string {
 // exactCount says what the intervals cover.
 func exactCount(r *report.Report) string {
 	l, g := r.In(), r.Guarantee
+	if r.Collection != nil {
+		return collectionCount(l, g)
+	}
 	counted := l.Text("By these rules, every row is counted.")
 	switch {
 	case g.ByRow():

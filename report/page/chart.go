@@ -31,9 +31,12 @@ type budgetBar struct {
 }
 
 // BudgetChart groups the budget as finely as is readable.
-func (r View) BudgetChart() budgetChart {
+func (r View) BudgetChart() *budgetChart {
+	if r.Collection != nil {
+		return nil // a respondent answers one question, or all with equal parts
+	}
 	leaves := leafBars(r.Report)
-	c := budgetChart{Split: len(leaves) > 1}
+	c := &budgetChart{Split: len(leaves) > 1}
 	for _, leaf := range leaves {
 		var within []budgetBar
 		of := ""

@@ -57,6 +57,7 @@ func templateFunctions(l *language.Language) map[string]any {
 		"decimal":  func(v float64) string { return l.Number(words.Decimal(v)) },
 		"bound":    func(e plan.Equivalent) string { return l.Number(describe.Bound(e)) },
 		"share":    l.Percent,
+		"chance4":  func(exact string) string { return l.Number(words.Nearest(exact)) },
 		"relative": func(v float64) string { return l.Number(words.Relative(v)) },
 		"noise":    func(m report.Mechanism) string { return noiseText(l, m) },
 		"error":    func(s report.Statistic) string { return errorText(l, s) },

@@ -18,6 +18,9 @@ func Keys() map[string]shape.Meaning {
 	return all
 }
 
+// localPage explains collections.
+const localPage = "docs/local.md"
+
 var ofRelease = map[string]shape.Meaning{
 	"version": {States: "The version of the language. There is one.", Example: "1",
 		Page: "README.md#the-spec-in-brief"},
@@ -51,7 +54,22 @@ var ofRelease = map[string]shape.Meaning{
 	"privacy.within": {States: "An attribute whose category of each unit would be public.",
 		Default: "nothing of a unit is public", Example: "block.state"},
 
-	"budget": {States: "What the whole release may lose: ε alone (pure), ρ (zero-concentrated), or ε at δ (approximate), as exact numbers.", Example: "{epsilon: 1, delta: 1e-9}", Page: "docs/spec.md#how-marginals-share-a-budget"},
+	"collect": {States: "How answers are collected under local differential privacy, in place of a budget: each respondent's device randomises the answer, and only a report leaves it. One collection by a name of your choice, which its table names in `collected`.",
+		Default: "the tables hold rows of confidential data", Example: "{answers: {protocol: local, epsilon: 2, expect: 100000}}", Page: localPage},
+	"collect.*.protocol": {States: "`local`: every answer is randomised on the device. Which randomiser is decided for each question by the plan.",
+		Example: "local", Page: localPage},
+	"collect.*.epsilon": {States: "The ε that each respondent loses in all, whatever becomes of the reports.", Example: "2", Page: localPage},
+	"collect.*.expect": {States: "About how many respondents there will be. The errors of the plan are for this number. A `target` is met with so many, so that it decides how often devices draw the question.",
+		Example: "100000", Page: localPage},
+	"collect.*.shuffled": {States: "Whether somebody trusted mixes the reports before the collector sees them, so that none can be traced to its sender. The report then states the stronger promise too, and names the trust.",
+		Default: "false", Example: "true", Page: localPage},
+	"collect.*.honest": {States: "With `shuffled`, the least number of reports by devices that follow the protocol: the stronger promise counts on them, and with fewer reports nothing is published.",
+		Default: "there is no shuffler", Example: "50000", Page: localPage},
+	"collect.*.delta": {States: "With `shuffled`, the δ of the stronger promise.", Default: "1e-9", Example: "1e-9", Page: localPage},
+	"collect.*.faulty": {States: "What happens to a report that no device makes, that is of another collector, or that was sent twice: with drop it is counted and left out, with error the run stops.",
+		Default: "drop", Example: "error", Page: localPage},
+
+	"budget": {States: "What the whole release may lose: ε alone (pure), ρ (zero-concentrated), or ε at δ (approximate), as exact numbers.", Default: "the release collects randomised answers: `collect`", Example: "{epsilon: 1, delta: 1e-9}", Page: "docs/spec.md#how-marginals-share-a-budget"},
 	"budget.epsilon": {States: "ε: nobody's presence changes the chance of any result by more than a factor of e^ε, apart from δ.",
 		Default: "the budget is in rho", Example: "1", Page: "README.md#what-is-promised"},
 	"budget.delta": {States: "δ of a budget in ε: above 0 and below 1, in practice far below one over the number of units.",

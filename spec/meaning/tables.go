@@ -8,6 +8,8 @@ var ofTables = map[string]shape.Meaning{
 	"tables": {States: "The confidential tables, by names of your choice.",
 		Example: "{persons: {source: {parquet: \"data/*.parquet\"}, unit: row, columns: {sex: {values: [f, m]}}}}",
 		Page:    "docs/spec.md#the-contract-of-a-table"},
+	"tables.*.collected": {States: "The collection whose reports the table holds, in place of `unit`: its columns are questions, and each marginal is asked of the respondents as one question.",
+		Default: "the rows are confidential data of the units that `unit` names", Example: "answers", Page: localPage},
 	"tables.*.source": {
 		States:  "Where the rows are: files of one format, or a table of a database. Relative paths start from the spec's folder, or from `--data`.",
 		Example: "{parquet: \"data/lfs-*.parquet\"}", Page: "docs/files.md"},
@@ -61,7 +63,7 @@ var ofTables = map[string]shape.Meaning{
 		Default: "the empty text alone", Example: "[\"\", NA]", Page: "docs/files.md"},
 
 	"tables.*.unit": {
-		States: "Which rows are one unit, the thing that is protected: all rows with one id, of which at most max_rows are counted; or `row`, where every row is a unit by itself.", Example: "{id: person_id, max_rows: 1}", Page: "docs/spec.md#the-contract-of-a-table"},
+		States: "Which rows are one unit, the thing that is protected: all rows with one id, of which at most max_rows are counted; or `row`, where every row is a unit by itself.", Default: "the table holds reports: `collected`", Example: "{id: person_id, max_rows: 1}", Page: "docs/spec.md#the-contract-of-a-table"},
 	"tables.*.unit.id": {States: "The column of the source that tells units apart.", Example: "person_id",
 		Page: "docs/files.md"},
 	"tables.*.unit.null": {

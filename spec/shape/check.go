@@ -140,7 +140,12 @@ func (c *checker) checkObject(s *Shape, n document.Node) {
 		}
 	}
 	for _, f := range s.Fields {
-		if f.Required != "" && !slices.Contains(present, f.Key) {
+		has, replaced := slices.Contains(present, f.Key), f.Instead != "" && slices.Contains(present, f.Instead)
+		if has && replaced {
+			c.WrongKey(n.Get(f.Key), document.Problem{Message: fmt.Sprintf("%s and %s do not go together", f.Key, f.Instead),
+				Expected: "one of the two"})
+		}
+		if f.Required != "" && !has && !replaced {
 			c.Report(n.Heading(), n.Path, document.Problem{
 				Message: fmt.Sprintf("missing key %q", f.Key), Expected: f.Required, Fix: f.Fix,
 			})

@@ -149,9 +149,13 @@ func (w schemaWriter) shapeRules(s *Shape, path string) schema {
 func (w schemaWriter) objectRules(s *Shape, path string) schema {
 	properties, needs := schema{}, map[string][]string{}
 	var required []string
+	var either []schema
 	for _, f := range s.Fields {
 		properties[f.Key] = w.keySchema(f.Shape, Below(path, f.Key))
-		if f.Required != "" {
+		switch {
+		case f.Instead != "":
+			either = append(either, schema{"oneOf": []schema{{"required": []string{f.Key}}, {"required": []string{f.Instead}}}})
+		case f.Required != "":
 			required = append(required, f.Key)
 		}
 		if f.Requires != "" {
@@ -167,6 +171,9 @@ func (w schemaWriter) objectRules(s *Shape, path string) schema {
 	}
 	if s.forms != nil {
 		out["oneOf"] = formRules(s)
+	}
+	if either != nil {
+		out["allOf"] = either
 	}
 	return out
 }

@@ -57,6 +57,8 @@ type Field struct {
 	Required string
 	// Fix is text to paste where a required key is missing.
 	Fix string
+	// Instead is another key in whose presence a required key must not be there; "" for none.
+	Instead string
 	// Requires is another key that this one requires.
 	Requires string
 	// Words reports that the value is read by people and decides nothing; [WithoutWords] leaves it out.

@@ -45,6 +45,7 @@ var kinds = []kind{
 		[]string{"quantiles.go", "quantile.go", "quantilemethod.go"}},
 	{"bins", []string{"Distribution"}, []string{"Bins"}, []string{"distribution.go", "bins.go", "quantilemethod.go"}},
 	{"distinct", []string{"Distinct"}, []string{"Distinct"}, []string{"distinct.go"}},
+	{"reports", nil, []string{"Reports"}, []string{"reports.go", "collect.go", "collection.go"}},
 	{"left out", []string{"Diagnostic", "Counts"}, []string{"Diagnostic"}, []string{"diagnostic.go"}},
 	{"bound of a unit", []string{"PerUnit"}, nil, []string{"perunit.go"}},
 	{"kind of statistic", []string{"StatKind"}, nil, nil},

@@ -47,6 +47,15 @@ func Exact(text string) *big.Rat {
 	return r
 }
 
+// Nearest shows an exact number in four significant digits.
+func Nearest(text string) string {
+	if r := Exact(text); r != nil {
+		f, _ := r.Float64()
+		return budget.DecimalNearest(f, 4)
+	}
+	return text
+}
+
 // RoundedUp shows an exact number in four significant digits, rounded up.
 func RoundedUp(text string) string {
 	if r := Exact(text); r != nil {

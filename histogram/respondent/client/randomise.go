@@ -1,0 +1,129 @@
+package client
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+)
+
+// This file holds the draws of a report.
+
+// Bytes is a stream of random bytes, read in blocks. It must not be used by two goroutines at a time.
+type Bytes struct {
+	source   io.Reader
+	block    [4096]byte
+	at, read int
+	err      error
+}
+
+// NewBytes returns the bytes of a reader, or of the system's generator if it is nil.
+func NewBytes(random io.Reader) *Bytes { return &Bytes{source: cmp.Or(random, rand.Reader)} }
+
+// take returns the next n bytes as a big-endian number.
+func (b *Bytes) take(n int) (x int64) {
+	for range n {
+		if b.at == b.read {
+			b.fill()
+		}
+		x = x<<8 | int64(b.block[b.at])
+		b.at++
+	}
+	return x
+}
+
+// fill reads the next block. If that fails it is of zeros, with which all draws end.
+func (b *Bytes) fill() {
+	n, err := io.ReadAtLeast(b.source, b.block[:], 1)
+	if b.at, b.read = 0, n; err != nil {
+		b.err, b.block, b.read = fmt.Errorf("the random bytes have ended: %w", err), [4096]byte{}, len(b.block)
+	}
+}
+
+// uniform draws a number below n ≥ 1.
+func (b *Bytes) uniform(n int64) int64 {
+	width := bits.Len64(uint64(n - 1))
+	for {
+		if x := b.take((width+7)/8) & (1<<width - 1); x < n {
+			return x
+		}
+	}
+}
+
+// Randomise appends a report of a category to dst, and allocates nothing if there is room. The question must be one
+// that [Read] returned, or have a randomiser that it accepts.
+//
+// Guarantee: with k categories, of which w are in a report, a set has probability p / C(k−1, w−1) if it holds the
+// category, else (1−p) / C(k−1, w); a permuted report p / (w (k−1)), or else (1−p) / ((k−w) (k−1)); both exactly.
+func (q *Question) Randomise(dst []byte, category int64, random *Bytes) ([]byte, error) {
+	if category < 0 || category >= q.Categories {
+		return nil, errors.New("the category to randomise is none of the question's")
+	}
+	kept := random.take(6) < q.Keep
+	if q.Form == Permuted {
+		dst = q.appendPermuted(dst, category, kept, random)
+	} else {
+		dst = q.appendSet(dst, category, kept, random)
+	}
+	if random.err != nil {
+		return nil, random.err
+	}
+	return dst, nil
+}
+
+// appendSet appends a uniform set that holds category v, or does not.
+func (q *Question) appendSet(dst []byte, v int64, kept bool, random *Bytes) []byte {
+	start := len(dst)
+	dst = append(dst, make([]byte, (q.Categories+7)/8)...)
+	set, left := dst[start:], q.Support
+	set[v/8] |= 1 << (v % 8)
+	if kept {
+		left--
+	}
+	for left > 0 && random.err == nil {
+		u := uint64(random.uniform(q.Categories))
+		left -= int64(^set[u/8] >> (u % 8) & 1)
+		set[u/8] |= 1 << (u % 8)
+	}
+	if !kept {
+		set[v/8] &^= 1 << (v % 8)
+	}
+	return dst
+}
+
+// appendPermuted appends a uniform a, and the b that takes category v to a uniform number in the support, or outside.
+func (q *Question) appendPermuted(dst []byte, v int64, kept bool, random *Bytes) []byte {
+	a, low, n := 1+random.uniform(q.Categories-1), int64(0), q.Support
+	if !kept {
+		low, n = q.Support, q.Categories-q.Support
+	}
+	b := (low + random.uniform(n) + q.Categories - a*v%q.Categories) % q.Categories
+	return binary.BigEndian.AppendUint64(dst, uint64(a)<<32|uint64(b))
+}
+
+// Holds reports whether a valid report holds a category of the question.
+func (q *Question) Holds(report []byte, category int64) bool {
+	if q.Form == Permuted {
+		return (first(report)*category+second(report))%q.Categories < q.Support
+	}
+	return report[category/8]>>(category%8)&1 == 1
+}
+
+// Valid reports whether the report is one that a device can draw for the question.
+func (q *Question) Valid(report []byte) bool {
+	if q.Form == Permuted {
+		return len(report) == 8 && 0 < first(report) && max(first(report), second(report)) < q.Categories
+	}
+	held := int64(0)
+	for _, part := range report {
+		held += int64(bits.OnesCount8(part))
+	}
+	return int64(len(report)) == (q.Categories+7)/8 && held == q.Support &&
+		report[len(report)-1]>>((q.Categories-1)%8+1) == 0
+}
+
+func first(report []byte) int64  { return int64(binary.BigEndian.Uint32(report)) }
+func second(report []byte) int64 { return int64(binary.BigEndian.Uint32(report[4:])) }

@@ -1,0 +1,122 @@
+package client_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/dprelease/dprelease/histogram/respondent/client"
+)
+
+// This file follows protocol.md once more, word by word and slowly, to check the client and to make its vectors.
+
+// reference is a stream of bytes, of which it counts how many are used.
+type reference struct {
+	bytes []byte
+	used  int
+}
+
+// number takes n bytes as a big-endian integer.
+func (r *reference) number(n int) *big.Int {
+	r.used += n
+	return new(big.Int).SetBytes(r.bytes[r.used-n : r.used])
+}
+
+// uniform is a number below n.
+func (r *reference) uniform(n int64) int64 {
+	bits := uint(0)
+	for 1<<bits < n {
+		bits++
+	}
+	for {
+		x := new(big.Int).Rem(r.number(int(bits+7)/8), new(big.Int).Lsh(big.NewInt(1), bits)).Int64()
+		if x < n {
+			return x
+		}
+	}
+}
+
+// respond returns the reports of a device without a memo.
+func (r *reference) respond(c *client.Collector, answers map[string]string) (reports []client.Report) {
+	token, drawn := r.number(16).FillBytes(make([]byte, 16)), -1
+	if c.Asks == "one" {
+		x, sum := r.number(6), new(big.Int)
+		for drawn = 0; sum.Add(sum, big.NewInt(c.Questions[drawn].Chance)).Cmp(x) <= 0; drawn++ {
+		}
+	}
+	for i, q := range c.Questions {
+		if c.Asks == "all" || drawn == i {
+			reports = append(reports, client.Report{Collector: c.ID(), Token: token, Question: q.Name,
+				Bytes: r.report(q, categoryOf(q, answers))})
+		}
+	}
+	return reports
+}
+
+// categoryOf is the index of the answers.
+func categoryOf(q client.Question, answers map[string]string) int64 {
+	category, size := 0, 1
+	for _, c := range slices.Backward(q.Columns) {
+		category += size * slices.Index(c.Categories, answers[c.Name])
+		size *= len(c.Categories)
+	}
+	return int64(category)
+}
+
+// report is the report of category v.
+func (r *reference) report(q client.Question, v int64) []byte {
+	kept := r.number(6).Cmp(big.NewInt(q.Keep)) < 0
+	if q.Form == "set" {
+		return r.set(q, v, kept)
+	}
+	a, t := 1+r.uniform(q.Categories-1), int64(0)
+	if kept {
+		t = r.uniform(q.Support)
+	} else {
+		t = q.Support + r.uniform(q.Categories-q.Support)
+	}
+	b := new(big.Int).Sub(big.NewInt(t), new(big.Int).Mul(big.NewInt(a), big.NewInt(v)))
+	b.Mod(b, big.NewInt(q.Categories))
+	return append(big.NewInt(a).FillBytes(make([]byte, 4)), b.FillBytes(make([]byte, 4))...)
+}
+
+func (r *reference) set(q client.Question, v int64, kept bool) []byte {
+	set := map[int64]bool{}
+	if kept {
+		set[v] = true
+	}
+	for int64(len(set)) < q.Support {
+		if u := r.uniform(q.Categories); u != v {
+			set[u] = true
+		}
+	}
+	report := make([]byte, (q.Categories+7)/8)
+	for u := range set {
+		report[u/8] |= 1 << (u % 8)
+	}
+	return report
+}
+
+// TestReferenceAgrees compares the client with the reference on random bytes.
+func TestReferenceAgrees(t *testing.T) {
+	for name, text := range vectorCollectors(t) {
+		c := read(t, text)
+		for i := range 100 {
+			random := stream(fmt.Sprint("agrees", name, i), 4096)
+			answers := map[string]string{}
+			for _, q := range c.Questions {
+				for j, column := range q.Columns {
+					answers[column.Name] = column.Categories[(i*7+j)%len(column.Categories)]
+				}
+			}
+			r := &reference{bytes: random}
+			want := r.respond(c, answers)
+			got, err := c.Respond(answers, new(client.Memo), bytes.NewReader(random[:r.used]))
+			if err != nil || textOf(t, got) != textOf(t, want) {
+				t.Fatalf("%s: %s, want %s: %v", name, textOf(t, got), textOf(t, want), err)
+			}
+		}
+	}
+}

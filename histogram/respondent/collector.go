@@ -1,0 +1,74 @@
+package respondent
+
+import (
+	"errors"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/respondent/client"
+	"github.com/dprelease/dprelease/internal/canonical"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds the collector's public file, which follows from the plan.
+
+// collectorFormat is the format that package client reads.
+const collectorFormat = "dprelease.collector/1"
+
+// Collector returns the collector's public file for a plan, which devices need and nothing else: the questions, and how
+// answers to them are randomised. It returns an error for a plan that collects nothing.
+func Collector(p *plan.Plan) ([]byte, error) {
+	r := p.Release()
+	if r.Collection == nil {
+		return nil, errors.New("the plan collects no randomised answers: its spec has no `collect`")
+	}
+	c := client.Collector{Format: collectorFormat, Release: r.Name, Collection: r.Collection.Name, Title: r.About.Title,
+		Epsilon: budget.FormatRat(r.Collection.Epsilon), Asks: client.All}
+	for _, m := range p.Measurements {
+		reports, _ := m.Reports()
+		if reports.Chance > 0 {
+			c.Asks = client.One
+		}
+		q := client.Question{Name: m.ID, Chance: reports.Chance, Epsilon: budget.FormatRat(m.Mechanism.Parameter),
+			Form: string(reports.Form), Categories: reports.Categories, Support: reports.Support, Keep: reports.Keep}
+		if err := addColumns(p, m, &q); err != nil {
+			return nil, err
+		}
+		c.Questions = append(c.Questions, q)
+	}
+	text := encodeCollector(c)
+	_, err := client.Read(text)
+	return text, err
+}
+
+// encodeCollector returns the text of a collector's file.
+func encodeCollector(c client.Collector) []byte { return canonical.Must(canonical.Indented(c)) }
+
+// addColumns adds to a question the columns that it is about, with their categories and the words for them.
+func addColumns(p *plan.Plan, m plan.Measurement, q *client.Question) error {
+	r := p.Release()
+	levels, err := m.Query.Levels(r)
+	if err != nil {
+		return err
+	}
+	for i, f := range m.Query.Factors {
+		column := client.Column{Name: f.String()}
+		labelled := false
+		for _, c := range r.Words.Labelled(m.Query.Table, column.Name, levels[i]).Categories {
+			column.Categories = append(column.Categories, c.Code)
+			label := c.Label
+			if label == "" {
+				label = c.Code
+			}
+			labelled = labelled || label != c.Code
+			column.Labels = append(column.Labels, label)
+		}
+		if !labelled {
+			column.Labels = nil
+		}
+		if titles := r.Words.OfTable(m.Query.Table).TitlesOf([]string{column.Name}); titles[0] != column.Name {
+			column.Title = titles[0]
+		}
+		q.Columns = append(q.Columns, column)
+	}
+	return nil
+}

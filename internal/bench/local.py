@@ -1,0 +1,134 @@
+"""Errors of collections of randomised answers: dprelease next to multi-freq-ldpy and OpenDP.
+
+The same made-up answers of 20 000 respondents to four questions, the same ε for each respondent, and several draws by
+each. A respondent answers one question that is drawn; the others' shares are equal, as theirs are. Printed is the root
+mean squared error of a share of the respondents, over all categories of a question and all draws: of unbiased
+estimates, and of figures that are made nonnegative and add up to 1, as each program publishes them."""
+
+import csv
+import math
+import os
+import random
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import opendp.prelude as dp
+from multi_freq_ldpy.mdim_freq_est import SMP_solution as smp
+
+RESPONDENTS, DRAWS = 20_000, int(os.environ.get("DPRELEASE_DRAWS", "40"))
+SIZES = {"used": 2, "band": 6, "drug": 20, "place": 100}
+dp.enable_features("contrib")
+
+
+def answers():
+    """Returns each respondent's categories; frequencies fall from category to category."""
+    draw = random.Random(20261129)
+    weights = [[0.9 ** min(c, 40) for c in range(k)] for k in SIZES.values()]
+    return [[draw.choices(range(k), w)[0] for k, w in zip(SIZES.values(), weights)] for _ in range(RESPONDENTS)]
+
+
+def spec(epsilon):
+    columns = "".join(f"      {name}: {{values: [{', '.join(f'c{c}' for c in range(k))}]}}\n" for name, k in SIZES.items())
+    marginals = "".join(f"  {name}: {{by: [{name}]}}\n" for name in SIZES)
+    return (
+        "version: 1\nrelease: r\nprivacy: {protects: respondent, neighbours: replace}\n"
+        f"collect:\n  c: {{protocol: local, epsilon: {epsilon}, expect: {RESPONDENTS}}}\n"
+        "publish: {integers: consistent}\n"
+        f"tables:\n  t:\n    source: {{parquet: reports.parquet}}\n    collected: c\n    columns:\n{columns}marginals:\n{marginals}"
+    )
+
+
+def own(program, folder, people, epsilon):
+    """Yields for each draw the unbiased and the published shares of every question."""
+    with open(os.path.join(folder, "answers.csv"), "w", newline="") as f:
+        rows = csv.writer(f)
+        rows.writerow(SIZES)
+        rows.writerows([[f"c{c}" for c in person] for person in people])
+    with open(os.path.join(folder, "r.yaml"), "w") as f:
+        f.write(spec(epsilon))
+    run = lambda *words: subprocess.run([program, *words], cwd=folder, check=True, capture_output=True)
+    for draw in range(DRAWS):
+        out = f"{epsilon}-{draw}"
+        run("local", "collector", "r.yaml", "-o", out)
+        run("local", "randomise", f"{out}/r.collector.json", "answers.csv", "--to", "reports.parquet")
+        run("run", "r.yaml", "-o", out)
+        shares = []
+        for name in SIZES:
+            path = os.path.join(folder, out, "r", "tables", name + ".parquet")
+            cells = duckdb.sql(f"SELECT count_unbiased, count FROM '{path}'").fetchall()
+            shares.append(np.array(cells, dtype=float).T / RESPONDENTS)
+        yield [s[0] for s in shares], [s[1] for s in shares]
+
+
+def multi_freq(people, epsilon, name):
+    """Yields for each draw the unbiased shares, which its estimators do not return, and the published ones."""
+    sizes = list(SIZES.values())
+    client, aggregate = getattr(smp, f"SMP_{name}_Client"), getattr(smp, f"SMP_{name}_Aggregator_MI")
+    for _ in range(DRAWS):
+        reports = [client(person, sizes, len(sizes), epsilon) for person in people]
+        unbiased = None
+        if name in ("SS", "GRR"):
+            unbiased = [unbiased_shares([np.atleast_1d(v) for a, v in reports if a == at], k, epsilon, name)
+                        for at, k in enumerate(sizes)]
+        yield unbiased, aggregate(reports, sizes, len(sizes), epsilon)
+
+
+def unbiased_shares(sets, k, epsilon, name):
+    """Returns the estimates of a question from its reports, before they are clipped."""
+    w = int(max(1, np.rint(k / (np.exp(epsilon) + 1)))) if name == "SS" else 1
+    p = w * math.exp(epsilon) / (w * math.exp(epsilon) + k - w)
+    q = (w - p) / (k - 1)
+    return (np.bincount(np.concatenate(sets), minlength=k) / len(sets) - q) / (p - q)
+
+
+def opendp_responses(people, epsilon):
+    """Yields shares from OpenDP's randomised response of the drawn question, estimated as it documents: unbiased, and
+    made nonnegative and scaled to 1."""
+    draw = random.Random()
+    for _ in range(DRAWS):
+        counts, asked = [np.zeros(k) for k in SIZES.values()], [0] * len(SIZES)
+        respond = []
+        for k in SIZES.values():
+            p = math.exp(epsilon) / (math.exp(epsilon) + k - 1)
+            m = dp.m.make_randomized_response(categories=list(range(k)), prob=p)
+            assert m.map(1) <= epsilon + 1e-9
+            respond.append((m, p, (1 - p) / (k - 1)))
+        for person in people:
+            at = draw.randrange(len(SIZES))
+            asked[at] += 1
+            counts[at][respond[at][0](person[at])] += 1
+        unbiased = [(c / n - q) / (p - q) for c, n, (_, p, q) in zip(counts, asked, respond)]
+        yield unbiased, [np.clip(u, 0, None) / np.clip(u, 0, None).sum() for u in unbiased]
+
+
+def errors(draws, truth):
+    """Returns the root mean squared errors of every question, of both kinds of figures."""
+    squares = [[[], []] for _ in truth]
+    for draw in draws:
+        for kind, shares in enumerate(draw):
+            for at, t in enumerate(truth):
+                if shares is not None:
+                    squares[at][kind].append(np.mean((np.asarray(shares[at]) - t) ** 2))
+    return [[math.sqrt(np.mean(s)) if s else None for s in question] for question in squares]
+
+
+def main():
+    program, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
+    people = answers()
+    truth = [np.bincount([p[i] for p in people], minlength=k) / RESPONDENTS for i, k in enumerate(SIZES.values())]
+    print(f"root mean squared error of a share, in 1/1000: unbiased / as published; {RESPONDENTS} respondents, {DRAWS} draws")
+    print("ε   program                   " + "".join(f"{name} of {k}".rjust(16) for name, k in SIZES.items()))
+    for epsilon in (1, 2, 4):
+        programs = {"dprelease": own(program, folder, people, epsilon)}
+        for name in ("SS", "GRR", "ADP"):
+            programs["multi-freq-ldpy SMP " + name] = multi_freq(people, epsilon, name)
+        programs["OpenDP randomised response"] = opendp_responses(people, epsilon)
+        for name, draws in programs.items():
+            text = lambda e: "–" if e is None else f"{1000 * e:.2f}"
+            print(f"{epsilon}   {name:26}" + "".join(f"{text(u)} / {text(p)}".rjust(16) for u, p in errors(draws, truth)),
+                  flush=True)
+
+
+main()

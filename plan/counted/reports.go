@@ -1,0 +1,117 @@
+package counted
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/dprelease/dprelease/budget/local"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Reports counts, for each category of a question, the reports that hold it. The respondents' devices made the reports
+// by subset selection, each of the answer to this question, before anything was collected.
+type Reports struct {
+	// Form is how a report is written.
+	Form Form `json:"form"`
+	// Categories, Support and Keep are the numbers of the randomiser ([local.Randomiser]).
+	Categories int64 `json:"categories"`
+	Support    int64 `json:"support"`
+	Keep       int64 `json:"keep"`
+	// Chance is the probability, in units of 2^−48, with which a device draws this question as the one that it answers; 0
+	// where every device answers all questions.
+	Chance int64 `json:"chance,omitempty"`
+}
+
+// Form is how a report is written.
+type Form string
+
+const (
+	// Set lists the categories of a report as bits. The randomiser has the categories of the question.
+	Set Form = "set"
+	// Permuted names them by two numbers: the report holds category v if (a·v + b) mod P < w, for the prime P of the
+	// randomiser's categories, the least that is not below the question's, and its support w.
+	Permuted Form = "permuted"
+)
+
+// MostInSet is the largest number of categories that are sent as bits: 64 bytes.
+const MostInSet = 512
+
+// NewReports returns the reports of a question of so many categories at ε, without a chance. It returns an error as
+// [local.New] does.
+func NewReports(epsilon *big.Rat, categories int64) (Reports, error) {
+	form, asked := Set, categories
+	if categories > MostInSet {
+		form, asked = Permuted, primeFrom(categories)
+	}
+	r, err := local.New(epsilon, asked)
+	return Reports{Form: form, Categories: r.Categories, Support: r.Support, Keep: r.Keep}, err
+}
+
+// primeFrom returns the least prime that is at least n.
+func primeFrom(n int64) int64 {
+	for !big.NewInt(n).ProbablyPrime(0) { // which is exact for numbers below 2^64
+		n++
+	}
+	return n
+}
+
+// Randomiser returns the randomiser of the devices.
+func (r Reports) Randomiser() local.Randomiser {
+	return local.Randomiser{Categories: r.Categories, Support: r.Support, Keep: r.Keep}
+}
+
+// HasSums reports whether sums of cells have a law: three categories of a permuted report are not as independent as those
+// of a set.
+func (r Reports) HasSums() bool { return r.Form == Set }
+
+// Bits returns the length of a report in bits, before it is packed into bytes.
+func (r Reports) Bits() int64 {
+	if r.Form == Permuted {
+		return 64
+	}
+	return r.Categories
+}
+
+// CheckQuestion returns an error unless the reports are those of a question of so many categories, at ε at most.
+func (r Reports) CheckQuestion(categories int64, epsilon *big.Rat) error {
+	wanted, err := NewReports(epsilon, categories)
+	if err != nil {
+		return err
+	}
+	if r.Form != wanted.Form || r.Categories != wanted.Categories {
+		return errors.New("asks for reports of another question")
+	}
+	return r.Randomiser().Check(epsilon)
+}
+
+// Kind returns [KindReports].
+func (Reports) Kind() Kind { return KindReports }
+
+// Reads returns "": no value is read.
+func (Reports) Reads() string { return "" }
+
+// Operands returns nil.
+func (Reports) Operands() []string { return nil }
+
+// Weighted reports false: each report counts as 1.
+func (Reports) Weighted() bool { return false }
+
+// PerCell returns 1.
+func (Reports) PerCell(*spec.Table) int64 { return 1 }
+
+// Check returns an error unless the table holds reports.
+func (Reports) Check(t *spec.Table) error {
+	if t.Collected == "" {
+		return fmt.Errorf("asks for reports of table %s, which holds rows", t.Name)
+	}
+	return nil
+}
+
+// Extent returns 1 to 1.
+func (Reports) Extent(*spec.Table) Extent { return one() }
+
+// Sensitivity returns an error: what protects a respondent is that the report was randomised, and counting adds nothing.
+func (Reports) Sensitivity(Unit) (*Sensitivity, error) {
+	return nil, errors.New("counts of reports have no sensitivity: the reports were randomised before they were collected")
+}

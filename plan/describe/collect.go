@@ -1,0 +1,155 @@
+package describe
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/local"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/spec/language"
+)
+
+// This file describes a collection: the questions that respondents' devices answer with randomised reports.
+
+// Question is a question of a collection, with what follows from its randomiser.
+type Question struct {
+	Table plan.Table
+	counted.Reports
+	Share     float64 // of the respondents who answer it
+	Influence float64 // how far one report, whatever it says, can move a count
+	Central   float64 // the standard error of its counts if a trusted office had the answers
+}
+
+// Questions returns the questions of a plan's collection, none if there is no collection.
+func Questions(p *plan.Plan) []Question {
+	if p.Release().Collection == nil {
+		return nil
+	}
+	all := make([]Question, len(p.Measurements))
+	for i, m := range p.Measurements {
+		q := Question{Table: p.Tables[i], Share: 1}
+		q.Reports, _ = m.Reports()
+		if q.Chance > 0 {
+			q.Share = float64(q.Chance) / (1 << local.ChanceBits)
+		}
+		q.Influence = q.Randomiser().MostInfluence(1 / q.Share)
+		epsilon, _ := p.Release().Collection.Epsilon.Float64()
+		q.Central = float64(math.Sqrt2*2*float64(len(all))) / epsilon // Laplace noise of scale 2/ε′, with ε′ an equal share
+		all[i] = q
+	}
+	return all
+}
+
+// chanceText writes a probability as a decimal, and exactly.
+func chanceText(chance *big.Rat) string {
+	near, _ := chance.Float64()
+	return budget.DecimalNearest(near, 4) + " = " + chance.RatString()
+}
+
+// AsksText says what a device answers.
+func AsksText(l *language.Language, p *plan.Plan) string {
+	questions := l.Plural(int64(len(p.Measurements)), "question")
+	switch {
+	case len(p.Measurements) == 1:
+		return l.Text("Each device answers one question, and sends a randomised report of the answer.")
+	case p.Measurements[0].IsDrawn():
+		return l.Text("Each device draws one of %s, whatever the answers are, and sends a randomised report of that answer alone.",
+			questions)
+	}
+	return l.Text("Each device answers all %s and sends a randomised report of each, with an equal part of ε: at this ε that leaves less error than one question each.",
+		questions)
+}
+
+// ShuffledText says what shuffling adds to the promise, "" for nothing.
+func ShuffledText(l *language.Language, p *plan.Plan) string {
+	s := p.Guarantee.Shuffled
+	if s == nil {
+		return ""
+	}
+	return l.Text("The reports are shuffled by somebody who is trusted to do so. If that is done, and at least %s reports are honest, whoever sees the shuffled reports learns no more than %s at δ = %s allows (Feldman, McMillan and Talwar 2021). That somebody took part is not hidden.",
+		budget.Group(s.Honest), "ε = "+l.Number(budget.DecimalUp(new(big.Rat).SetFloat64(s.Epsilon), 4)),
+		l.Number(budget.DecimalUp(plan.Amount(s.Delta), 4)))
+}
+
+// explainCollection is [Explain] for a plan whose answers are randomised on devices.
+func explainCollection(c *compiled.Compiled, w io.Writer) error {
+	p, l := c.Plan(), language.English
+	questions, n := Questions(p), p.Release().Collection.Expect
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "Plan of release %s", p.Name)
+	if p.Release().About.Title != "" {
+		fmt.Fprintf(b, ": %s", p.Release().About.Title)
+	}
+	fmt.Fprintf(b, "\n\nPromises %s\n\n", Guarantee(l, p))
+	explainGovernance(p, b)
+	fmt.Fprintf(b, "How answers are collected\n  %s\n  %s\n\n", AsksText(l, p),
+		"The collector sees reports only. A report is a set of categories: it holds the true one with probability p, and another given one with probability q.")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  question\tcategories\tasked of\tin a report\tp\tq\tbits")
+	for _, q := range questions {
+		r := q.Randomiser()
+		own, other := r.Chances()
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%d\n", q.Table.Path, budget.Group(q.Table.Cells), budget.Percent(q.Share),
+			budget.Group(r.Support), chanceText(own), chanceText(other), q.Bits())
+	}
+	t.Flush()
+	fmt.Fprintf(b, "\nHow precise the counts will be, if %s respond\n", budget.Group(n))
+	fmt.Fprintln(t, "  question\tstd. error\t95% margin\tat most\tone false report\tstd. error if a trusted office had the answers")
+	for _, q := range questions {
+		s := q.Table.Statistics[0]
+		fmt.Fprintf(t, "  %s\t%s\t±%s\t±%s\t%s\t%s\n", q.Table.Path, budget.DecimalNearest(s.StandardError, 4),
+			budget.Group(WholeMargin(float64(budget.NormalQuantile((1-s.Confidence)/2)*s.StandardError))), budget.Group(WholeMargin(s.Margin)), budget.DecimalNearest(q.Influence, 3), budget.DecimalNearest(q.Central, 3))
+	}
+	t.Flush()
+	b.WriteString("  Counts are of all respondents, whether or not they drew the question. Errors are of a cell of average size; the second margin is of the cell with the widest interval.\n" +
+		"  One false report: how far a report can move a count, whatever it says. Nobody can tell it from an honest one.\n")
+	for _, q := range questions {
+		if line := targetText(q, n); line != "" {
+			fmt.Fprintf(b, "  %s\n", line)
+		}
+	}
+	if shuffled := ShuffledText(l, p); shuffled != "" {
+		fmt.Fprintf(b, "\n%s\n", shuffled)
+	}
+	for _, warning := range Warnings(l, p) {
+		fmt.Fprintf(b, "\nBefore you sign: %s.\n", warning)
+	}
+	fmt.Fprintf(b, "\n%s in %s, %s of memory to count. Plan hash %s\n", budget.Plural(p.Size.Cells, "cell"),
+		budget.Plural(int64(len(p.Tables)), "table"), BytesText(p.Size.Bytes), c.Hash())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// targetText says that a question meets its target, and with how many respondents it would just do so, the target
+// being taken as a share of them; "" without a target.
+func targetText(q Question, expected int64) string {
+	t := q.Table.Target
+	if t == nil {
+		return ""
+	}
+	margin, _ := plan.Amount(t.Margin).Float64()
+	ratio := t.Reached / margin
+	return fmt.Sprintf("The target of %s, %s, is met with ±%s. As a share of the respondents, %s, it takes about %s of them.",
+		q.Table.Path, t, budget.Group(WholeMargin(t.Reached)), budget.Percent(margin/float64(expected)),
+		budget.Group(int64(math.Ceil(float64(expected)*float64(ratio*ratio)))))
+}
+
+// influenceWarnings warn of how much false reports can do.
+func influenceWarnings(l *language.Language, p *plan.Plan) []string {
+	most := 0.0
+	for _, q := range Questions(p) {
+		most = max(most, q.Influence)
+	}
+	if most == 0 {
+		return nil
+	}
+	return []string{l.Text("nobody can tell a false report from an honest one: each can move a count by up to %s, and a hundred that agree by up to %s",
+		l.Number(budget.DecimalNearest(most, 3)), l.Number(budget.DecimalNearest(100*most, 3)))}
+}

@@ -1,0 +1,63 @@
+package report
+
+import (
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec/language"
+)
+
+// This file holds how the answers of a release were collected, if respondents' devices randomised them.
+
+// Collection is how answers were collected under local differential privacy.
+type Collection struct {
+	Name        string `json:"name"`
+	Asks        string `json:"asks"`        // what each device answers, in words
+	Respondents int64  `json:"respondents"` // whose reports were counted
+	// Foreign is how many reports were left out because they are of another collector or question.
+	Foreign   int64                `json:"foreign"`
+	Questions []CollectionQuestion `json:"questions"`
+	// Lopsided are the tables whose questions have far more or fewer reports than the chance of being asked gives.
+	Lopsided []string `json:"lopsided,omitempty"`
+	// Shuffled is what shuffling adds to the promise; absent if reports were not shuffled.
+	Shuffled     *plan.Shuffled `json:"shuffled,omitempty"`
+	ShuffledText string         `json:"shuffled_text,omitempty"`
+}
+
+// CollectionQuestion is a question with its randomiser, whose numbers are exact, and the reports that came in.
+type CollectionQuestion struct {
+	Table      string  `json:"table"`
+	Share      float64 `json:"asked_of"`     // the probability with which a device answers it
+	Categories int64   `json:"categories"`   // among which a report chooses
+	Support    int64   `json:"in_a_report"`  // categories that a report holds
+	Own        string  `json:"p"`            // probability that the report holds the true category
+	Other      string  `json:"q"`            // probability that it holds another given one
+	Kept       int64   `json:"reports"`      // that were counted
+	Impossible int64   `json:"impossible"`   // left out: no device makes them
+	Repeated   int64   `json:"repeated"`     // left out: sent before
+	Influence  float64 `json:"false_report"` // how far one report, whatever it says, can move a count
+}
+
+// LeftOut returns how many reports to the question were left out.
+func (q CollectionQuestion) LeftOut() int64 { return q.Impossible + q.Repeated }
+
+// InReport says how many of the categories a report holds.
+func (q CollectionQuestion) InReport(l *language.Language) string {
+	return l.Text("%s of %s", budget.Group(q.Support), budget.Group(q.Categories))
+}
+
+// LeftOut returns how many reports were left out.
+func (c *Collection) LeftOut() int64 {
+	n := c.Foreign
+	for _, q := range c.Questions {
+		n += q.LeftOut()
+	}
+	return n
+}
+
+// MostInfluence returns how far one report can move a count, of the question where that is the most.
+func (c *Collection) MostInfluence() (most float64) {
+	for _, q := range c.Questions {
+		most = max(most, q.Influence)
+	}
+	return most
+}

@@ -1,0 +1,141 @@
+package synth
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget/local"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds the statistic of a question that respondents answered through their randomising devices.
+
+// respondentsOf returns how many respondents there are: where each device draws the question that it answers, those of
+// all questions; otherwise as many as the question with the most reports has, of whom those of another are a part.
+func respondentsOf(all []measured.Measured, m measured.Measured) int64 {
+	sum, most := int64(0), int64(0)
+	for _, other := range all {
+		sum, most = sum+other.Reports.Kept, max(most, other.Reports.Kept)
+	}
+	if m.Measurement.IsDrawn() {
+		return sum
+	}
+	return most
+}
+
+// ReportSum is the number of respondents whose answer is in some cells of a question.
+type ReportSum struct {
+	Cells                      int
+	Unbiased, Error, Low, High float64
+}
+
+// ReportSums adds up cells of a question, row by row of an answer: one Grouping for each key, the last one's rows
+// fastest. all are the answers to all questions of the plan, of which at is the question's.
+//
+// Guarantee: as of the cells of a table, for cells that are named without looking at the reports. Theorem:
+// docs/proofs/local.md. Sums of several cells need a question that has them ([counted.Reports.HasSums]).
+func ReportSums(all []measured.Measured, at int, groupings []Grouping, confidence float64) []ReportSum {
+	m := all[at]
+	question, _ := m.Measurement.Reports()
+	rowOf, rows := rowsOfCells(groupings)
+	out, scores := make([]ReportSum, rows), make([]int64, rows)
+	for cell, row := range rowOf {
+		if row >= 0 {
+			out[row].Cells++
+			scores[row] += m.Values.Value(cell)
+		}
+	}
+	law := local.Count{Randomiser: question.Randomiser(), Respondents: respondentsOf(all, m), Reports: m.Reports.Kept}
+	for i := range out {
+		switch cells := out[i].Cells; {
+		case cells == 0:
+		case cells == len(rowOf): // every respondent's answer is there
+			out[i].Unbiased = float64(law.Respondents)
+			out[i].Low, out[i].High = out[i].Unbiased, out[i].Unbiased
+		default:
+			law.Cells = int64(cells)
+			out[i].set(law, scores[i], confidence)
+		}
+	}
+	return out
+}
+
+// set estimates the sum from the score of the reports.
+func (r *ReportSum) set(law local.Count, score int64, confidence float64) {
+	r.Unbiased = law.Estimate(score)
+	r.Error = law.Deviation(math.Max(0, math.Min(r.Unbiased, float64(law.Respondents))))
+	low, high := law.Interval(score, confidence)
+	r.Low, r.High = math.Min(float64(low), r.Unbiased), math.Max(float64(high), r.Unbiased)
+}
+
+// reportStatistic returns the statistic of a question with so many respondents. A cell is the number of respondents,
+// asked this question or not, whose answer is its category or, along the keys on which the table counts up, one before.
+//
+// Guarantee: over the randomisation, and over which respondents drew the question, the estimate is unbiased, and the
+// interval covers the number with at least the confidence asked for. Theorem: docs/proofs/local.md.
+func reportStatistic(st plan.Statistic, m measured.Measured, respondents int64, keys []Key, up []bool) Statistic {
+	question, _ := m.Measurement.Reports()
+	law := local.Count{Randomiser: question.Randomiser(), Respondents: respondents, Reports: m.Reports.Kept}
+	n := m.Values.Len()
+	scores, held := slices.Clone(m.Values.Int64Values()), make([]int64, n)
+	for i := range held {
+		held[i] = 1
+	}
+	countUp(scores, keys, up)
+	countUp(held, keys, up)
+	cells, errors, low, high := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	squares := 0.0
+	for i := range cells {
+		one := ReportSum{Cells: int(held[i])}
+		if one.Cells == n { // every respondent's answer is there
+			one.Unbiased, one.Low, one.High = float64(respondents), float64(respondents), float64(respondents)
+		} else {
+			law.Cells = held[i]
+			one.set(law, scores[i], st.Confidence)
+		}
+		cells[i], errors[i], low[i], high[i] = one.Unbiased, one.Error, one.Low, one.High
+		squares += float64(errors[i] * errors[i])
+	}
+	out := newStatistic(st.Name, cells, errors, func(int) float64 { return 0 })
+	out.Skewed = true
+	shown := slices.Clone(out.Published.Int64Values())
+	for i := range cells {
+		shown[i] = min(shown[i], respondents)
+		for _, v := range []float64{cells[i], float64(shown[i])} { // the exact number is within it of both
+			out.Margin = math.Max(out.Margin, math.Max(high[i]-v, v-low[i]))
+		}
+		if low[i] <= 0 {
+			out.Flags[i] = NoiseDominates
+		}
+	}
+	out.Published = int64Column(shown)
+	out.Low, out.High = float64Column(low), float64Column(high)
+	out.StandardError = math.Sqrt(squares / float64(n))
+	out.Confidence, out.Attained = st.Confidence, st.Confidence
+	return out
+}
+
+// countsUp reports along which keys a table counts up.
+func countsUp(p *plan.Plan, t plan.Table, keys []Key) []bool {
+	along, _ := p.SummedAlong(t)
+	up := make([]bool, len(keys))
+	for i, key := range keys {
+		up[i] = slices.Contains(along, key.Attribute.String())
+	}
+	return up
+}
+
+// countUp replaces each cell by the sum of itself and the cells before it along the keys that are marked.
+func countUp(cells []int64, keys []Key, up []bool) {
+	stride := len(cells)
+	for k, key := range keys {
+		size := key.Level.Size()
+		stride /= size
+		for i := range cells {
+			if up[k] && i/stride%size > 0 {
+				cells[i] += cells[i-stride]
+			}
+		}
+	}
+}
