@@ -40,7 +40,8 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		}
 		if m.Reports != nil {
 			tables[i].Reports, tables[i].Respondents = m.Reports, respondentsOf(s.Measured, m)
-			tables[i].Statistics = []Statistic{reportStatistic(st, m, tables[i].Respondents, keys, countsUp(s.Plan.Plan(), t, keys))}
+			tables[i].Statistics = []Statistic{reportStatistic(st, m, tables[i].Respondents, keys,
+				countsUp(s.Plan.Plan(), t, keys))}
 		} else {
 			tables[i].Statistics = []Statistic{standaloneStatistic(st, m, impossible)}
 		}

@@ -26,10 +26,11 @@ type Statistic struct {
 	Tabulated     bool    // Published counts rows of microdata
 	Skewed        bool    // intervals are not around the figure: they end where no exact figure lies
 	StandardError float64 // root mean square of Error
-	Margin        float64 // (High − Low) / 2 of the widest interval; of skewed ones, the furthest that an end is from the figure
-	Confidence    float64 // that was asked for
-	Attained      float64 // by the law of the noise, at least Confidence
-	Flags         []Flag
+	// Margin is (High − Low) / 2 of the widest interval; of skewed ones, the furthest that an end is from the figure.
+	Margin     float64
+	Confidence float64 // that was asked for
+	Attained   float64 // by the law of the noise, at least Confidence
+	Flags      []Flag
 }
 
 // Flag is a remark about one cell.

@@ -216,8 +216,8 @@ func (q *questions) isReport(of batch, i int) bool {
 		q.Questions[of.question[i]].Valid([]byte(of.report.Value(i)))
 }
 
-// repeatedWithin returns a number for the questions of which a device sends one report: all of them have one if a device
-// draws the question that it answers.
+// repeatedWithin returns a number for the questions of which a device sends one report: all of them have the same if a
+// device draws the question that it answers.
 func (q *questions) repeatedWithin(question int) uint32 {
 	if q.Asks == client.One {
 		return 0

@@ -43,7 +43,8 @@ func MadeUp(ctx context.Context, p *plan.Plan, respondents int64) ([]measured.Me
 			return nil, err
 		}
 		t.reports[i].Kept = n
-		out[i] = measured.Measured{Measurement: m, Values: measured.Column(t.supports[i][:m.Cells]), Reports: &t.reports[i]}
+		out[i] = measured.Measured{Measurement: m, Values: measured.Column(t.supports[i][:m.Cells]),
+			Reports: &t.reports[i]}
 	}
 	return out, nil
 }

@@ -34,8 +34,8 @@ const bytesOfReport = 160
 
 // Gather reads the reports to a collector from files: Parquet files as [Writer] writes them, or JSON, a report a line.
 // It leaves out those that no device makes, those of another collector or question, and those that were sent twice, and
-// says how many of each it left out. Reports are in the order of the files. With fresh, reports that were shuffled before
-// are refused.
+// says how many of each it left out. Reports are in the order of the files. With fresh, reports that were shuffled
+// before are refused.
 //
 // Errors: *[source.Error], those of the context.
 func Gather(ctx context.Context, c *client.Collector, paths []string, fresh bool, limit int64) ([]client.Report,

@@ -47,7 +47,8 @@ type Reports struct {
 	Kept       int64 `json:"counted"`
 	Impossible int64 `json:"impossible"` // that no device makes
 	Repeated   int64 `json:"repeated"`   // that were sent before
-	// Foreign are those of another collector or question; of a collection with several questions they are with the first.
+	// Foreign are those of another collector or question; of a collection with several questions they are with the
+	// first.
 	Foreign int64 `json:"foreign"`
 }
 

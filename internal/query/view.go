@@ -40,7 +40,11 @@ func (a *Answer) Write(w io.Writer) error {
 
 // title returns the question.
 func (a *Answer) title() string {
-	return a.Release + ": " + a.Statistic + " of " + rowsText(a.Weighted, a.From, a.By, a.Where)
+	of := rowsText(a.Weighted, a.From, a.By, a.Where)
+	if len(a.Rows) > 0 && a.Rows[0].Law == interval.Reports {
+		of = strings.Replace(of, "rows of "+a.From, "respondents", 1)
+	}
+	return a.Release + ": " + a.Statistic + " of " + of
 }
 
 // rowsText says which rows a question is about.

@@ -18,8 +18,8 @@ type Reports struct {
 	Categories int64 `json:"categories"`
 	Support    int64 `json:"support"`
 	Keep       int64 `json:"keep"`
-	// Chance is the probability, in units of 2^−48, with which a device draws this question as the one that it answers; 0
-	// where every device answers all questions.
+	// Chance is the probability, in units of 2^−48, with which a device draws this question as the one that it answers;
+	// 0 where every device answers all questions.
 	Chance int64 `json:"chance,omitempty"`
 }
 
@@ -61,8 +61,8 @@ func (r Reports) Randomiser() local.Randomiser {
 	return local.Randomiser{Categories: r.Categories, Support: r.Support, Keep: r.Keep}
 }
 
-// HasSums reports whether sums of cells have a law: three categories of a permuted report are not as independent as those
-// of a set.
+// HasSums reports whether sums of cells have a law: three categories of a permuted report are not as independent as
+// those of a set.
 func (r Reports) HasSums() bool { return r.Form == Set }
 
 // Bits returns the length of a report in bits, before it is packed into bytes.
@@ -111,7 +111,8 @@ func (Reports) Check(t *spec.Table) error {
 // Extent returns 1 to 1.
 func (Reports) Extent(*spec.Table) Extent { return one() }
 
-// Sensitivity returns an error: what protects a respondent is that the report was randomised, and counting adds nothing.
+// Sensitivity returns an error: what protects a respondent is that the report was randomised, and counting adds
+// nothing.
 func (Reports) Sensitivity(Unit) (*Sensitivity, error) {
 	return nil, errors.New("counts of reports have no sensitivity: the reports were randomised before they were collected")
 }

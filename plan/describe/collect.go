@@ -41,7 +41,7 @@ func Questions(p *plan.Plan) []Question {
 		}
 		q.Influence = q.Randomiser().MostInfluence(1 / q.Share)
 		epsilon, _ := p.Release().Collection.Epsilon.Float64()
-		q.Central = float64(math.Sqrt2*2*float64(len(all))) / epsilon // Laplace noise of scale 2/ε′, with ε′ an equal share
+		q.Central = float64(math.Sqrt2*2*float64(len(all))) / epsilon // Laplace noise for an equal share of ε, scale 2/ε′
 		all[i] = q
 	}
 	return all
@@ -105,7 +105,9 @@ func explainCollection(c *compiled.Compiled, w io.Writer) error {
 	for _, q := range questions {
 		s := q.Table.Statistics[0]
 		fmt.Fprintf(t, "  %s\t%s\t±%s\t±%s\t%s\t%s\n", q.Table.Path, budget.DecimalNearest(s.StandardError, 4),
-			budget.Group(WholeMargin(float64(budget.NormalQuantile((1-s.Confidence)/2)*s.StandardError))), budget.Group(WholeMargin(s.Margin)), budget.DecimalNearest(q.Influence, 3), budget.DecimalNearest(q.Central, 3))
+			budget.Group(WholeMargin(float64(budget.NormalQuantile((1-s.Confidence)/2)*s.StandardError))),
+			budget.Group(WholeMargin(s.Margin)), budget.DecimalNearest(q.Influence, 3),
+			budget.DecimalNearest(q.Central, 3))
 	}
 	t.Flush()
 	b.WriteString("  Counts are of all respondents, whether or not they drew the question. Errors are of a cell of average size; the second margin is of the cell with the widest interval.\n" +

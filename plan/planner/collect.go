@@ -161,8 +161,8 @@ func (q inquiry) evenShare() float64 {
 	return 1 / float64(q.cells)
 }
 
-// variance returns the variance of the estimated number of respondents whose answer is in some cells, one or, of a table
-// that counts up, half of all, and that the part f of all respondents gave.
+// variance returns the variance of the estimated number of respondents whose answer is in some cells (one or, in a
+// table that counts up, half of all) if that is the part f of all respondents.
 func (q inquiry) variance(f float64, respondents int64) float64 {
 	law := local.Count{Randomiser: q.reports.Randomiser(), Respondents: respondents,
 		Reports: max(1, int64(math.Round(float64(q.share*float64(respondents)))))}
@@ -173,8 +173,8 @@ func (q inquiry) variance(f float64, respondents int64) float64 {
 	return float64(deviation * deviation)
 }
 
-// largestVariance returns the largest variance of the estimate, whatever the answers are: of a parabola in the part f that
-// has the cells.
+// largestVariance returns the largest variance of the estimate, whatever the answers are: the variance is a parabola in
+// the part f.
 func (q inquiry) largestVariance(respondents int64) float64 {
 	none, half, all := q.variance(0, respondents), q.variance(0.5, respondents), q.variance(1, respondents)
 	most := max(none, half, all)

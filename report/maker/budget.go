@@ -39,7 +39,8 @@ func budgetOf(p *plan.Plan, paid receipt) (report.Budget, error) {
 	return b, nil
 }
 
-// budgetSentences says how the budget was charged; collected says that respondents' devices have randomised the answers.
+// budgetSentences says how the budget was charged; collected says that respondents' devices have randomised the
+// answers.
 func budgetSentences(l *language.Language, paid receipt, collected bool) []string {
 	if paid.Status == report.Rehearsal {
 		return []string{l.Text("A rehearsal spends nothing: its ledger was in memory only and is gone.")}

@@ -48,7 +48,8 @@ func New(in Input) (*report.Report, error) {
 	r := &report.Report{
 		Format: report.Format, Release: in.Plan.Name, Title: about.Title,
 		Population: about.Population, Period: about.Period, Contact: about.Contact, Language: about.Language,
-		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(l), StatusText: statusText(l, paid.Status, p.Release().Collection != nil),
+		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(l),
+		StatusText: statusText(l, paid.Status, p.Release().Collection != nil),
 		Provenance: provenanceOf(in),
 		Spec:       report.Spec{Text: in.Plan.Source.Text},
 	}

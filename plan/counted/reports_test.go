@@ -1,0 +1,57 @@
+package counted
+
+import (
+	"math"
+	"math/big"
+	"testing"
+)
+
+// TestReportsAreNearlyOptimal compares the variance of a count with the least that subset selection can have, over all
+// supports of the question's own categories, which is the least that any randomiser can have (Ye and Barg 2018).
+func TestReportsAreNearlyOptimal(t *testing.T) {
+	for _, categories := range []int64{2, 10, 100, 1000} {
+		for _, epsilon := range []float64{0.5, 1, 2, 4} {
+			r, err := NewReports(new(big.Rat).SetFloat64(epsilon), categories)
+			if err != nil {
+				t.Fatal(err)
+			}
+			least := math.Inf(1)
+			k, e := float64(categories), math.Exp(epsilon)
+			for w := 1.0; w < k; w++ {
+				p := w * e / (w*e + k - w)
+				q := (w - p) / (k - 1)
+				least = math.Min(least, q*(1-q)/((p-q)*(p-q)))
+			}
+			if got := r.Randomiser().EmptyVariance(); got > 1.01*least || got < least*(1-1e-9) && r.Form == Set {
+				t.Errorf("%d categories at ε = %g: variance %g, the least is %g", categories, epsilon, got, least)
+			}
+		}
+	}
+}
+
+// TestReportsOfOtherQuestionsAreRefused changes each number of a question's reports.
+func TestReportsOfOtherQuestionsAreRefused(t *testing.T) {
+	epsilon := big.NewRat(1, 1)
+	for _, categories := range []int64{2, 512, 513} {
+		good, err := NewReports(epsilon, categories)
+		if err != nil || good.CheckQuestion(categories, epsilon) != nil {
+			t.Fatalf("%d categories: %v", categories, err)
+		}
+		if (good.Form == Permuted) != (categories > 512) || good.HasSums() != (good.Form == Set) {
+			t.Errorf("%d categories: %+v", categories, good)
+		}
+		keep, support, of, form := good, good, good, good
+		keep.Keep++
+		support.Support += good.Categories
+		of.Categories++
+		form.Form = map[Form]Form{Set: Permuted, Permuted: Set}[good.Form]
+		for _, bad := range []Reports{keep, support, of, form, {}} {
+			if bad.CheckQuestion(categories, epsilon) == nil {
+				t.Errorf("%d categories: %+v passes", categories, bad)
+			}
+		}
+		if good.CheckQuestion(categories, big.NewRat(9, 10)) == nil {
+			t.Errorf("%d categories: reports of ε = 1 pass for less", categories)
+		}
+	}
+}
