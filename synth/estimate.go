@@ -39,7 +39,7 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
 		if m.Reports != nil {
-			tables[i].Reports, tables[i].Respondents = m.Reports, respondentsOf(s.Measured, m)
+			tables[i].Reports, tables[i].Respondents = m.Reports, RespondentsOf(s.Measured, m)
 			tables[i].Statistics = []Statistic{reportStatistic(st, m, tables[i].Respondents, keys,
 				countsUp(s.Plan.Plan(), t, keys))}
 		} else {

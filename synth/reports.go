@@ -11,9 +11,10 @@ import (
 
 // This file holds the statistic of a question that respondents answered through their randomising devices.
 
-// respondentsOf returns how many respondents there are: where each device draws the question that it answers, those of
-// all questions; otherwise as many as the question with the most reports has, of whom those of another are a part.
-func respondentsOf(all []measured.Measured, m measured.Measured) int64 {
+// RespondentsOf returns how many respondents there are, by the answers to all questions of the plan, of which m is one:
+// where each device draws the question that it answers, those of all questions; otherwise as many as the question with
+// the most reports has, of whom those of another are a part. No published count exceeds it.
+func RespondentsOf(all []measured.Measured, m measured.Measured) int64 {
 	sum, most := int64(0), int64(0)
 	for _, other := range all {
 		sum, most = sum+other.Reports.Kept, max(most, other.Reports.Kept)
@@ -46,7 +47,7 @@ func ReportSums(all []measured.Measured, at int, groupings []Grouping, confidenc
 			scores[row] += m.Values.Value(cell)
 		}
 	}
-	law := local.Count{Randomiser: question.Randomiser(), Respondents: respondentsOf(all, m), Reports: m.Reports.Kept}
+	law := local.Count{Randomiser: question.Randomiser(), Respondents: RespondentsOf(all, m), Reports: m.Reports.Kept}
 	for i := range out {
 		switch cells := out[i].Cells; {
 		case cells == 0:

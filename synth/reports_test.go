@@ -75,7 +75,7 @@ func TestRespondentsOfQuestions(t *testing.T) {
 	one, other := reportsOf(t, big.NewRat(1, 1), 20, 50), reportsOf(t, big.NewRat(1, 1), 5, 20)
 	all := []measured.Measured{one, other}
 	for i := range all {
-		if n := respondentsOf(all, all[i]); n != 50 {
+		if n := RespondentsOf(all, all[i]); n != 50 {
 			t.Errorf("all questions: %d respondents, want 50", n)
 		}
 		randomiser, _ := all[i].Measurement.Reports()
@@ -83,7 +83,7 @@ func TestRespondentsOfQuestions(t *testing.T) {
 		all[i].Measurement.Query.Counted = randomiser
 	}
 	for i := range all {
-		if n := respondentsOf(all, all[i]); n != 70 {
+		if n := RespondentsOf(all, all[i]); n != 70 {
 			t.Errorf("drawn questions: %d respondents, want 70", n)
 		}
 	}

@@ -76,7 +76,7 @@ type TableDifference struct {
 	// changed.
 	Some bool `json:"some_cells,omitempty"`
 	// Figures compares the figures other than the count. If both releases come from one draw they must be equal. For two
-	// draws, and for counts of secret samples, it lists the cells whose intervals do not overlap.
+	// draws, and for counts of secret samples or of collected reports, it lists the cells whose intervals do not overlap.
 	Figures []FigureDifference `json:"figures,omitempty"`
 }
 

@@ -144,7 +144,7 @@ func (c *Comparison) writeDisjoint(p *screen.Page) {
 	}
 	p.Blank()
 	p.Paragraph(fmt.Sprintf(
-		"Of %s whose error has no law of its own (other than counts, or of secret samples) the intervals of both releases were compared: of %s they are apart. Noise alone sets about %s apart at most, on the mean: the list is a hint and no test.",
+		"Of %s whose error has no law of its own (other than counts, of secret samples, or of answers randomised on devices) the intervals of both releases were compared: of %s they are apart. Noise alone sets about %s apart at most, on the mean: the list is a hint and no test.",
 		budget.Plural(compared, "figure"), budget.Group(changed), estimateText(expected)), screen.Plain)
 }
 

@@ -67,8 +67,9 @@ func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error)
 	for k, l := range p.before.Levels {
 		p.categoryMatch = append(p.categoryMatch, matchCategories(l, p.after.Levels[k]))
 	}
-	// Intervals include the error of the sample, laws of the noise do not.
-	if eitherSampled(a, b) && !a.SameMeasurements(b) {
+	// Intervals include the error of a sample, laws of the noise do not; and the error of answers randomised on devices
+	// depends on the counts themselves.
+	if (eitherSampled(a, b) || eitherCollected(a, b)) && !a.SameMeasurements(b) {
 		p.figures, p.statistics = append(p.statistics, p.figures...), nil
 	}
 	if p.before.Complete() && p.after.Complete() {

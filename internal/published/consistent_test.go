@@ -34,3 +34,17 @@ func TestAFigureNeedsItsEstimate(t *testing.T) {
 		}
 	}
 }
+
+// TestNoCountIsAboveItsLimit publishes counts whose unbiased estimate is above the largest count that there can be.
+func TestNoCountIsAboveItsLimit(t *testing.T) {
+	value := parquet.Int64Value
+	shape := figureShape{name: "count", unbiased: true, rounded: true, most: 7}
+	if err := shape.checkCell(value(7), value(9), value(5), value(9), parquet.NullValue()); err != nil {
+		t.Error(err)
+	}
+	for _, shown := range []int64{6, 8} {
+		if err := shape.checkCell(value(shown), value(9), value(5), value(9), parquet.NullValue()); err == nil {
+			t.Errorf("a count of at most 7 with the unbiased estimate 9 was published as %d", shown)
+		}
+	}
+}

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -33,11 +35,29 @@ func (e *Release) Parquet(name string) (*parquet.File, error) {
 	if status, _ := f.Lookup("dprelease.status"); status != e.Manifest.Status {
 		return nil, e.Altered(Faultf(name, "is marked %q, and %s %q", status, ManifestFile, e.Manifest.Status))
 	}
+	most, err := e.mostCounted(at)
+	if err != nil {
+		return nil, err
+	}
 	_, fitted := e.Plan.Integers(e.Plan.Tables[at].Path)
-	if err := checkFigures(f, e.Plan.Tables[at], e.Plan.Release().Table(e.Plan.Tables[at].From), fitted); err != nil {
+	rows := e.Plan.Release().Table(e.Plan.Tables[at].From)
+	if err := checkFigures(f, e.Plan.Tables[at], rows, most, fitted); err != nil {
 		return nil, e.Altered(Faultf(name, "%v", err))
 	}
 	return f, nil
+}
+
+// mostCounted returns the largest count that a table can publish: if devices randomised the answers, the number of
+// respondents, which is public; otherwise there is no limit.
+func (e *Release) mostCounted(table int) (float64, error) {
+	if e.Plan.Release().Collection == nil {
+		return math.Inf(1), nil
+	}
+	all, err := e.Answers(e.Plan.Measurements)
+	if err != nil {
+		return 0, err
+	}
+	return float64(synth.RespondentsOf(all, all[table])), nil
 }
 
 // openParquet opens a Parquet file, which anybody may have written.
