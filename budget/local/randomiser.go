@@ -107,7 +107,7 @@ func floorTo(x *big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(n, new(big.Int).Lsh(big.NewInt(1), 128))
 }
 
-// check returns an error unless the numbers are those of a randomiser that reports more of the truth than chance.
+// check returns an error unless a report is more likely to hold the true category than any other.
 func (r Randomiser) check() error {
 	switch {
 	case r.Categories < 2 || r.Categories > MaxCategories:

@@ -117,8 +117,8 @@ func ratio(x *big.Float, a, b int64) *big.Float {
 }
 
 // weigh returns the law of the score of a respondent whose category is one of a side, A or all others, from the law of
-// a uniformly random set. The first mass is that of the sets that hold so many categories of the side; from one mass to
-// the next, that number changes by the step. Of such sets the share in/side holds the respondent's category, and each
+// a uniformly random set. The first mass is the probability that the set holds in categories of the side; from one mass
+// to the next, that number changes by step. Of such sets the share in/side holds the respondent's category, and each
 // has a probability in proportion to p/w; the others have one in proportion to (1−p)/(k−w).
 func (r Randomiser) weigh(masses []*big.Float, side, in, step int64) []float64 {
 	truth := new(big.Float).Mul(whole(r.Keep), whole(r.Categories-r.Support))
