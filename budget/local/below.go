@@ -115,8 +115,8 @@ type transform struct {
 }
 
 // characteristic returns the characteristic function of S at t = turns·π, which is E a^H b^(n−H): a and b are the
-// characteristic functions, at t, of one report of a holder and of one of anybody else. It sums a^{first} b^{n−last} Σ weight · (a^stride)^i
-// (b^stride)^{I−i}, in which no power overflows.
+// characteristic functions, at t, of one report of a holder and of one of anybody else. It sums a^{first} b^{n−last} Σ
+// weight · (a^stride)^i (b^stride)^{I−i}, in which no power overflows.
 func (h drawn) characteristic(a, b scoreWave, turns float64) transform {
 	steps := int64(len(h.weights) - 1)
 	others := h.reports - h.first - steps*h.stride

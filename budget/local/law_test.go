@@ -3,6 +3,7 @@ package local
 import (
 	"fmt"
 	"hash/fnv"
+	"io"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -354,19 +355,23 @@ func TestLawHasTheSameBitsEverywhere(t *testing.T) {
 	hash := fnv.New64a()
 	for _, r := range []Randomiser{mustNew(t, big.NewRat(1, 1), 10), mustNew(t, big.NewRat(7, 1), 300)} {
 		for _, size := range [][2]int64{{5, 5}, {60, 25}, {1e6, 1e6}, {1e8, 3e6}} {
-			l := Count{r, size[0], size[1], 1}.law()
-			for _, f := range []float64{0, 0.01, 0.4, 1} {
-				k := math.Floor(f * l.respondents)
-				mean, variance := l.moments(k)
-				for z := -3.0; z <= 3; z++ {
-					fmt.Fprintf(hash, "%x ", math.Float64bits(l.below(int64(k), int64(mean+z*math.Sqrt(variance)))))
-				}
-				fmt.Fprintf(hash, "%x\n", math.Float64bits(l.deviation(k)))
-			}
+			writeLaw(hash, Count{r, size[0], size[1], 1}.law())
 		}
 	}
 	if got := hash.Sum64(); got != 0x6305031d5133f442 {
 		t.Errorf("the results have the hash %#x", got)
+	}
+}
+
+// writeLaw writes the bits of probabilities and standard deviations of a law.
+func writeLaw(w io.Writer, l law) {
+	for _, f := range []float64{0, 0.01, 0.4, 1} {
+		k := math.Floor(f * l.respondents)
+		mean, variance := l.moments(k)
+		for z := -3.0; z <= 3; z++ {
+			fmt.Fprintf(w, "%x ", math.Float64bits(l.below(int64(k), int64(mean+z*math.Sqrt(variance)))))
+		}
+		fmt.Fprintf(w, "%x\n", math.Float64bits(l.deviation(k)))
 	}
 }
 

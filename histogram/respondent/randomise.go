@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/histogram/respondent/client"
 )
@@ -73,6 +74,12 @@ func Randomise(ctx context.Context, c *client.Collector, answers io.Reader, id s
 		return 0, &Unfit{"the file of answers has no header line, or is no CSV file"}
 	}
 	header = slices.Clone(header)
+	header[0] = strings.TrimPrefix(header[0], "\ufeff") // a byte order mark, which spreadsheets write
+	for i, name := range header {
+		if slices.Contains(header[:i], name) {
+			return 0, &Unfit{fmt.Sprintf("the file of answers has two columns %q: rename or remove one", name)}
+		}
+	}
 	if id != "" && !slices.Contains(header, id) {
 		return 0, &Unfit{fmt.Sprintf("the file of answers has no column %q", id)}
 	}
@@ -101,6 +108,9 @@ func Randomise(ctx context.Context, c *client.Collector, answers io.Reader, id s
 		}
 		memo := &client.Memo{}
 		if id != "" {
+			if given[id] == "" {
+				return reports, &Unfit{fmt.Sprintf("column %q is empty in a line: say which respondent answers", id)}
+			}
 			if memos[given[id]] == nil {
 				memos[given[id]] = memo
 			}

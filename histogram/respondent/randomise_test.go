@@ -173,3 +173,21 @@ func TestMadeUpRespondents(t *testing.T) {
 		}
 	}
 }
+
+// TestRespondentsAreToldApart refuses what would give two respondents one memo, or leave open which answer is meant.
+func TestRespondentsAreToldApart(t *testing.T) {
+	c := collectorOf(t, planOf(t, specOf("epsilon: 1, expect: 100000", wide)))
+	for answers, says := range map[string]string{
+		"who,c512\nann,1\n,2\n":         "is empty in a line",
+		"who,c512,c512\nann,1,2\n":      "two columns",
+		"who,c512,who\nann,1,bob\n":     "two columns",
+		"\ufeffwho,c512,who\nann,1,b\n": "two columns",
+	} {
+		if _, err := randomised(t, c, answers, "who", Memos{}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %q", answers, err, says)
+		}
+	}
+	if rows, err := randomised(t, c, "\ufeffwho,c512\nann,1\n", "who", Memos{}); err != nil || len(rows) != 1 {
+		t.Errorf("a file that begins with a byte order mark: %d reports, %v", len(rows), err)
+	}
+}

@@ -50,8 +50,8 @@ func (r *Report) UnmarshalJSON(text []byte) error {
 }
 
 // Memo holds the reports that a device has sent to a collection; it is empty (the zero value) on a device that has sent
-// none. The same answer gets the same report, also for a later version of the collector's file, as long as the question is defined as
-// before: its columns, categories and randomiser.
+// none. The same answer gets the same report, also for a later version of the collector's file, as long as the question
+// is defined as before: its columns, categories and randomiser.
 //
 // A memo shows the answers, so it must stay on the device. It must be kept there, as JSON, before reports are sent: if
 // it is lost, the next report costs ε again. It must not be used by two goroutines at a time.
