@@ -35,8 +35,8 @@ func (m Measurement) checkReports() error {
 
 // WithoutRandomiser returns a question without the randomiser of its reports, which the planner chooses.
 func (q Query) WithoutRandomiser() Query {
-	if _, ok := q.Counted.(counted.Reports); ok {
-		q.Counted = counted.Reports{}
+	if reports, ok := q.Counted.(counted.Reports); ok {
+		q.Counted = counted.Reports{Of: reports.Of}
 	}
 	return q
 }

@@ -160,13 +160,37 @@ func (r *reader) readCollected(root document.Node, t *Table, n document.Node) {
 }
 
 // readCollectedMarginal reports what cannot be asked of reports.
-func (r *reader) readCollectedMarginal(t *Table, n document.Node) {
+func (r *reader) readCollectedMarginal(t *Table, m *Marginal, n document.Node) {
 	if t == nil || t.Collected == "" {
 		return
 	}
-	r.refuseForRows(n, "stats", "budget", "top", "per_unit", "show", "cells", "ranges")
-	if by := n.Get("by"); r.IsSound(by) && len(by.Items()) == 0 {
+	r.refuseForRows(n, "budget", "top", "per_unit", "cells", "ranges")
+	if by := n.Get("by"); r.IsSound(by) && len(by.Items()) == 0 && m.Asked() == "" {
 		r.AddProblem(by, document.Problem{Message: "a total of reports, which is no question",
-			Expected: "at least one attribute: how many respondents there are is in the report"})
+			Expected: "at least one attribute, or a mean: how many respondents there are is in the report"})
 	}
+	for i, item := range n.Get("stats").Items() {
+		r.checkAsked(t, m, m.Stats[i], item)
+	}
+}
+
+// checkAsked reports a statistic that reports do not have.
+func (r *reader) checkAsked(t *Table, m *Marginal, s Stat, item document.Node) {
+	p := document.Problem{Expected: "count, {sum: COLUMN} or {mean: COLUMN}"}
+	switch {
+	case !statKinds[s.Kind].ofReports:
+		p.Message = fmt.Sprintf("%s is for tables of rows, and answers that are randomised on devices are collected here", s.Kind)
+	case s.Column != "" && s.Column != m.Asked():
+		p.Message = fmt.Sprintf("the numbers of %s as well as those of %s, in one question", s.Column, m.Asked())
+		p.Expected = "a second marginal for the numbers of " + s.Column
+	case slices.ContainsFunc(m.By, func(a Attribute) bool { return a.Column == s.Column }):
+		p.Message = fmt.Sprintf("the numbers of %s by %s itself", s.Column, s.Column)
+		p.Expected = "other attributes in by"
+	case t.Column(s.Column) != nil && t.Column(s.Column).Lattice != nil && t.Column(s.Column).Lattice.By != "":
+		p.Message = fmt.Sprintf("the numbers of %s, whose range depends on %s", s.Column, t.Column(s.Column).Lattice.By)
+		p.Expected = "one range for all respondents"
+	default:
+		return
+	}
+	r.AddProblem(item, p)
 }

@@ -48,7 +48,15 @@ var collectionCases = []errorCase{
 	collected("weights", "    collected: answers\n",
 		"    collected: answers\n    weight: {from: w, range: [0, 2], step: 1, kind: design}\n"),
 	collected("unknown values", `values: ["no", "yes"]`, `values: ["no", "yes"], unknown: {as: "no"}`),
-	collected("statistics", "used: {by: [used]}", "used: {by: [used], stats: [{mean: units}]}"),
+	collected("a median", "used: {by: [used]}", "used: {by: [used], stats: [{median: units}]}"),
+	collected("numbers of two columns", "      units:", "      hours: {type: integer, range: [0, 24]}\n      units:").with(
+		"used: {by: [used]}", "used: {by: [used], stats: [{mean: units}, {sum: hours}]}"),
+	collected("numbers by themselves", "used: {by: [used]}", "used: {by: [units.band], stats: [{mean: units}]}"),
+	collected("a target of a mean", "used: {by: [used]}", "used: {by: [used], stats: [{mean: units}], target: {margin: 9}}"),
+	collected("numbers whose range depends on another answer", "range: [0, 60], levels: {band: {edges: [0, 1, 15]}}",
+		`range: {by: used, "no": [0, 1], "yes": [0, 60]}, step: 1`).with("used: {by: [used]}",
+		"used: {by: [used], stats: [{mean: units}]}"),
+	collected("a mean of texts", "used: {by: [used]}", "used: {by: [], stats: [{mean: used}]}"),
 	collected("diagnostics", "marginals:\n", "diagnostics: {share: 2%}\nmarginals:\n"),
 	collected("a total", "by: [used]", "by: []"),
 }

@@ -62,7 +62,9 @@ var reportCases = []errorCase{
 	ofReports("with suggested bounds", "range: [0, 60],", "range: [0, 60], bounds: {suggest: 1%},"),
 	ofReports("with a derived column", "      faculty:", "      band: {derived_from: units.band}\n      faculty:"),
 	ofReports("of a column that is not asked", "{by: [used],", "{by: [usde],"),
-	ofReports("with a count", "faculty]}", "faculty], stats: [count]}"),
+	ofReports("with a count by units", "faculty]}", "faculty], stats: [units]}"),
+	ofReports("of numbers of which no range is known", "faculty: {values", "pay: {type: integer}\n      faculty: {values").with(
+		"by: [units.band, faculty]", "by: [faculty], stats: [{sum: pay}]"),
 	ofReports("of the most frequent", "faculty]}", "faculty], top: {cells: 2, of: [faculty]}}"),
 	ofReports("of frequent cells", "faculty]}", "faculty], cells: {above: 9}}"),
 	ofReports("from a part of the budget", "faculty]}", "faculty], budget: main}"),

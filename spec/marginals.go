@@ -35,7 +35,7 @@ func (r *reader) readMarginal(root, n document.Node) {
 	if t != nil {
 		r.checkDiscovers(t, &m, n)
 	}
-	r.readCollectedMarginal(t, n)
+	r.readCollectedMarginal(t, &m, n)
 	m.Weight = r.readWeight(n.Get("weight"))
 	m.Leaf = r.readLeaf(n)
 	r.release.Marginals = append(r.release.Marginals, m)

@@ -323,3 +323,14 @@ func (i Invariant) Total() int64 {
 func (m *Marginal) hasOtherStatistics() bool {
 	return slices.ContainsFunc(m.Stats, func(s Stat) bool { return !s.Kind.countsRows() })
 }
+
+// Asked returns the column whose numbers the question of a marginal asks for, of which the marginal shows sums or means;
+// "" if it shows counts alone.
+func (m *Marginal) Asked() string {
+	for _, s := range m.Stats {
+		if s.Column != "" {
+			return s.Column
+		}
+	}
+	return ""
+}

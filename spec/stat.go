@@ -41,11 +41,12 @@ type statKind struct {
 	rows       bool // it counts the rows of a group
 	units      bool // it counts the units of a group
 	isQuotient bool // of a sum and a count
+	ofReports  bool // it can be estimated from randomised reports
 }
 
 var statKinds = [StatKinds]statKind{
-	Count: {word: "count", rows: true}, Units: {word: "units", units: true}, Distinct: {word: "distinct"},
-	Sum: {word: "sum"}, Mean: {word: "mean", isQuotient: true}, Variance: {word: "variance"},
+	Count: {word: "count", rows: true, ofReports: true}, Units: {word: "units", units: true}, Distinct: {word: "distinct"},
+	Sum: {word: "sum", ofReports: true}, Mean: {word: "mean", isQuotient: true, ofReports: true}, Variance: {word: "variance"},
 	Deviation: {word: "deviation"}, Ratio: {word: "ratio"}, Quantiles: {word: "quantiles"}, Share: {word: "share"},
 	Variation: {word: "cv"},
 }

@@ -46,6 +46,10 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 			tables[i].Statistics = []Statistic{standaloneStatistic(st, m, impossible)}
 		}
 		NewSampling(s.Plan.Plan(), t, false).widenStatistic(&tables[i].Statistics[0])
+		if m.Reports != nil {
+			tables[i].Numbers = reportNumbers(s.Plan.Plan(), t, m, tables[i].Respondents, tables[i].Statistics[0].Unbiased)
+			continue
+		}
 		if err := addNumbers(&tables[i], s.Plan.Plan(), i, byID, nil, 0); err != nil {
 			return nil, err
 		}

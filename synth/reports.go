@@ -31,6 +31,18 @@ type ReportSum struct {
 	Unbiased, Error, Low, High float64
 }
 
+// cellScores returns, for each cell of a question, how many of its categories reports hold, and how many of the
+// categories these are: 1 or, if numbers are asked for, as many as there are points.
+func cellScores(m measured.Measured) (scores []int64, each int64) {
+	question, _ := m.Measurement.Reports()
+	each = max(1, question.Points)
+	scores = make([]int64, int64(m.Values.Len())/each)
+	for i, v := range m.Values.Int64Values() {
+		scores[int64(i)/each] += v
+	}
+	return scores, each
+}
+
 // ReportSums adds up cells of a question, row by row of an answer: one Grouping for each key, the last one's rows
 // fastest. all are the answers to all questions of the plan, of which at is the question's.
 //
@@ -41,10 +53,11 @@ func ReportSums(all []measured.Measured, at int, groupings []Grouping, confidenc
 	question, _ := m.Measurement.Reports()
 	rowOf, rows := rowsOfCells(groupings)
 	out, scores := make([]ReportSum, rows), make([]int64, rows)
+	cellScores, each := cellScores(m)
 	for cell, row := range rowOf {
 		if row >= 0 {
 			out[row].Cells++
-			scores[row] += m.Values.Value(cell)
+			scores[row] += cellScores[cell]
 		}
 	}
 	law := local.Count{Randomiser: question.Randomiser(), Respondents: RespondentsOf(all, m), Reports: m.Reports.Kept}
@@ -55,7 +68,7 @@ func ReportSums(all []measured.Measured, at int, groupings []Grouping, confidenc
 			out[i].Unbiased = float64(law.Respondents)
 			out[i].Low, out[i].High = out[i].Unbiased, out[i].Unbiased
 		default:
-			law.Cells = int64(cells)
+			law.Cells = int64(cells) * each
 			out[i].set(law, scores[i], confidence)
 		}
 	}
@@ -78,8 +91,9 @@ func (r *ReportSum) set(law local.Count, score int64, confidence float64) {
 func reportStatistic(st plan.Statistic, m measured.Measured, respondents int64, keys []Key, up []bool) Statistic {
 	question, _ := m.Measurement.Reports()
 	law := local.Count{Randomiser: question.Randomiser(), Respondents: respondents, Reports: m.Reports.Kept}
-	n := m.Values.Len()
-	scores, held := slices.Clone(m.Values.Int64Values()), make([]int64, n)
+	scores, each := cellScores(m)
+	n := len(scores)
+	held := make([]int64, n)
 	for i := range held {
 		held[i] = 1
 	}
@@ -92,7 +106,7 @@ func reportStatistic(st plan.Statistic, m measured.Measured, respondents int64, 
 		if one.Cells == n { // every respondent's answer is there
 			one.Unbiased, one.Low, one.High = float64(respondents), float64(respondents), float64(respondents)
 		} else {
-			law.Cells = held[i]
+			law.Cells = held[i] * each
 			one.set(law, scores[i], st.Confidence)
 		}
 		cells[i], errors[i], low[i], high[i] = one.Unbiased, one.Error, one.Low, one.High

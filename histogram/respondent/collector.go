@@ -7,6 +7,8 @@ import (
 	"github.com/dprelease/dprelease/histogram/respondent/client"
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // This file holds the collector's public file, which follows from the plan.
@@ -65,10 +67,29 @@ func addColumns(p *plan.Plan, m plan.Measurement, q *client.Question) error {
 		if !labelled {
 			column.Labels = nil
 		}
-		if titles := r.Words.OfTable(m.Query.Table).TitlesOf([]string{column.Name}); titles[0] != column.Name {
-			column.Title = titles[0]
-		}
+		column.Title = titleOf(r, m.Query.Table, column.Name)
 		q.Columns = append(q.Columns, column)
 	}
+	if reports, _ := m.Reports(); reports.Of != "" {
+		q.Columns = append(q.Columns, numbersOf(r, m.Query.Table, reports.Of, reports.Points))
+	}
 	return nil
+}
+
+// titleOf returns the title of a column, "" if it has none.
+func titleOf(r *spec.Release, table, column string) string {
+	if titles := r.Words.OfTable(table).TitlesOf([]string{column}); titles[0] != column {
+		return titles[0]
+	}
+	return ""
+}
+
+// numbersOf returns the column whose numbers a question asks for: all values of its range.
+func numbersOf(r *spec.Release, table, name string, points int64) client.Column {
+	column := client.Column{Name: name, Title: titleOf(r, table, name), Points: points}
+	l := r.Table(table).Column(name).Lattice
+	for i := l.First; i <= l.Last; i++ {
+		column.Categories = append(column.Categories, document.FormatNumber(l.Value(i)))
+	}
+	return column
 }

@@ -80,7 +80,7 @@ func TestCollectorHasTheWordsOfTheSpec(t *testing.T) {
 		t.Fatalf("%+v", columns)
 	}
 	answers := map[string]string{"sex": "m", "age.band": columns[1].Categories[1]}
-	if v, err := c.Questions[0].Category(answers); v != 4 || err != nil {
+	if v, err := c.Questions[0].Answer(answers); v != 4 || err != nil {
 		t.Errorf("category %d: %v", v, err)
 	}
 }

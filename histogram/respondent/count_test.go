@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/histogram/respondent/client"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -25,7 +26,7 @@ func inWorkers(t *testing.T, workers int) {
 
 // TestCountIsThatOfHolds counts reports to questions of 2 to 600 categories, more of them than a counter of a byte
 // holds, in one file and in several, with one and several row groups and workers, and compares each category with
-// [client.Question.Holds].
+// [histogramtest.Holds].
 func TestCountIsThatOfHolds(t *testing.T) {
 	for _, epsilon := range []string{"1/2", "2", "10"} {
 		p := planOf(t, specOf("epsilon: "+epsilon+", expect: 100000", sizesCounted...))
@@ -105,10 +106,10 @@ func spoilt(q *client.Question, good []byte) map[string]*[]byte {
 		return all
 	}
 	held, free := 0, 0
-	for q.Holds(good, int64(held)) != true {
+	for histogramtest.Holds(q, good, int64(held)) != true {
 		held++
 	}
-	for q.Holds(good, int64(free)) {
+	for histogramtest.Holds(q, good, int64(free)) {
 		free++
 	}
 	all["one less"] = with(func(b []byte) { b[held/8] &^= 1 << (held % 8) })

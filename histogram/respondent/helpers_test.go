@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/histogram/respondent/client"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
@@ -171,7 +172,7 @@ func naive(c *client.Collector, p *plan.Plan, rows []anyRow) (all outcome) {
 		}
 		into.Kept++
 		for v := range all.supports[at] {
-			if q.Holds(*r.Report, int64(v)) {
+			if histogramtest.Holds(q, *r.Report, int64(v)) {
 				all.supports[at][v]++
 			}
 		}

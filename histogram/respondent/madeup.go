@@ -39,7 +39,7 @@ func MadeUp(ctx context.Context, p *plan.Plan, respondents int64) ([]measured.Me
 			n = left
 		}
 		n = max(1, n)
-		if err := answerUniformly(&c.Questions[i], m.Cells, n, counters[i], random); err != nil {
+		if err := answerUniformly(&c.Questions[i], n, counters[i], random); err != nil {
 			return nil, err
 		}
 		t.reports[i].Kept = n
@@ -56,10 +56,14 @@ func share(respondents, chance int64) int64 {
 }
 
 // answerUniformly counts n reports of answers that are drawn uniformly.
-func answerUniformly(q *client.Question, cells, n int64, into counter, random *client.Bytes) error {
+func answerUniformly(q *client.Question, n int64, into counter, random *client.Bytes) error {
 	var report []byte
+	answers := big.NewInt(1)
+	for _, c := range q.Columns {
+		answers.Mul(answers, big.NewInt(int64(len(c.Categories))))
+	}
 	for range n {
-		answer, err := rand.Int(rand.Reader, big.NewInt(cells))
+		answer, err := rand.Int(rand.Reader, answers)
 		if err == nil {
 			report, err = q.Randomise(report[:0], answer.Int64(), random)
 		}

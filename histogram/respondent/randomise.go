@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/histogram/respondent/client"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // This file randomises answers where somebody trusted has them, in place of the respondents' devices.
@@ -59,8 +61,49 @@ type sips struct{ *bufio.Reader }
 
 func (s sips) Read(b []byte) (int, error) { return s.Reader.Read(b[:min(len(b), 64)]) }
 
+// numberAnswers are the answers to a question for numbers: at equal distances, ascending.
+type numberAnswers struct {
+	texts       []string
+	first, step *big.Rat
+}
+
+// numbersAmong returns the columns whose numbers a collector asks for, by name.
+func numbersAmong(c *client.Collector) map[string]numberAnswers {
+	all := map[string]numberAnswers{}
+	for _, q := range c.Questions {
+		of := q.Columns[len(q.Columns)-1]
+		if of.Points == 0 {
+			continue
+		}
+		first, err := document.ParseNumber(of.Categories[0])
+		second, err2 := document.ParseNumber(of.Categories[1])
+		if err == nil && err2 == nil && second.Cmp(first) > 0 {
+			all[of.Name] = numberAnswers{of.Categories, first, second.Sub(second, first)}
+		}
+	}
+	return all
+}
+
+// nearest returns the answer that is nearest to a number, the larger of two; and any other text as it is.
+func (n numberAnswers) nearest(text string) string {
+	x, err := document.ParseNumber(text)
+	if err != nil {
+		return text
+	}
+	x.Sub(x, n.first).Quo(x, n.step).Add(x, big.NewRat(1, 2))
+	place, last := new(big.Int).Div(x.Num(), x.Denom()), int64(len(n.texts)-1)
+	switch {
+	case place.Sign() <= 0:
+		return n.texts[0]
+	case place.Cmp(big.NewInt(last)) >= 0:
+		return n.texts[last]
+	}
+	return n.texts[place.Int64()]
+}
+
 // Randomise randomises the answers in a CSV file, with a line for each respondent and a column for each attribute that
-// is asked, and writes the reports. If id names a column, its texts identify respondents, and their memos, which it
+// is asked, and writes the reports. Where a number is asked for, one that is none of the answers is taken for the
+// nearest of them. If id names a column, its texts identify respondents, and their memos, which it
 // adds to, make whoever answers as before report as before; if id is "", every line is another respondent. It returns
 // the number of reports. random is nil but in tests.
 //
@@ -83,6 +126,7 @@ func Randomise(ctx context.Context, c *client.Collector, answers io.Reader, id s
 	if id != "" && !slices.Contains(header, id) {
 		return 0, &Unfit{fmt.Sprintf("the file of answers has no column %q", id)}
 	}
+	numbers := numbersAmong(c)
 	if random == nil {
 		random = sips{bufio.NewReaderSize(rand.Reader, 1<<16)}
 	}
@@ -105,6 +149,9 @@ func Randomise(ctx context.Context, c *client.Collector, answers io.Reader, id s
 		}
 		for i, name := range header {
 			given[name] = record[i]
+			if of, ok := numbers[name]; ok {
+				given[name] = of.nearest(record[i])
+			}
 		}
 		memo := &client.Memo{}
 		if id != "" {

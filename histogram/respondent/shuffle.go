@@ -143,12 +143,24 @@ func (g *gathering) addLine(line []byte, long bool) error {
 	if line = bytes.TrimSpace(line); len(line) == 0 {
 		return nil
 	}
-	var r client.Report
-	if long || json.Unmarshal(line, &r) != nil {
+	r, ok := parseLine(line)
+	if long || !ok {
 		g.tally.Impossible++
 		return nil
 	}
 	return g.add(r, true)
+}
+
+// parseLine reads a report as a device writes it: with each field once, in order. It reports false for anything else.
+func parseLine(line []byte) (r client.Report, ok bool) {
+	var compact, escaped bytes.Buffer
+	if json.Unmarshal(line, &r) != nil || json.Compact(&compact, line) != nil || len(r.Collector) != 16 ||
+		len(r.Token) != tokenBytes {
+		return r, false
+	}
+	json.HTMLEscape(&escaped, compact.Bytes())
+	text, err := json.Marshal(r)
+	return r, err == nil && bytes.Equal(text, escaped.Bytes())
 }
 
 func (g *gathering) readParquet(ctx context.Context, path string) error {

@@ -33,6 +33,7 @@ type Sheet struct {
 	Columns  []Column `json:"columns"`
 	Cells    int64    `json:"cells"`
 	file     *parquet.File
+	trace    string // how to follow a number to its noise, if it can be
 }
 
 // Column is one column of a published table, as its file describes it.
@@ -60,6 +61,9 @@ func Open(place, table string) (*Sheet, error) {
 	}
 	planned := e.Plan.Tables[at]
 	s := &Sheet{Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, Table: planned.Path}
+	if e.Plan.Release().Collection == nil {
+		s.trace = " --cell follows one number to its noise."
+	}
 	if s.file, err = e.Parquet(planned.File()); err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func (w *Workload) checkPlan(p *plan.Plan) error {
 			return fmt.Errorf("table %s: %w", tables[i].Path, err)
 		}
 		m, ok := measured[t.Path]
-		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && t.GivesOut(m.Selection) &&
+		own := ok && m.Cells == t.Cells*answersOf(p, m) && m.Impossible == t.Impossible && t.GivesOut(m.Selection) &&
 			reflect.DeepEqual(m.Query.WithoutRandomiser(), tables[i].Query())
 		if id := t.Statistics[0].Measurement; ok != own || id != "" && (id != t.Path || !own) {
 			return fmt.Errorf("table %s: measurement %s%s does not measure it", t.Path, id, m.ID)
@@ -113,6 +113,14 @@ func (w *Workload) checkPlan(p *plan.Plan) error {
 		return fmt.Errorf("its counts are not made to add up as the spec asks for it")
 	}
 	return w.checkMeasurements(p, itself)
+}
+
+// answersOf returns how many answers a measurement has in each cell of its table.
+func answersOf(p *plan.Plan, m plan.Measurement) int64 {
+	if reports, ok := m.Reports(); ok {
+		return reports.PerCell(p.Release().Table(m.Query.Table))
+	}
+	return 1
 }
 
 // measuresPart reports whether a measurement is the part's. The budget decides where the ends of its intervals are

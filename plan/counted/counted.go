@@ -58,7 +58,7 @@ var traits = [Kinds]Traits{
 	KindBins:       {SeveralAnswers: true, PerFigure: 1},
 	KindDistinct:   {OwnBound: true, PerFigure: 1},
 	KindDiagnostic: {NoFactor: true, OwnBound: true, PerFigure: 1},
-	KindReports:    {Drawn: true, Summable: true, PerFigure: 1},
+	KindReports:    {Drawn: true, Summable: true, SeveralAnswers: true, PerFigure: 1},
 }
 
 // Traits returns the traits of the kind.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/local"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // Reports counts, for each category of a question, the reports that hold it. The respondents' devices made the reports
@@ -18,6 +19,12 @@ type Reports struct {
 	Categories int64 `json:"categories"`
 	Support    int64 `json:"support"`
 	Keep       int64 `json:"keep"`
+	// Of is the column whose numbers are asked for, in each cell, "" for none, and Points how many evenly spread points of
+	// its range, the ends among them, there are: a device rounds a number to one of the two points next to it, at random,
+	// so that the mean is the number. A category of the randomiser is a cell with a point, the points of a cell next to
+	// one another.
+	Of     string `json:"of,omitempty"`
+	Points int64  `json:"points,omitempty"`
 	// Chance is the probability, in units of 2^−48, with which a device draws this question as the one that it answers;
 	// 0 where every device answers all questions.
 	Chance int64 `json:"chance,omitempty"`
@@ -37,6 +44,9 @@ const (
 // MostInSet is the largest number of categories that are sent as bits: 64 bytes.
 const MostInSet = 512
 
+// MostNumbers is the largest number of values of a column whose numbers are asked for: devices have a list of them.
+const MostNumbers = 1 << 16
+
 // NewReports returns the reports of a question of so many categories at ε, without a chance. It returns an error as
 // [local.New] does.
 func NewReports(epsilon *big.Rat, categories int64) (Reports, error) {
@@ -46,6 +56,17 @@ func NewReports(epsilon *big.Rat, categories int64) (Reports, error) {
 	}
 	r, err := local.New(epsilon, asked)
 	return Reports{Form: form, Categories: r.Categories, Support: r.Support, Keep: r.Keep}, err
+}
+
+// PointValues returns the numbers that the points stand for, in the column's unit.
+func (r Reports) PointValues(l *domain.Lattice) []float64 {
+	step, _ := l.Step.Float64()
+	values := make([]float64, r.Points)
+	for j := range values {
+		along := float64(float64(l.Last-l.First)*float64(j)) / float64(r.Points-1)
+		values[j] = float64(step * (float64(l.First) + along))
+	}
+	return values
 }
 
 // primeFrom returns the least prime that is at least n.
@@ -97,13 +118,23 @@ func (Reports) Operands() []string { return nil }
 // Weighted reports false: each report counts as 1.
 func (Reports) Weighted() bool { return false }
 
-// PerCell returns 1.
-func (Reports) PerCell(*spec.Table) int64 { return 1 }
+// PerCell returns how many categories of the randomiser a cell has: the points, or 1.
+func (r Reports) PerCell(*spec.Table) int64 { return max(1, r.Points) }
 
-// Check returns an error unless the table holds reports.
-func (Reports) Check(t *spec.Table) error {
+// Check returns an error unless the table holds reports, and the column that is asked for numbers.
+func (r Reports) Check(t *spec.Table) error {
 	if t.Collected == "" {
 		return fmt.Errorf("asks for reports of table %s, which holds rows", t.Name)
+	}
+	if r.Of == "" && r.Points == 0 {
+		return nil
+	}
+	c := t.Column(r.Of)
+	switch {
+	case c == nil || c.Lattice == nil:
+		return fmt.Errorf("the column %q has no range", r.Of)
+	case r.Points < 2 || c.Lattice.PointCount() > MostNumbers || r.Points > int64(c.Lattice.PointCount()):
+		return fmt.Errorf("rounds %s to no points of its range", r.Of)
 	}
 	return nil
 }

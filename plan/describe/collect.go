@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -13,6 +14,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/language"
 )
 
@@ -45,6 +48,59 @@ func Questions(p *plan.Plan) []Question {
 		all[i] = q
 	}
 	return all
+}
+
+// categories is how many categories a report chooses among, but for those that make up a prime.
+func (q Question) categories() int64 { return q.Table.Cells * max(1, q.Points) }
+
+// pointsText says how a question for numbers is answered; "" for another one.
+func (q Question) pointsText(p *plan.Plan) string {
+	if q.Of == "" {
+		return ""
+	}
+	values := q.PointValues(p.Release().Table(q.Table.From).Column(q.Of).Lattice)
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = budget.DecimalNearest(v, 4)
+	}
+	if len(texts) > mostPointsListed {
+		texts = []string{texts[0], texts[1], "…", texts[len(texts)-1]}
+	}
+	return fmt.Sprintf("%s asks for %s, a number: the device rounds it at random to one of %d points (%s), so that it is right on average, and a category is a point.",
+		q.Table.Path, q.Of, q.Points, strings.Join(texts, ", "))
+}
+
+// mostPointsListed is how many points are listed.
+const mostPointsListed = 8
+
+// influenceOn returns how far one report, whatever it says, can move a sum or a mean of numbers in a cell of average
+// size.
+func (q Question) influenceOn(f plan.Figure, rows *spec.Table, respondents int64) float64 {
+	law := local.Weighted{Randomiser: q.Randomiser(), Respondents: respondents, Weights: q.PointValues(rows.Column(q.Of).Lattice),
+		Reports: max(1, int64(math.Round(float64(q.Share*float64(respondents)))))}
+	if statistic.OfFigure(f).Additive() {
+		return law.MostInfluence()
+	}
+	middle := float64((law.Weights[0] + law.Weights[len(law.Weights)-1]) / 2)
+	for i := range law.Weights {
+		law.Weights[i] -= middle
+	}
+	return law.MostInfluence() / float64(f.Quality.Rows)
+}
+
+// centralError is the standard error of a sum or a mean of numbers in a cell of average size if a trusted office had the
+// answers, by Laplace noise for an equal share of ε.
+func (q Question) centralError(f plan.Figure, rows *spec.Table) float64 {
+	l := rows.Column(q.Of).Lattice
+	step, _ := l.Step.Float64()
+	half := float64(step*float64(l.Last-l.First)) / 2 // which an answer is from the middle of the range, at most
+	if !statistic.OfFigure(f).Additive() {
+		return float64(q.Central*half) / float64(f.Quality.Rows)
+	}
+	if q.Table.Cells == 1 {
+		return float64(q.Central * half)
+	}
+	return float64(q.Central * float64(step*math.Max(math.Abs(float64(l.First)), math.Abs(float64(l.Last)))))
 }
 
 // chanceText writes a probability as a decimal, and exactly.
@@ -96,22 +152,17 @@ func explainCollection(c *compiled.Compiled, w io.Writer) error {
 	for _, q := range questions {
 		r := q.Randomiser()
 		own, other := r.Chances()
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%d\n", q.Table.Path, budget.Group(q.Table.Cells), budget.Percent(q.Share),
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%d\n", q.Table.Path, budget.Group(q.categories()), budget.Percent(q.Share),
 			budget.Group(r.Support), chanceText(own), chanceText(other), q.Bits())
 	}
 	t.Flush()
-	fmt.Fprintf(b, "\nHow precise the counts will be, if %s respond\n", budget.Group(n))
-	fmt.Fprintln(t, "  question\tstd. error\t95% margin\tat most\tone false report\tstd. error if a trusted office had the answers")
 	for _, q := range questions {
-		s := q.Table.Statistics[0]
-		fmt.Fprintf(t, "  %s\t%s\t±%s\t±%s\t%s\t%s\n", q.Table.Path, budget.DecimalNearest(s.StandardError, 4),
-			budget.Group(WholeMargin(float64(budget.NormalQuantile((1-s.Confidence)/2)*s.StandardError))),
-			budget.Group(WholeMargin(s.Margin)), budget.DecimalNearest(q.Influence, 3),
-			budget.DecimalNearest(q.Central, 3))
+		if text := q.pointsText(p); text != "" {
+			fmt.Fprintf(b, "  %s\n", text)
+		}
 	}
-	t.Flush()
-	b.WriteString("  Counts are of all respondents, whether or not they drew the question. Errors are of a cell of average size; the second margin is of the cell with the widest interval.\n" +
-		"  One false report: how far a report can move a count, whatever it says. Nobody can tell it from an honest one.\n")
+	explainCollectedCounts(b, questions, n)
+	explainCollectedNumbers(b, p, questions)
 	for _, q := range questions {
 		if line := targetText(q, n); line != "" {
 			fmt.Fprintf(b, "  %s\n", line)
@@ -127,6 +178,49 @@ func explainCollection(c *compiled.Compiled, w io.Writer) error {
 		budget.Plural(int64(len(p.Tables)), "table"), BytesText(p.Size.Bytes), c.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// explainCollectedCounts says how precise the counts will be. Where all respondents are in one cell their number is
+// known.
+func explainCollectedCounts(b *strings.Builder, questions []Question, respondents int64) {
+	fmt.Fprintf(b, "\nHow precise the counts will be, if %s respond\n", budget.Group(respondents))
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  question\tstd. error\t95% margin\tat most\tone false report\tstd. error if a trusted office had the answers")
+	for _, q := range questions {
+		if q.Table.Cells == 1 {
+			fmt.Fprintf(t, "  %s\tknown\t±0\t±0\t–\t–\n", q.Table.Path)
+			continue
+		}
+		s := q.Table.Statistics[0]
+		fmt.Fprintf(t, "  %s\t%s\t±%s\t±%s\t%s\t%s\n", q.Table.Path, budget.DecimalNearest(s.StandardError, 4),
+			budget.Group(WholeMargin(float64(budget.NormalQuantile((1-s.Confidence)/2)*s.StandardError))),
+			budget.Group(WholeMargin(s.Margin)), budget.DecimalNearest(q.Influence, 3),
+			budget.DecimalNearest(q.Central, 3))
+	}
+	t.Flush()
+	b.WriteString("  Counts are of all respondents, whether or not they drew the question. Errors are of a cell of average size; the second margin is of the cell with the widest interval.\n" +
+		"  One false report: how far a report can move a count, whatever it says. Nobody can tell it from an honest one.\n")
+}
+
+// explainCollectedNumbers says how precise the sums and means of numbers will be, if there are any.
+func explainCollectedNumbers(b *strings.Builder, p *plan.Plan, questions []Question) {
+	if !slices.ContainsFunc(questions, func(q Question) bool { return q.Of != "" }) {
+		return
+	}
+	b.WriteString("\nHow precise the sums and means will be\n")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  question\tfigure\trespondents in a cell\tstd. error\t95% margin\tone false report\tstd. error if a trusted office had the answers")
+	for _, q := range questions {
+		rows := p.Release().Table(q.Table.From)
+		for _, f := range q.Table.Figures {
+			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t±%s\t%s\t%s\n", q.Table.Path, f.Name, budget.Group(f.Quality.Rows),
+				budget.DecimalNearest(f.Quality.StandardError, 4), budget.DecimalNearest(f.Quality.Margin, 4),
+				budget.DecimalNearest(q.influenceOn(f, rows, p.Release().Collection.Expect), 3),
+				budget.DecimalNearest(q.centralError(f, rows), 3))
+		}
+	}
+	t.Flush()
+	b.WriteString("  Errors are of a cell of average size in which all give the number with the largest error; others have less.\n")
 }
 
 // targetText says that a question meets its target, and with how many respondents it would just do so, the target

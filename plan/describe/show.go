@@ -24,7 +24,8 @@ func showWarnings(l *language.Language, p *plan.Plan) []string {
 	var names []string
 	for _, t := range p.Tables {
 		least := leastShown(p, t)
-		if t.Show > 0 || least == 0 || t.SomeCells() || strings.HasPrefix(t.Path, "bounds/") {
+		known := p.Release().Collection != nil && t.Cells == 1 // all respondents
+		if t.Show > 0 || least == 0 || t.SomeCells() || known || strings.HasPrefix(t.Path, "bounds/") {
 			continue
 		}
 		cell := averageCell(p, t)

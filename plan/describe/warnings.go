@@ -88,6 +88,9 @@ func warningsWith(l *language.Language, p *plan.Plan, stop []string) (w []string
 			first[key] = t
 			continue
 		}
+		if p.Release().Collection != nil && len(other.Figures) > 0 && len(t.Figures) > 0 {
+			continue // a question asks for the numbers of one column
+		}
 		w = append(w, l.Text("%s and %s show the same cells: %s", other.Path, t.Path, duplicateAdvice(l, other, t)))
 	}
 	return w

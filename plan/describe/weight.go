@@ -57,6 +57,9 @@ func averageCell(p *plan.Plan, t plan.Table) float64 {
 	if t.Weighted {
 		return 0
 	}
+	if c := p.Release().Collection; c != nil {
+		return float64(c.Expect) / float64(t.Cells)
+	}
 	return float64(p.Release().Table(t.From).ExpectedRows()) / compiled.CellsForAverage(p, t)
 }
 

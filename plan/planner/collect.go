@@ -21,7 +21,7 @@ import (
 // inquiry is a question of a collection in the making.
 type inquiry struct {
 	*workload.Table
-	cells   int64
+	cells   int64 // categories that a report chooses among, but for those that make up a prime
 	epsilon *big.Rat
 	reports counted.Reports
 	share   float64 // of the respondents who answer it
@@ -60,7 +60,24 @@ func planCollection(r *spec.Release, tables []*workload.Table) (*plan.Plan, erro
 func newInquiry(r *spec.Release, t *workload.Table, epsilon *big.Rat) (inquiry, error) {
 	q := inquiry{Table: t, cells: t.Cells, epsilon: epsilon, share: 1}
 	var err error
-	if q.reports, err = counted.NewReports(epsilon, t.Cells); err != nil {
+	if column := r.Table(t.Marginal.Table).Column(t.Marginal.Asked()); column != nil {
+		if column.Lattice.PointCount() > counted.MostNumbers {
+			return q, r.Problem("marginals."+t.Marginal.Name+".stats", document.Problem{
+				Message: fmt.Sprintf("table %s asks for the numbers of %s, of which there are %s: devices have a list of them",
+					t.Path, column.Name, budget.Group(int64(column.Lattice.PointCount()))),
+				Expected: fmt.Sprintf("a range with a larger step, of at most %d values", counted.MostNumbers)})
+		}
+		if q.reports, err = numberReports(epsilon, column, t.Cells); err == nil && !q.reports.HasSums() {
+			return q, r.Problem("marginals."+t.Marginal.Name+".by", document.Problem{
+				Message: fmt.Sprintf("table %s asks for the numbers of %s in %s cells: sums of permuted reports have no law", t.Path,
+					column.Name, budget.Group(t.Cells)),
+				Expected: fmt.Sprintf("at most %d cells, by a coarser level", counted.MostInSet/2)})
+		}
+		q.cells *= max(1, q.reports.Points)
+	} else {
+		q.reports, err = counted.NewReports(epsilon, t.Cells)
+	}
+	if err != nil {
 		err = r.Problem("marginals."+t.Marginal.Name, document.Problem{
 			Message:  fmt.Sprintf("table %s asks its respondents a question of %s categories", t.Path, budget.Group(t.Cells)),
 			Expected: fmt.Sprintf("2 to %d categories, and an ε that probabilities of 48 bits show", local.MaxCategories)})
@@ -152,22 +169,30 @@ func fullInquiries(r *spec.Release, tables []*workload.Table) ([]inquiry, error)
 	return all, nil
 }
 
-// evenShare is the part of the respondents in an average cell if all categories have equally many; half of them in a
-// table that counts up.
+// evenShare is the part of the respondents in an average cell if all cells have equally many; half of them in a table
+// that counts up.
 func (q inquiry) evenShare() float64 {
 	if q.HasSums() {
 		return 0.5
 	}
-	return 1 / float64(q.cells)
+	return 1 / float64(q.Cells)
+}
+
+// asked returns how many of so many respondents answer the question, about.
+func (q inquiry) asked(respondents int64) int64 {
+	return max(1, int64(math.Round(float64(q.share*float64(respondents)))))
 }
 
 // variance returns the variance of the estimated number of respondents whose answer is in some cells (one or, in a
 // table that counts up, half of all) if that is the part f of all respondents.
 func (q inquiry) variance(f float64, respondents int64) float64 {
-	law := local.Count{Randomiser: q.reports.Randomiser(), Respondents: respondents,
-		Reports: max(1, int64(math.Round(float64(q.share*float64(respondents)))))}
+	law := local.Count{Randomiser: q.reports.Randomiser(), Respondents: respondents, Reports: q.asked(respondents),
+		Cells: q.reports.Points}
 	if q.HasSums() {
 		law.Cells = max(1, q.cells/2)
+	}
+	if law.Cells == q.cells {
+		return 0 // every respondent is in the one cell
 	}
 	deviation := law.Deviation(float64(f * float64(respondents)))
 	return float64(deviation * deviation)
@@ -214,7 +239,7 @@ func noneWorse(r *spec.Release, all, others []inquiry) bool {
 	n := r.Collection.Expect
 	for i, q := range all {
 		if q.variance(q.evenShare(), n) > others[i].variance(q.evenShare(), n) ||
-			q.largestVariance(n) > others[i].largestVariance(n) {
+			q.largestVariance(n) > others[i].largestVariance(n) || q.meanError(n) > others[i].meanError(n) {
 			return false
 		}
 	}
@@ -309,6 +334,9 @@ func (q inquiry) describe(r *spec.Release) plan.Table {
 	s.Margin = budget.RoundUp(marginOf(float64(most*most), s.Confidence), plan.Significant)
 	s.Median = budget.RoundUp(marginOf(float64(even*even), 0.5), plan.Significant)
 	s.Attained = s.Confidence
+	if column := r.Table(t.From).Column(q.reports.Of); column != nil {
+		q.setQuality(t.Figures, column, n)
+	}
 	if goal, ok := q.Goal(); ok {
 		asked := q.Marginal.Target
 		t.Target = &plan.Target{Margin: budget.Decimal(asked.Margin), Confidence: budget.Decimal(asked.Confidence),

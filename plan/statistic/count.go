@@ -25,14 +25,19 @@ func (count) Truth(_ plan.Figure, x Exact) (func(cell int) Truth, error) {
 	return func(cell int) Truth { return exactly(x.Unit() * x.Rows(cell)) }, nil
 }
 
-// RowsOf returns what is counted of the rows of a table: each as 1 or, where they have weights, these; of a table
-// of reports, these, by a randomiser that the planner chooses.
+// RowsOf returns what is counted of the rows of a table: each as 1 or, where they have weights, these.
 func RowsOf(t *spec.Table) counted.Counted {
-	switch {
-	case t.Collected != "":
-		return counted.Reports{}
-	case t.Weight == nil:
+	if t.Weight == nil {
 		return counted.Rows{}
 	}
 	return counted.Values{Weight: true}
+}
+
+// CountedOf returns what a marginal counts of its table: the rows or, of a table of reports, these, with the numbers
+// that they are asked for, by a randomiser that the planner chooses.
+func CountedOf(t *spec.Table, m *spec.Marginal) counted.Counted {
+	if t.Collected == "" {
+		return RowsOf(t)
+	}
+	return counted.Reports{Of: m.Asked()}
 }

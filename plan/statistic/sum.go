@@ -15,11 +15,18 @@ type sum struct{ summed }
 func (sum) Plural(l *language.Language) string { return l.Text("sums") }
 
 func (sum) Parts(t Table, s spec.Stat) ([]Part, error) {
+	if t.rows().Collected != "" {
+		return nil, nil
+	}
 	return []Part{sumsOf(t, s.Column, 1, nil)}, nil
 }
 
 func (sum) Figures(t Table, s spec.Stat) []plan.Figure {
 	f := figure(s)
+	if t.rows().Collected != "" { // the table's own question asks for the numbers
+		f.Part = t.Path
+		return []plan.Figure{f}
+	}
 	f.Sums = ID(t.Path, sumsName(s.Column, 1), nil)
 	return []plan.Figure{f}
 }

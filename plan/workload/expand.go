@@ -64,7 +64,7 @@ func newMarginalTable(r *spec.Release, m *spec.Marginal, by []spec.Attribute) *T
 	confidential := r.Table(m.Table)
 	t := &Table{Path: TablePath(m.Name, m.Every != nil, by), Marginal: m, By: by,
 		CountedBy: attributes.CountedBy(confidential, by), Sums: SumsOf(m, by), Discovers: confidential.Discovers(by),
-		Counted: statistic.RowsOf(confidential), PerUnit: m.PerUnit}
+		Counted: statistic.CountedOf(confidential, m), PerUnit: m.PerUnit}
 	t.Selection = selectionOf(m, t.Discovers)
 	t.Weight = t.VarianceWeight()
 	if spec.CountsUnits(t.statistic()) {

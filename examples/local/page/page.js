@@ -31,13 +31,37 @@ function columnsOf(c) {
 
 const labelOf = (column, i) => column.labels ? column.labels[i] : column.categories[i]
 
-// field returns a labelled list of a column's categories.
+// ends returns the first and the last number of a column that asks for one.
+const ends = column => [Number(column.categories[0]), Number(column.categories[column.categories.length - 1])]
+
+// sizeOf returns how many categories of a report a column has.
+const sizeOf = column => column.points || column.categories.length
+
+// wordsOf returns the words of one of them: the label of a category, or the number that a point stands for.
+function wordsOf(column, i) {
+  if (!column.points) return labelOf(column, i)
+  const [first, last] = ends(column)
+  return String(Number((first + (last - first) * i / (column.points - 1)).toPrecision(6)))
+}
+
+// field returns a labelled list of a column's categories, or a field for a number.
 function field(column, i) {
-  const list = element("select", { id: `column-${i}`, name: column.name, required: true },
-    element("option", { value: "" }, "Please choose"),
-    ...column.categories.map((_, j) => element("option", { value: String(j + 1) }, labelOf(column, j))))
-  return element("div", { className: "field" },
-    element("label", { htmlFor: list.id }, column.title || column.name), list)
+  const id = `column-${i}`, [first, last] = ends(column)
+  const input = column.points
+    ? element("input", { type: "number", id, name: column.name, required: true, min: first, max: last, step: "any" })
+    : element("select", { id, name: column.name, required: true },
+      element("option", { value: "" }, "Please choose"),
+      ...column.categories.map((_, j) => element("option", { value: String(j + 1) }, labelOf(column, j))))
+  const title = (column.title || column.name) + (column.points ? ` (a number from ${first} to ${last})` : "")
+  return element("div", { className: "field" }, element("label", { htmlFor: id }, title), input)
+}
+
+// answer returns the text of the answer that was chosen, or of the one that is nearest to the number given.
+function answer(column, i) {
+  const value = Number($(`column-${i}`).value)
+  if (!column.points) return column.categories[value - 1]
+  const place = Math.floor((value - column.categories[0]) / (column.categories[1] - column.categories[0]) + 0.5)
+  return column.categories[Math.min(Math.max(place, 0), column.categories.length - 1)]
 }
 
 // numberOf returns the number of a fraction's text.
@@ -61,8 +85,8 @@ function holds(q, bytes, v) {
 function answerOf(q, v) {
   const words = []
   for (const column of [...q.columns].reverse()) {
-    words.unshift(labelOf(column, v % column.categories.length))
-    v = Math.floor(v / column.categories.length)
+    words.unshift(wordsOf(column, v % sizeOf(column)))
+    v = Math.floor(v / sizeOf(column))
   }
   return words.join(" and ")
 }
@@ -74,16 +98,20 @@ function card(c, line) {
   const report = JSON.parse(line)
   const q = c.questions.find(q => q.name === report.question)
   const bytes = report.report.match(/../g).map(b => parseInt(b, 16))
-  const size = q.columns.reduce((n, column) => n * column.categories.length, 1)
+  const size = q.columns.reduce((n, column) => n * sizeOf(column), 1)
   const held = []
   for (let v = 0; v < size; v++) if (holds(q, bytes, v)) held.push(v)
   const named = held.length <= mostListed
     ? `“${held.map(v => answerOf(q, v)).join("”, “")}”` : `${held.length} of ${size} possible answers`
+  const asked = q.columns[q.columns.length - 1]
+  const rounded = asked.points
+    ? `Your number was first rounded at random to one of ${asked.points}: ${[...Array(asked.points).keys()]
+      .slice(0, mostListed).map(i => wordsOf(asked, i)).join(", ")}${asked.points > mostListed ? ", …" : ""}. ` : ""
   const p = q.keep / 2 ** 48, other = (q.support - p) / (q.categories - 1)
   return element("div", { className: "card" },
     element("h3", {}, q.title || q.columns.map(column => column.title || column.name).join(" and ")),
     element("p", {}, "Report: ", element("code", {}, report.report)),
-    element("p", {}, held.length ? `It names ${named}. ` : "It names none of the possible answers. ",
+    element("p", {}, rounded, held.length ? `It names ${named}. ` : "It names none of the possible answers. ",
       `A report names the true answer with a probability of ${percent(p)}, and any other one with ${percent(other)}.`),
     element("details", {}, element("summary", {}, "All that is sent"), element("code", {}, line)))
 }
@@ -110,7 +138,7 @@ function show(problem) {
 // randomise has the client randomise the answers, and keeps the memo before anything is shown.
 function randomise(c, text) {
   const answers = {}
-  columnsOf(c).forEach((column, i) => { answers[column.name] = column.categories[$(`column-${i}`).value - 1] })
+  columnsOf(c).forEach((column, i) => { answers[column.name] = answer(column, i) })
   const done = must(dprelease.respond(text, answers, localStorage.getItem(keptAs(c)) || "", ""))
   localStorage.setItem(keptAs(c), done.memo)
   $("reports").replaceChildren(...done.reports.map(line => card(c, line)))

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,32 @@ const visitPage = `<!DOCTYPE html><html lang="en"><title>visit</title><iframe wi
 })().catch(e => fetch("result", {method: "POST", body: JSON.stringify({problems: [String(e.stack)]})}))
 </script>`
 
+// numbersFile asks for a number, which is rounded to one of three points.
+const numbersFile = `{"format":"dprelease.collector/1","release":"drinks","collection":"answers","epsilon":"2",` +
+	`"asks":"one","questions":[{"name":"average","columns":[{"name":"units","title":"Units a week","categories":` +
+	`["-1","-0.5","0","0.5","1"],"points":3}],"chance":281474976710656,"epsilon":"2","form":"set","categories":3,` +
+	`"support":1,"keep":221516877889047}]}`
+
+// numbersPage is a respondent who gives numbers.
+const numbersPage = `<!DOCTYPE html><html lang="en"><title>numbers</title><iframe width=400 height=900></iframe><script>
+(async () => {
+  const frame = document.querySelector("iframe"), $ = s => frame.contentDocument.querySelector(s)
+  const until = async what => { while (!what()) await new Promise(done => setTimeout(done, 20)) }
+  frame.src = "asked.html"
+  await new Promise(done => { frame.onload = done })
+  await until(() => $("#form") && (!$("#form").hidden || !$("#problem").hidden))
+  const seen = []
+  for (const number of ["", "2", "0.9", "1", "-0.26", "-0.25"]) {
+    $("#form").dispatchEvent(new Event("change"))
+    $("input").value = number
+    $("#randomise").click()
+    seen.push($("#result").hidden ? "" : $("#loss").innerText.match(/ε = ([0-9/]+)/)[1])
+  }
+  fetch("result", {method: "POST", body: JSON.stringify({seen, label: $("label").innerText, problem: $("#problem").innerText,
+    text: $("#reports").innerText})})
+})().catch(e => fetch("result", {method: "POST", body: JSON.stringify({problem: String(e.stack)})}))
+</script>`
+
 // built returns a folder with the page and its client.
 func built(t *testing.T) string {
 	t.Helper()
@@ -107,6 +134,13 @@ func built(t *testing.T) string {
 		served := strings.Replace(string(text), `data-post=""`, `data-post="reports"`, 1)
 		write(t, filepath.Join(dir, filepath.Base(path)), served)
 	}
+	asked, err := os.ReadFile("index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "asked.html"), strings.Replace(string(asked), `"collector.json"`, `"numbers.json"`, 1))
+	write(t, filepath.Join(dir, "numbers.json"), numbersFile)
+	write(t, filepath.Join(dir, "numbers.html"), numbersPage)
 	write(t, filepath.Join(dir, "vectors.html"), vectorsPage)
 	write(t, filepath.Join(dir, "visit.html"), visitPage)
 	return dir
@@ -190,6 +224,24 @@ func TestPage(t *testing.T) {
 	dir := built(t)
 	t.Run("vectors", func(t *testing.T) { testVectors(t, browser, dir) })
 	t.Run("visits", func(t *testing.T) { testVisits(t, browser, dir) })
+	t.Run("numbers", func(t *testing.T) { testNumbers(t, browser, dir) })
+}
+
+// testNumbers has a respondent give no number, one beyond the range, and then some that are rounded to four answers:
+// each costs ε, but for the same answer again.
+func testNumbers(t *testing.T, browser, dir string) {
+	var result struct {
+		Seen                 []string
+		Label, Problem, Text string
+	}
+	browse(t, browser, dir, "numbers.html", &result)
+	if want := []string{"", "", "2", "2", "4", "6"}; !slices.Equal(result.Seen, want) || result.Problem != "" {
+		t.Errorf("%+v, want ε %q", result, want)
+	}
+	if !strings.Contains(result.Label, "Units a week (a number from -1 to 1)") ||
+		!strings.Contains(result.Text, "rounded at random to one of 3: -1, 0, 1. It names “") {
+		t.Errorf("the page says %q and %q", result.Label, result.Text)
+	}
 }
 
 // testVectors has the client in the browser make the reports of all vectors.

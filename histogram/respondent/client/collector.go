@@ -40,7 +40,8 @@ type Collector struct {
 
 // Question is a question and its randomiser: a report holds Support of the Categories, the respondent's with
 // probability Keep / 2^48; the others in it are drawn uniformly. A category is an index of the answers to all columns,
-// the last column's fastest. If reports are permuted, Categories is the least prime that is large enough.
+// the last column's fastest. If the last column has points, a category has one of these in place of its answer. If
+// reports are permuted, Categories is the least prime that is large enough.
 type Question struct {
 	Name       string   `json:"name"`
 	Title      string   `json:"title,omitempty"`
@@ -55,12 +56,15 @@ type Question struct {
 	definition string
 }
 
-// Column is an attribute that is asked, with the texts of its categories. Labels, if any, are for people to read.
+// Column is an attribute that is asked, with the texts of its categories. Labels, if any, are for people to read. With
+// Points, which only the last column of a question has, the categories are numbers at equal distances, ascending, and
+// the device rounds an answer, at random, to one of so many points, the first, the last, and others evenly between.
 type Column struct {
 	Name       string   `json:"name"`
 	Title      string   `json:"title,omitempty"`
 	Categories []string `json:"categories"`
 	Labels     []string `json:"labels,omitempty"`
+	Points     int64    `json:"points,omitempty"`
 }
 
 // Read reads a collector's file. It returns an error if the text is not of the format, if its numbers contradict each
@@ -81,9 +85,7 @@ func hash(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 // decode reads JSON as json.Marshal writes it, but for white space and the escapes of <, > and &: each field is there
 // once, in order, and no other one.
 func decode(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := json.Unmarshal(text, into); err != nil {
 		return err
 	}
 	var compact, got bytes.Buffer
@@ -106,7 +108,7 @@ func (c *Collector) check() error {
 	case err != nil:
 		return err
 	}
-	chances, spent, names, columns := int64(0), new(big.Rat), map[string]bool{"": true}, map[string]Column{}
+	chances, spent, names, columns := int64(0), new(big.Rat), map[string]bool{"": true}, map[string][]string{}
 	for i, q := range c.Questions {
 		epsilon, err := fraction(q.Epsilon)
 		if err == nil {
@@ -135,18 +137,19 @@ func (c *Collector) check() error {
 }
 
 // check returns an error if the question cannot be asked at ε. It adds its columns to those of the questions before.
-func (q *Question) check(columns map[string]Column, epsilon *big.Rat) error {
+func (q *Question) check(columns map[string][]string, epsilon *big.Rat) error {
 	size, own := int64(1), map[string]bool{"": true}
-	for _, c := range q.Columns {
-		known, again := columns[c.Name]
-		distinct := slices.Compact(slices.Sorted(slices.Values(c.Categories)))
-		if own[c.Name] || len(distinct) != len(c.Categories) || again && !slices.Equal(known.Categories, c.Categories) ||
-			c.Labels != nil && len(c.Labels) != len(c.Categories) {
-			return fmt.Errorf("column %q needs a name of its own, distinct categories, the same in all questions, and as many "+
-				"labels or none", c.Name)
+	for i, c := range q.Columns {
+		texts, known := c.Categories, columns[c.Name]
+		distinct := slices.Compact(slices.Sorted(slices.Values(texts)))
+		if own[c.Name] || len(distinct) != len(texts) || known != nil && !slices.Equal(known, texts) ||
+			c.Labels != nil && len(c.Labels) != len(texts) ||
+			c.Points != 0 && (c.Points < 2 || c.Points > int64(len(texts)) || i < len(q.Columns)-1) {
+			return fmt.Errorf("column %q needs a name of its own, distinct categories, the same in all questions, as many labels "+
+				"or none, and no points, or 2 to as many if it is the last", c.Name)
 		}
-		own[c.Name], columns[c.Name] = true, c
-		size = min(size*int64(len(c.Categories)), mostCategories+1)
+		own[c.Name], columns[c.Name] = true, texts
+		size = min(size*cmp.Or(c.Points, int64(len(texts))), mostCategories+1)
 	}
 	want := size
 	for q.Form == Permuted && !big.NewInt(want).ProbablyPrime(0) { // exact below 2^64

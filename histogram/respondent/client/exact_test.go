@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/local"
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/histogram/respondent/client"
 )
 
@@ -133,7 +134,7 @@ func checkLaw(t *testing.T, q *client.Question, v int64, l law) {
 	}
 	for report, p := range l {
 		want := new(big.Rat).SetFrac(big.NewInt(certain-q.Keep), new(big.Int).Mul(other, big.NewInt(certain)))
-		if q.Holds([]byte(report), v) {
+		if histogramtest.Holds(q, []byte(report), v) {
 			want.SetFrac(big.NewInt(q.Keep), new(big.Int).Mul(holding, big.NewInt(certain)))
 		}
 		if p.Cmp(want) != 0 {
@@ -141,7 +142,7 @@ func checkLaw(t *testing.T, q *client.Question, v int64, l law) {
 		}
 		held := int64(0)
 		for u := range k {
-			if q.Holds([]byte(report), u) {
+			if histogramtest.Holds(q, []byte(report), u) {
 				held++
 			}
 		}
@@ -196,7 +197,7 @@ func TestKeptByComparison(t *testing.T) {
 		x    int64
 		kept bool
 	}{{0, true}, {q.Keep - 1, true}, {q.Keep, false}, {certain - 1, false}} {
-		if report := randomised(&q, 1, append(six(c.x), 0)); q.Holds(report, 1) != c.kept {
+		if report := randomised(&q, 1, append(six(c.x), 0)); histogramtest.Holds(&q, report, 1) != c.kept {
 			t.Errorf("%d of 2^48: kept %t, want %t", c.x, !c.kept, c.kept)
 		}
 	}

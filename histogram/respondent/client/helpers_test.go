@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -24,12 +25,19 @@ func column(name string, n int) client.Column {
 	return c
 }
 
+// numbers returns a column that asks for a number: 0, 1, 2 … below n, rounded to so many points.
+func numbers(name string, n int, points int64) client.Column {
+	c := column(name, n)
+	c.Points = points
+	return c
+}
+
 // question returns a question with the randomiser that a collector would choose.
 func question(t testing.TB, form, epsilon string, columns ...client.Column) client.Question {
 	t.Helper()
 	k := int64(1)
 	for _, c := range columns {
-		k *= int64(len(c.Categories))
+		k *= cmp.Or(c.Points, int64(len(c.Categories)))
 	}
 	for form == client.Permuted && !big.NewInt(k).ProbablyPrime(0) {
 		k++

@@ -35,20 +35,6 @@ type Report struct {
 	Bytes     Hex    `json:"report"`    // what the randomiser drew: see [Question.Valid]
 }
 
-// UnmarshalJSON reads the JSON of a report, and nothing else.
-func (r *Report) UnmarshalJSON(text []byte) error {
-	type plain Report
-	read := Report{}
-	if err := decode(text, (*plain)(&read)); err != nil {
-		return fmt.Errorf("this is no report: %w", err)
-	}
-	if len(read.Collector) != 16 || len(read.Token) != tokenBytes {
-		return errors.New("this is no report: its collector or its token is malformed")
-	}
-	*r = read
-	return nil
-}
-
 // Memo holds the reports that a device has sent to a collection; it is empty (the zero value) on a device that has sent
 // none. The same answer gets the same report, also for a later version of the collector's file, as long as the question
 // is defined as before: its columns, categories and randomiser.
@@ -106,7 +92,7 @@ func (m *Memo) Spent() string {
 // bytes are those of the system's generator.
 func (c *Collector) Respond(answers map[string]string, memo *Memo, random io.Reader) (reports []Report, err error) {
 	for _, q := range c.Questions {
-		if _, err := q.Category(answers); err != nil {
+		if _, err := q.Answer(answers); err != nil {
 			return nil, err
 		}
 	}
@@ -120,12 +106,12 @@ func (c *Collector) Respond(answers map[string]string, memo *Memo, random io.Rea
 		if c.Asks == One && q.definition != next.Drawn {
 			continue
 		}
-		category, _ := q.Category(answers)
-		key := fmt.Sprint(q.definition, ":", category)
+		answer, _ := q.Answer(answers)
+		key := fmt.Sprint(q.definition, ":", answer)
 		kept, ok := next.Reports[key]
 		if !ok {
 			kept.Epsilon = q.Epsilon
-			kept.Report, _ = q.Randomise(nil, category, b)
+			kept.Report, _ = q.Randomise(nil, answer, b)
 			next.Reports[key] = kept
 		}
 		if b.err != nil { // of any draw so far
@@ -137,24 +123,25 @@ func (c *Collector) Respond(answers map[string]string, memo *Memo, random io.Rea
 	return reports, nil
 }
 
-// Category returns the category of the answers to the question's columns. An error shows what is expected, no answer.
-func (q *Question) Category(answers map[string]string) (category int64, err error) {
+// Answer returns the index of the answers to the question's columns, which is their category if there are no points. An
+// error shows what is expected, no answer.
+func (q *Question) Answer(answers map[string]string) (answer int64, err error) {
 	for _, c := range q.Columns {
 		i := slices.Index(c.Categories, answers[c.Name])
 		if _, ok := answers[c.Name]; !ok || i < 0 {
 			return 0, fmt.Errorf("column %q has no answer, or one that is none of its %d categories: expected one of %q",
 				c.Name, len(c.Categories), c.Categories[:min(len(c.Categories), 20)])
 		}
-		category = category*int64(len(c.Categories)) + int64(i)
+		answer = answer*int64(len(c.Categories)) + int64(i)
 	}
-	return category, nil
+	return answer, nil
 }
 
 // define returns a hash of what a report to a question rests on: titles, labels and chances are left out.
 func (c *Collector) define(q Question) string {
 	rests := []any{c.Release, c.Collection, q.Name, q.Epsilon, q.Form, q.Categories, q.Support, q.Keep}
 	for _, column := range q.Columns {
-		rests = append(rests, column.Name, column.Categories)
+		rests = append(rests, column.Name, column.Categories, column.Points)
 	}
 	text, _ := json.Marshal(rests)
 	return hash(text)

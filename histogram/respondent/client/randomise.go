@@ -53,14 +53,16 @@ func (b *Bytes) uniform(n int64) int64 {
 	}
 }
 
-// Randomise appends a report of a category to dst, and allocates nothing if there is room. The question must be one
-// that [Read] returned, or have a randomiser that it accepts.
+// Randomise appends a report of an answer to dst, and allocates nothing if there is room. The question must be one that
+// [Read] returned; the answer is an index, as [Question.Answer] returns it.
 //
 // Guarantee: with k categories, of which w are in a report, a set has probability p / C(k−1, w−1) if it holds the
-// category, else (1−p) / C(k−1, w); a permuted report p / (w (k−1)), or else (1−p) / ((k−w) (k−1)); both exactly.
-func (q *Question) Randomise(dst []byte, category int64, random *Bytes) ([]byte, error) {
-	if category < 0 || category >= q.Categories {
-		return nil, errors.New("the category to randomise is none of the question's")
+// answer's category, else (1−p) / C(k−1, w); a permuted report p / (w (k−1)), or else (1−p) / ((k−w) (k−1)); both
+// exactly. With points, the answer's category is drawn before, whatever the randomiser draws.
+func (q *Question) Randomise(dst []byte, answer int64, random *Bytes) ([]byte, error) {
+	category := q.round(answer, random)
+	if answer < 0 || category >= q.Categories {
+		return nil, errors.New("the answer to randomise is none of the question's")
 	}
 	kept := random.take(6) < q.Keep
 	if q.Form == Permuted {
@@ -72,6 +74,21 @@ func (q *Question) Randomise(dst []byte, category int64, random *Bytes) ([]byte,
 		return nil, random.err
 	}
 	return dst, nil
+}
+
+// round returns the category of an answer. Where there are points it is one of the two next to it, so that the mean of
+// the points is the number that was answered.
+func (q *Question) round(answer int64, random *Bytes) int64 {
+	c := q.Columns[len(q.Columns)-1]
+	if c.Points == 0 {
+		return answer
+	}
+	last := int64(len(c.Categories)) - 1
+	along := answer % (last + 1) * (c.Points - 1)
+	if random.uniform(last) < along%last {
+		along += last
+	}
+	return answer/(last+1)*c.Points + along/last
 }
 
 // appendSet appends a uniform set that holds category v, or does not.
@@ -102,14 +119,6 @@ func (q *Question) appendPermuted(dst []byte, v int64, kept bool, random *Bytes)
 	}
 	b := (low + random.uniform(n) + q.Categories - a*v%q.Categories) % q.Categories
 	return binary.BigEndian.AppendUint64(dst, uint64(a)<<32|uint64(b))
-}
-
-// Holds reports whether a valid report holds a category of the question.
-func (q *Question) Holds(report []byte, category int64) bool {
-	if q.Form == Permuted {
-		return (first(report)*category+second(report))%q.Categories < q.Support
-	}
-	return report[category/8]>>(category%8)&1 == 1
 }
 
 // Valid reports whether the report is one that a device can draw for the question.

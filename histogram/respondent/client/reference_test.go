@@ -49,24 +49,38 @@ func (r *reference) respond(c *client.Collector, answers map[string]string) (rep
 	for i, q := range c.Questions {
 		if c.Asks == "all" || drawn == i {
 			reports = append(reports, client.Report{Collector: c.ID(), Token: token, Question: q.Name,
-				Bytes: r.report(q, categoryOf(q, answers))})
+				Bytes: r.report(q, answerOf(q, answers))})
 		}
 	}
 	return reports
 }
 
-// categoryOf is the index of the answers.
-func categoryOf(q client.Question, answers map[string]string) int64 {
-	category, size := 0, 1
+// answerOf is the index of the answers.
+func answerOf(q client.Question, answers map[string]string) int64 {
+	answer, size := 0, 1
 	for _, c := range slices.Backward(q.Columns) {
-		category += size * slices.Index(c.Categories, answers[c.Name])
+		answer += size * slices.Index(c.Categories, answers[c.Name])
 		size *= len(c.Categories)
 	}
-	return int64(category)
+	return int64(answer)
 }
 
-// report is the report of category v.
+// rounded is the category of an answer to a question whose last column has points.
+func (r *reference) rounded(c client.Column, answer int64) int64 {
+	n := int64(len(c.Categories))
+	t := answer % n * (c.Points - 1)
+	point := t / (n - 1)
+	if r.uniform(n-1) < t%(n-1) {
+		point++
+	}
+	return answer/n*c.Points + point
+}
+
+// report is the report of an answer.
 func (r *reference) report(q client.Question, v int64) []byte {
+	if last := q.Columns[len(q.Columns)-1]; last.Points > 0 {
+		v = r.rounded(last, v)
+	}
 	kept := r.number(6).Cmp(big.NewInt(q.Keep)) < 0
 	if q.Form == "set" {
 		return r.set(q, v, kept)

@@ -1,55 +1,10 @@
 package client_test
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/histogram/respondent/client"
 )
-
-const line = `{"collector":"0123456789abcdef","token":"00112233445566778899aabbccddeeff",` +
-	`"question":"a<b","report":"0280"}`
-
-func TestReportsAreLines(t *testing.T) {
-	var r client.Report
-	if err := json.Unmarshal([]byte(line), &r); err != nil {
-		t.Fatal(err)
-	}
-	if r.Collector != "0123456789abcdef" || len(r.Token) != 16 || r.Token[1] != 0x11 || r.Question != "a<b" ||
-		string(r.Bytes) != "\x02\x80" {
-		t.Errorf("%+v", r)
-	}
-	escaped, err := json.Marshal(r)
-	if err != nil || string(escaped) != strings.Replace(line, "<", `\u003c`, 1) || textOf(t, r) != line {
-		t.Errorf("%s: %v", escaped, err)
-	}
-	if err := json.Unmarshal(escaped, &r); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestReportsThatNoDeviceSends(t *testing.T) {
-	for _, c := range [][2]string{
-		{`"question"`, `"note":1,"question"`},
-		{`"question":"a<b"`, `"question":"a<b","question":"a<b"`},
-		{`"report":"0280"`, `"report":"028"`},
-		{`"report":"0280"`, `"report":"02zz"`},
-		{`"report":"0280"`, `"report":640`},
-		{`"token":"00112233445566778899aabbccddeeff"`, `"token":"00112233445566778899aabbccddee"`},
-		{`ddeeff`, `ddeeFF`},
-		{`"token":"00112233445566778899aabbccddeeff"`, `"token":""`},
-		{`abcdef"`, `abcde"`},
-		{`"collector"`, `"Collector"`},
-		{`"collector":"0123456789abcdef",`, ``},
-	} {
-		text := strings.Replace(line, c[0], c[1], 1)
-		var r client.Report
-		if err := json.Unmarshal([]byte(text), &r); err == nil || text == line {
-			t.Errorf("%s is accepted", text)
-		}
-	}
-}
 
 // TestValidReports changes reports in ways that no device draws.
 func TestValidReports(t *testing.T) {

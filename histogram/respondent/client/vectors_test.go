@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"testing"
@@ -103,6 +104,10 @@ func vectorCollectors(t *testing.T) map[string]string {
 		"13 permuted":         of(client.Permuted, "1/2", column("c", 13)),
 		"600 permuted":        of(client.Permuted, "2", column("c", 30), column("d", 20)),
 		"70000 permuted":      of(client.Permuted, "5", column("c", 280), column("d", 250)),
+		"7 numbers":           of(client.Set, "2", numbers("c", 7, 3)),
+		"300 numbers":         of(client.Set, "1/2", numbers("c", 300, 2)),
+		"33 numbers by group": of(client.Set, "3", column("d", 3), numbers("c", 33, 5)),
+		"numbers, permuted":   of(client.Permuted, "1", column("d", 5), numbers("c", 9, 4)),
 		"one of three":        textOf(t, threeQuestions(t, client.One, "3", "1")),
 		"one of three, later": textOf(t, retitled),
 		"one of two":          textOf(t, fewer),
@@ -118,7 +123,8 @@ func writeVectors(t *testing.T) {
 		About: "Responses of the client to collectors' files, by protocol.md. A vector is a device that has sent nothing; " +
 			"its steps follow each other. A step uses all its random bytes. A step without any sends what it has sent before."}
 	for _, name := range []string{"yes or no", "3 categories", "8 categories", "9 in two columns", "100 categories",
-		"257 categories", "4 permuted", "13 permuted", "600 permuted", "70000 permuted"} {
+		"257 categories", "4 permuted", "13 permuted", "600 permuted", "70000 permuted", "7 numbers", "300 numbers",
+		"33 numbers by group", "numbers, permuted"} {
 		all.Vectors = append(all.Vectors, simpleVectors(t, name, all.Collectors[name])...)
 	}
 	for _, name := range []string{"one of three", "all three"} {
@@ -176,7 +182,11 @@ func simpleVectors(t *testing.T, name, text string) (all []vector) {
 		{"held, equal bytes", 0, bytes.Repeat([]byte{0, 2}, 6)},
 		{"not held, equal bytes", certain - 1, bytes.Repeat([]byte{0, 2}, 6)},
 	} {
-		random := append(append(append(rest(s.of + " token")[:22:22], six(s.kept)...), s.before...), rest(s.of)...)
+		start := 22 // the token, the question, and what a number is rounded by
+		if last := q.Columns[len(q.Columns)-1]; last.Points > 0 {
+			start += (bits.Len(uint(len(last.Categories)-2)) + 7) / 8
+		}
+		random := append(append(append(rest(s.of + " token")[:start:start], six(s.kept)...), s.before...), rest(s.of)...)
 		all = append(all, vector{name + ", " + s.of, []step{referenceStep(name, c, oneOf(q, answers), random)}})
 	}
 	return all
@@ -212,7 +222,7 @@ func memoVectors(t *testing.T, collectors map[string]string) []vector {
 		q := c.Questions[i]
 		r := &reference{bytes: append(before, stream("redraw"+q.Name, 4096)...), used: len(before)}
 		report := client.Report{Collector: c.ID(), Token: s.Reports[0].Token, Question: q.Name,
-			Bytes: r.report(q, categoryOf(q, answers))}
+			Bytes: r.report(q, answerOf(q, answers))}
 		return step{name, answers, r.bytes[:r.used], []client.Report{report}, spent}
 	}
 	drawn0, drawn2 := first(0), first(certain-1)

@@ -1,0 +1,104 @@
+package local
+
+import (
+	"math"
+	"slices"
+)
+
+// This file holds weighted sums of the counts of several categories, from which sums and means of numbers are made.
+
+// Weighted is a weighted sum over N respondents, Σ a(x), as it is estimated from n reports. A respondent has a weight
+// a_v by his category v, 0 if it is not listed, or answers a number: then his category is drawn, by his device, between
+// two with neighbouring weights, so that the mean is a(x).
+//
+// It is of reports in the form of a set only: its deviation rests on how often three categories are in a report
+// together.
+type Weighted struct {
+	Randomiser
+	Respondents int64     // N
+	Reports     int64     // n
+	Weights     []float64 // a_v
+	Gap         float64   // between neighbouring weights, h; 0 if no category is drawn
+}
+
+// Estimate returns the unbiased estimate Σ a_v N (S_v/n − q)/(p − q), from how many reports hold each of the
+// categories.
+func (w Weighted) Estimate(supports []int64) float64 {
+	p, q := w.floats()
+	var sum float64
+	for v, a := range w.Weights {
+		share := float64(supports[v])/float64(w.Reports) - q
+		sum += float64(a * share)
+	}
+	return float64(float64(w.Respondents)*sum) / (p - q)
+}
+
+// Step returns by how much the estimate changes if one report holds a neighbouring category instead.
+func (w Weighted) Step() float64 {
+	p, q := w.floats()
+	return float64(float64(w.Respondents)/float64(w.Reports)*w.Gap) / (p - q)
+}
+
+// MostInfluence returns by how much one report, whatever it says, can move the estimate: the most that a report's score
+// differs from q A₁, times N/(n (p−q)).
+func (w Weighted) MostInfluence() float64 {
+	p, q := w.floats()
+	weights := append(make([]float64, min(w.Support, w.Categories-int64(len(w.Weights)))), w.Weights...)
+	slices.Sort(weights)
+	var all, least, most float64
+	for i, a := range weights {
+		all += a
+		if int64(i) < w.Support {
+			least, most = least+a, most+weights[len(weights)-1-i]
+		}
+	}
+	off := math.Max(most-float64(q*all), float64(q*all)-least)
+	return float64(float64(w.Respondents)/float64(w.Reports)*off) / (p - q)
+}
+
+// Deviation returns a number that the standard deviation of [Weighted.Estimate] does not exceed, if these parts of all
+// respondents have the categories, as they are drawn on average:
+//
+//	N/(p−q) · √((Var s − (p−q)² B (n−1)/(N−1)) / n),
+//	B = max(0, Σ f_v a_v² − (Σ f_v a_v)² − h²/4 · Σ f_v),
+//
+// with the score s = Σ a_v over the categories v of a report. It is the standard deviation if no category is drawn. B is
+// the least that the variance of a(x) among the respondents can be, which is no part of the error as far as all of them
+// answer. With A₁ = Σ a_v, A₂ = Σ a_v², the category u, and the probabilities p₂ that a report holds u and another given
+// category and q₂ that it holds two others,
+//
+//	E(s | u) = q A₁ + (p−q) a_u,
+//	E(s² | u) = p a_u² + q (A₂ − a_u²) + 2 p₂ a_u (A₁ − a_u) + q₂ ((A₁ − a_u)² − A₂ + a_u²),
+//	p₂ = p (w−1)/(k−1),  q₂ = (w−1) (p (w−2) + (1−p) w)/((k−1)(k−2)).
+//
+// Source: docs/proofs/local.md.
+func (w Weighted) Deviation(parts []float64) float64 {
+	p, q := w.floats()
+	withOwn, others := w.pairs(p)
+	var sum, squares, mean, square, listed float64 // of the weights, and of the weight of a category
+	for v, a := range w.Weights {
+		sum, squares = sum+a, squares+float64(a*a)
+		mean, square = mean+float64(parts[v]*a), square+float64(float64(parts[v]*a)*a)
+		listed += parts[v]
+	}
+	first := float64(q*sum) + float64((p-q)*mean)
+	cross := float64(sum*mean) - square                              // E a_u (A₁ − a_u)
+	rest := float64(sum*sum) - float64(2*float64(sum*mean)) + square // E (A₁ − a_u)²
+	second := float64(p*square) + float64(q*(squares-square)) + float64(2*float64(withOwn*cross)) +
+		float64(others*(rest-squares+square))
+	among := math.Max(0, square-float64(mean*mean)-float64(float64(w.Gap*w.Gap)/4*listed))
+	answering := float64(w.Reports-1) / math.Max(1, float64(w.Respondents-1))
+	variance := second - float64(first*first) - float64(float64(float64((p-q)*(p-q))*among)*answering)
+	return float64(float64(w.Respondents)*math.Sqrt(math.Max(0, variance)/float64(w.Reports))) / (p - q)
+}
+
+// pairs returns the probabilities that a report holds the respondent's category and another given one, and that it
+// holds two given others.
+func (r Randomiser) pairs(p float64) (withOwn, others float64) {
+	k, w := float64(r.Categories), float64(r.Support)
+	if w == 1 {
+		return 0, 0
+	}
+	return float64(p*(w-1)) / (k - 1),
+		float64((w-1)*(float64(p*(w-2))+float64((1-p)*w))) / float64((k-1)*(k-2))
+}
