@@ -2,6 +2,7 @@ package synth
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/budget"
@@ -16,9 +17,22 @@ import (
 // reportNumber estimates figures of a question for numbers, cell by cell.
 type reportNumber struct {
 	law      local.Weighted
-	values   []float64 // that the points of a cell stand for, ascending
+	middle   float64   // of the range: what numbers differ from it is added up, so that nothing cancels out
+	offsets  []float64 // that the points of a cell are from it, ascending
 	supports []int64   // of all cells, the points of each next to one another
+	whole    bool      // all respondents are in the one cell, so that their number is known
 	normal   float64   // how many standard errors an interval reaches
+}
+
+// newReportNumber returns the estimates for points that stand for these numbers.
+func newReportNumber(values []float64, law local.Weighted, supports []int64) reportNumber {
+	n := reportNumber{law: law, middle: (values[0] + values[len(values)-1]) / 2, supports: supports,
+		whole: len(supports) == len(values), normal: budget.NormalQuantile((1 - confidence) / 2)}
+	for _, v := range values {
+		n.offsets = append(n.offsets, v-n.middle)
+	}
+	n.law.Gap = values[1] - values[0]
+	return n
 }
 
 // reportNumbers returns the figures of a table of reports, whose estimated counts are given, in the plan's order.
@@ -31,10 +45,9 @@ func reportNumbers(p *plan.Plan, t plan.Table, m measured.Measured, respondents 
 	if question.Of == "" {
 		return nil
 	}
-	values := question.PointValues(p.Release().Table(t.From).Column(question.Of).Lattice)
-	n := reportNumber{values: values, supports: m.Values.Int64Values(), normal: budget.NormalQuantile((1 - confidence) / 2),
-		law: local.Weighted{Randomiser: question.Randomiser(), Respondents: respondents, Reports: m.Reports.Kept,
-			Gap: values[1] - values[0]}}
+	n := newReportNumber(question.PointValues(p.Release().Table(t.From).Column(question.Of).Lattice),
+		local.Weighted{Randomiser: question.Randomiser(), Respondents: respondents, Reports: m.Reports.Kept},
+		m.Values.Int64Values())
 	out := make([]Number, len(t.Figures))
 	for i, f := range t.Figures {
 		cells := make([]Figure, t.Cells)
@@ -55,8 +68,8 @@ func reportNumbers(p *plan.Plan, t plan.Table, m measured.Measured, respondents 
 
 // cellOf returns how many reports hold each point of a cell, and about which parts of all respondents have them.
 func (n reportNumber) cellOf(cell int) (supports []int64, parts []float64) {
-	supports = n.supports[cell*len(n.values):][:len(n.values)]
-	parts = make([]float64, len(n.values))
+	supports = n.supports[cell*len(n.offsets):][:len(n.offsets)]
+	parts = make([]float64, len(n.offsets))
 	one, sum := n.law, 0.0
 	one.Weights = []float64{1}
 	for j := range parts {
@@ -74,23 +87,37 @@ func (n reportNumber) margin(deviation float64) float64 {
 	return float64(n.normal*deviation) + float64(n.law.Step()/2)
 }
 
-// about returns the estimated sum over a cell of what its numbers differ from a centre, and its standard error.
+// about returns the estimated sum over a cell of what its numbers differ from a centre, which is given by its distance
+// from the middle, and its standard error.
 func (n reportNumber) about(supports []int64, parts []float64, centre float64) (estimate, deviation float64) {
 	law := n.law
-	law.Weights = make([]float64, len(n.values))
-	for j, v := range n.values {
+	law.Weights = make([]float64, len(n.offsets))
+	for j, v := range n.offsets {
 		law.Weights[j] = v - centre
 	}
 	return law.Estimate(supports), law.Deviation(parts)
+}
+
+// count returns the estimated number of respondents in a cell.
+func (n reportNumber) count(supports []int64) float64 {
+	if n.whole {
+		return float64(n.law.Respondents)
+	}
+	law := n.law
+	law.Weights = slices.Repeat([]float64{1}, len(n.offsets))
+	return law.Estimate(supports)
 }
 
 // sum returns the sum of a cell's numbers.
 func (n reportNumber) sum(cell int) Figure {
 	supports, parts := n.cellOf(cell)
 	estimate, deviation := n.about(supports, parts, 0)
-	all := float64(n.law.Respondents)
-	return additiveFigure(estimate, deviation, n.margin(deviation), float64(all*math.Min(0, n.values[0])),
-		float64(all*math.Max(0, n.values[len(n.values)-1])))
+	if !n.whole { // the error of the count counts too
+		_, deviation = n.about(supports, parts, -n.middle)
+	}
+	all, last := float64(n.law.Respondents), n.offsets[len(n.offsets)-1]
+	return additiveFigure(estimate+float64(n.middle*n.count(supports)), deviation, n.margin(deviation),
+		float64(all*math.Min(0, n.middle-last)), float64(all*math.Max(0, n.middle+last)))
 }
 
 // mean returns the mean of a cell's numbers: the centres about which their sum is not significant.
@@ -98,8 +125,7 @@ func (n reportNumber) sum(cell int) Figure {
 func (n reportNumber) mean(cell int) Figure {
 	supports, parts := n.cellOf(cell)
 	sum, _ := n.about(supports, parts, 0)
-	less, _ := n.about(supports, parts, 1)
-	count, from, to := sum-less, n.values[0], n.values[len(n.values)-1]
+	count, from, to := n.count(supports), n.offsets[0], n.offsets[len(n.offsets)-1]
 	if count <= 0 {
 		return unpublishedFigure(Unbounded)
 	}
@@ -112,5 +138,5 @@ func (n reportNumber) mean(cell int) Figure {
 	}
 	mean := math.Min(math.Max(sum/count, from), to)
 	_, deviation := n.about(supports, parts, mean)
-	return boundedFigure(mean, deviation/count, low, high)
+	return boundedFigure(mean, deviation/count, low, high).Scaled(n.middle, 1)
 }

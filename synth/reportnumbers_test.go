@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/local"
 	"github.com/dprelease/dprelease/internal/testkit"
 )
@@ -94,11 +93,12 @@ func TestIntervalsOfNumbersCover(t *testing.T) {
 				t.Fatal(err)
 			}
 			reports, random := respondents/c.one, rand.New(rand.NewPCG(7, uint64(number)))
-			n := reportNumber{values: make([]float64, c.points), normal: budget.NormalQuantile((1 - confidence) / 2),
-				law: local.Weighted{Randomiser: r, Respondents: respondents, Reports: int64(reports), Gap: 1 / float64(c.points-1)}}
-			for j := range n.values {
-				n.values[j] = float64(j) / float64(c.points-1)
+			values := make([]float64, c.points)
+			for j := range values {
+				values[j] = float64(j) / float64(c.points-1)
 			}
+			n := newReportNumber(values, local.Weighted{Randomiser: r, Respondents: respondents, Reports: int64(reports)},
+				make([]int64, r.Categories))
 			sums, counts := make([]float64, len(c.answers)), make([]float64, len(c.answers))
 			for i := range respondents {
 				group, x := c.answerOf(i)
@@ -133,5 +133,36 @@ func TestIntervalsOfNumbersCover(t *testing.T) {
 					float64(means[group])/runs)
 			}
 		})
+	}
+}
+
+// TestNumbersFarFromZero adds a large number to all numbers: means and sums move by it, and standard errors of means,
+// and of sums of all respondents, stay as they are.
+func TestNumbersFarFromZero(t *testing.T) {
+	for _, c := range numberCases {
+		r, err := local.New(c.epsilon, int64(len(c.answers)*c.points))
+		if err != nil {
+			t.Fatal(err)
+		}
+		law := local.Weighted{Randomiser: r, Respondents: 360, Reports: int64(360 / c.one)}
+		supports := c.draw(r, 360, 360/c.one, rand.New(rand.NewPCG(7, 7)))
+		values, far := make([]float64, c.points), make([]float64, c.points)
+		const base = 1 << 30
+		for j := range values {
+			values[j] = float64(j) / float64(c.points-1)
+			far[j] = base + values[j]
+		}
+		near, moved := newReportNumber(values, law, supports), newReportNumber(far, law, supports)
+		for cell := range c.answers {
+			a, b := near.mean(cell), moved.mean(cell)
+			if a.Flag != b.Flag || a.HasInterval() && (math.Abs(b.Value-base-a.Value) > 1e-5 ||
+				math.Abs(b.Error-a.Error) > 1e-5 || math.Abs(b.Low-base-a.Low) > 1e-5 || math.Abs(b.High-base-a.High) > 1e-5) {
+				t.Errorf("%s: %+v, moved by %d: %+v", c.name, a, base, b)
+			}
+			if a, b := near.sum(cell), moved.sum(cell); len(c.answers) == 1 &&
+				(math.Abs(b.Estimate-360*base-a.Estimate) > 1e-3 || math.Abs(b.Error-a.Error) > 1e-3) {
+				t.Errorf("%s: sum %+v, moved by %d: %+v", c.name, a, base, b)
+			}
+		}
 	}
 }

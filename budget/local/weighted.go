@@ -73,20 +73,29 @@ func (w Weighted) MostInfluence() float64 {
 //
 // Source: docs/proofs/local.md.
 func (w Weighted) Deviation(parts []float64) float64 {
+	var mean, square, listed float64
+	for v, a := range w.Weights {
+		mean, square = mean+float64(parts[v]*a), square+float64(float64(parts[v]*a)*a)
+		listed += parts[v]
+	}
+	return w.DeviationAmong(parts, math.Max(0, square-float64(mean*mean)-float64(float64(w.Gap*w.Gap)/4*listed)))
+}
+
+// DeviationAmong returns the standard deviation of [Weighted.Estimate] if B, the variance of a(x) among the respondents,
+// is known.
+func (w Weighted) DeviationAmong(parts []float64, among float64) float64 {
 	p, q := w.floats()
 	withOwn, others := w.pairs(p)
-	var sum, squares, mean, square, listed float64 // of the weights, and of the weight of a category
+	var sum, squares, mean, square float64 // of the weights, and of the weight of a category
 	for v, a := range w.Weights {
 		sum, squares = sum+a, squares+float64(a*a)
 		mean, square = mean+float64(parts[v]*a), square+float64(float64(parts[v]*a)*a)
-		listed += parts[v]
 	}
 	first := float64(q*sum) + float64((p-q)*mean)
 	cross := float64(sum*mean) - square                              // E a_u (A₁ − a_u)
 	rest := float64(sum*sum) - float64(2*float64(sum*mean)) + square // E (A₁ − a_u)²
 	second := float64(p*square) + float64(q*(squares-square)) + float64(2*float64(withOwn*cross)) +
 		float64(others*(rest-squares+square))
-	among := math.Max(0, square-float64(mean*mean)-float64(float64(w.Gap*w.Gap)/4*listed))
 	answering := float64(w.Reports-1) / math.Max(1, float64(w.Respondents-1))
 	variance := second - float64(first*first) - float64(float64(float64((p-q)*(p-q))*among)*answering)
 	return float64(float64(w.Respondents)*math.Sqrt(math.Max(0, variance)/float64(w.Reports))) / (p - q)

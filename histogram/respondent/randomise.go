@@ -130,7 +130,7 @@ func Randomise(ctx context.Context, c *client.Collector, answers io.Reader, id s
 	if random == nil {
 		random = sips{bufio.NewReaderSize(rand.Reader, 1<<16)}
 	}
-	given := map[string]string{}
+	given, who := map[string]string{}, ""
 	for {
 		if err := ctx.Err(); err != nil {
 			return reports, err
@@ -149,19 +149,22 @@ func Randomise(ctx context.Context, c *client.Collector, answers io.Reader, id s
 		}
 		for i, name := range header {
 			given[name] = record[i]
+			if name == id {
+				who = record[i]
+			}
 			if of, ok := numbers[name]; ok {
 				given[name] = of.nearest(record[i])
 			}
 		}
 		memo := &client.Memo{}
 		if id != "" {
-			if given[id] == "" {
+			if who == "" {
 				return reports, &Unfit{fmt.Sprintf("column %q is empty in a line: say which respondent answers", id)}
 			}
-			if memos[given[id]] == nil {
-				memos[given[id]] = memo
+			if memos[who] == nil {
+				memos[who] = memo
 			}
-			memo = memos[given[id]]
+			memo = memos[who]
 		}
 		all, err := c.Respond(given, memo, random)
 		if err != nil {

@@ -1,4 +1,5 @@
-"""Errors of collections of randomised answers: dprelease next to multi-freq-ldpy and OpenDP.
+"""Errors of collections of randomised answers: dprelease next to multi-freq-ldpy and OpenDP, and, for means of numbers,
+next to the mechanisms that are published for them.
 
 The same made-up answers of 20 000 respondents to four questions, the same ε for each respondent, and several draws by
 each. A respondent answers one question that is drawn; the others' shares are equal, as theirs are. Printed is the root
@@ -103,6 +104,87 @@ def opendp_responses(people, epsilon):
         yield unbiased, [np.clip(u, 0, None) / np.clip(u, 0, None).sum() for u in unbiased]
 
 
+def numbers():
+    """Returns populations of numbers from 0 to 100: near the middle, skewed, and at both ends."""
+    draw = np.random.default_rng(20261129)
+    return {
+        "middle": np.clip(draw.normal(50, 10, RESPONDENTS), 0, 100).round().astype(int),
+        "skewed": np.clip(draw.exponential(10, RESPONDENTS), 0, 100).round().astype(int),
+        "ends": draw.choice([0, 100], RESPONDENTS, p=[0.7, 0.3]),
+    }
+
+
+def own_means(program, folder, values, epsilon):
+    """Yields for each draw the mean, and whether its interval holds the true one."""
+    with open(os.path.join(folder, "answers.csv"), "w") as f:
+        f.write("x\n" + "\n".join(map(str, values)) + "\n")
+    with open(os.path.join(folder, "m.yaml"), "w") as f:
+        f.write(
+            "version: 1\nrelease: m\nprivacy: {protects: respondent, neighbours: replace}\n"
+            f"collect:\n  c: {{protocol: local, epsilon: {epsilon}, expect: {RESPONDENTS}}}\n"
+            "tables:\n  t:\n    source: {parquet: reports.parquet}\n    collected: c\n"
+            "    columns: {x: {type: integer, range: [0, 100]}}\nmarginals:\n  mean: {by: [], stats: [{mean: x}]}\n")
+    run = lambda *words: subprocess.run([program, *words], cwd=folder, check=True, capture_output=True)
+    for draw in range(DRAWS):
+        out = f"m-{epsilon}-{values[:50].sum()}-{draw}"
+        run("local", "collector", "m.yaml", "-o", out)
+        run("local", "randomise", f"{out}/m.collector.json", "answers.csv", "--to", "reports.parquet")
+        run("run", "m.yaml", "-o", out)
+        path = os.path.join(folder, out, "m", "tables", "mean.parquet")
+        mean, low, high = duckdb.sql(f"SELECT x_mean, x_mean_low, x_mean_high FROM '{path}'").fetchall()[0]
+        yield mean, low <= values.mean() <= high
+
+
+def one_bit(x, e, draw):
+    """Duchi, Jordan and Wainwright: a bit for numbers from −1 to 1."""
+    up = draw.random(len(x)) < 0.5 + x * (e - 1) / (2 * (e + 1))
+    return np.where(up, 1, -1) * (e + 1) / (e - 1)
+
+
+def piecewise(x, e, draw):
+    """Wang et al. 2019, Collecting and analyzing multidimensional data with local differential privacy, algorithm 2."""
+    root = math.sqrt(e)
+    c = (root + 1) / (root - 1)
+    low = (c + 1) / 2 * x - (c - 1) / 2
+    high = low + c - 1
+    near = draw.random(len(x)) < root / (root + 1)
+    inside = low + (high - low) * draw.random(len(x))
+    outside = -c + (c + 1) * draw.random(len(x))  # of the range without the window, whose length is c − 1
+    outside = np.where(outside > low, outside + (high - low), outside)
+    return np.where(near, inside, outside)
+
+
+def hybrid(x, e, draw):
+    """The same, section III: the piecewise mechanism with probability 1 − e^(−ε/2), else one bit, from ε = 0.61 on."""
+    epsilon = math.log(e)
+    if epsilon <= 0.61:
+        return one_bit(x, e, draw)
+    return np.where(draw.random(len(x)) < 1 - math.exp(-epsilon / 2), piecewise(x, e, draw), one_bit(x, e, draw))
+
+
+def means(program, folder):
+    """Prints the errors of a mean: dprelease next to the mechanisms that are published for it."""
+    populations = numbers()
+    print(f"\nroot mean squared error of a mean, in 1/1000 of the range; {RESPONDENTS} respondents, {DRAWS} draws of dprelease, "
+          f"2000 of the others; and intervals of dprelease that hold the mean")
+    print("ε     program     " + "".join(name.rjust(22) for name in populations))
+    draw = np.random.default_rng()
+    for epsilon in (0.5, 1, 2, 4):
+        row = []
+        for values in populations.values():
+            drawn = list(own_means(program, folder, values, epsilon))
+            off = math.sqrt(np.mean([(mean - values.mean()) ** 2 for mean, _ in drawn]))
+            row.append(f"{10 * off:.2f}   {sum(held for _, held in drawn)} of {DRAWS}")
+        print(f"{epsilon:<5} dprelease   " + "".join(text.rjust(22) for text in row), flush=True)
+        for mechanism in (one_bit, piecewise, hybrid):
+            row = []
+            for values in populations.values():
+                x = values / 50 - 1
+                off = [mechanism(x, math.exp(epsilon), draw).mean() - x.mean() for _ in range(2000)]
+                row.append(f"{500 * math.sqrt(np.mean(np.square(off))):.2f}" + " " * 11)
+            print(f"{epsilon:<5} {mechanism.__name__:12}" + "".join(text.rjust(22) for text in row), flush=True)
+
+
 def errors(draws, truth):
     """Returns the root mean squared errors of every question, of both kinds of figures."""
     squares = [[[], []] for _ in truth]
@@ -129,6 +211,7 @@ def main():
             text = lambda e: "–" if e is None else f"{1000 * e:.2f}"
             print(f"{epsilon}   {name:26}" + "".join(f"{text(u)} / {text(p)}".rjust(16) for u, p in errors(draws, truth)),
                   flush=True)
+    means(program, folder)
 
 
 main()

@@ -109,11 +109,16 @@ func (r Reports) CheckQuestion(categories int64, epsilon *big.Rat) error {
 // Kind returns [KindReports].
 func (Reports) Kind() Kind { return KindReports }
 
-// Reads returns "": no value is read.
-func (Reports) Reads() string { return "" }
+// Reads returns the column whose numbers are asked for, "" for none.
+func (r Reports) Reads() string { return r.Of }
 
-// Operands returns nil.
-func (Reports) Operands() []string { return nil }
+// Operands returns that column, if there is one.
+func (r Reports) Operands() []string {
+	if r.Of == "" {
+		return nil
+	}
+	return []string{r.Of}
+}
 
 // Weighted reports false: each report counts as 1.
 func (Reports) Weighted() bool { return false }

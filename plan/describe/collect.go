@@ -26,7 +26,7 @@ type Question struct {
 	Table plan.Table
 	counted.Reports
 	Share     float64 // of the respondents who answer it
-	Influence float64 // how far one report, whatever it says, can move a count
+	Influence float64 // how far one report, whatever it says, can move a count; 0 if this is known
 	Central   float64 // the standard error of its counts if a trusted office had the answers
 }
 
@@ -42,7 +42,7 @@ func Questions(p *plan.Plan) []Question {
 		if q.Chance > 0 {
 			q.Share = float64(q.Chance) / (1 << local.ChanceBits)
 		}
-		q.Influence = q.Randomiser().MostInfluence(1 / q.Share)
+		q.Influence = InfluenceOnCount(p.Tables[i], q.Reports, 1/q.Share)
 		epsilon, _ := p.Release().Collection.Epsilon.Float64()
 		q.Central = float64(math.Sqrt2*2*float64(len(all))) / epsilon // Laplace noise for an equal share of ε, scale 2/ε′
 		all[i] = q
@@ -101,6 +101,16 @@ func (q Question) centralError(f plan.Figure, rows *spec.Table) float64 {
 		return float64(q.Central * half)
 	}
 	return float64(q.Central * float64(step*math.Max(math.Abs(float64(l.First)), math.Abs(float64(l.Last)))))
+}
+
+// InfluenceOnCount returns how far one report, whatever it says, can move the count of a cell, if one in so many
+// respondents answers the question. Where all respondents are in the one cell of a table, their number is known.
+func InfluenceOnCount(t plan.Table, r counted.Reports, oneIn float64) float64 {
+	if t.Cells == 1 {
+		return 0
+	}
+	weights := slices.Repeat([]float64{1}, int(max(1, r.Points)))
+	return float64(oneIn * local.Weighted{Randomiser: r.Randomiser(), Respondents: 1, Reports: 1, Weights: weights}.MostInfluence())
 }
 
 // chanceText writes a probability as a decimal, and exactly.
@@ -220,7 +230,7 @@ func explainCollectedNumbers(b *strings.Builder, p *plan.Plan, questions []Quest
 		}
 	}
 	t.Flush()
-	b.WriteString("  Errors are of a cell of average size in which all give the number with the largest error; others have less.\n")
+	b.WriteString("  Errors are of a cell of average size, and of the numbers whose error is largest; of others it is less.\n")
 }
 
 // targetText says that a question meets its target, and with how many respondents it would just do so, the target

@@ -434,9 +434,16 @@ const removedAndAdded = 4
 // added or removed is 4ρ-zCDP for one removal and one addition (Bun & Steinke 2016, proposition 1.9); where units are
 // replaced the change is one step. Argument: docs/proofs/sensitivity.md and docs/proofs/adaptive.md.
 func MechanismsOfColumn(p *plan.Plan, column string) (tables int, steps []budget.Mechanism, err error) {
+	drawn := false
 	for _, m := range p.Measurements {
 		selects := selecting[m.Selection.Kind()]
 		parts := dependsOn(p, m.Query, column)
+		if m.IsDrawn() && parts {
+			if drawn {
+				continue // a device answers one of the questions, and all have one mechanism
+			}
+			drawn = true
+		}
 		if dropsRows(p, m.Query.Table, column) || selects.exchanged && parts ||
 			slices.ContainsFunc(m.Query.Factors, func(f plan.Factor) bool { return isLinkedTo(p, m.Query.Table, f, column) }) {
 			steps = append(append(steps, exchangeMechanism(p, m.Mechanism)), selects.again(p, m)...)
@@ -451,9 +458,10 @@ func MechanismsOfColumn(p *plan.Plan, column string) (tables int, steps []budget
 		}
 	}
 	for _, t := range p.Tables {
-		if dropsRows(p, t.From, column) ||
-			slices.ContainsFunc(p.Query(t).Factors,
-				func(f plan.Factor) bool { return haveSameValues(p.Release().Table(t.From), f.Attribute, column) }) {
+		if dropsRows(p, t.From, column) || slices.ContainsFunc(t.Figures, func(f plan.Figure) bool {
+			return p.Release().Collection != nil && f.Column == column
+		}) || slices.ContainsFunc(p.Query(t).Factors,
+			func(f plan.Factor) bool { return haveSameValues(p.Release().Table(t.From), f.Attribute, column) }) {
 			tables++
 		}
 	}

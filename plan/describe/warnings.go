@@ -88,7 +88,8 @@ func warningsWith(l *language.Language, p *plan.Plan, stop []string) (w []string
 			first[key] = t
 			continue
 		}
-		if p.Release().Collection != nil && len(other.Figures) > 0 && len(t.Figures) > 0 {
+		if p.Release().Collection != nil && len(other.Figures) > 0 && len(t.Figures) > 0 &&
+			other.Figures[0].Column != t.Figures[0].Column {
 			continue // a question asks for the numbers of one column
 		}
 		w = append(w, l.Text("%s and %s show the same cells: %s", other.Path, t.Path, duplicateAdvice(l, other, t)))

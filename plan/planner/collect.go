@@ -35,6 +35,9 @@ type inquiry struct {
 // randomiser of ε, as which question is drawn does not depend on the answers; or of all, whose ε add up to ε.
 // Neighbours: any two sets of answers of one respondent. Theorem: docs/proofs/local.md.
 func planCollection(r *spec.Release, tables []*workload.Table) (*plan.Plan, error) {
+	if err := checkOneAnswer(r, tables); err != nil {
+		return nil, err
+	}
 	one, err := drawnInquiries(r, tables)
 	if err != nil {
 		return nil, err
@@ -61,6 +64,11 @@ func newInquiry(r *spec.Release, t *workload.Table, epsilon *big.Rat) (inquiry, 
 	q := inquiry{Table: t, cells: t.Cells, epsilon: epsilon, share: 1}
 	var err error
 	if column := r.Table(t.Marginal.Table).Column(t.Marginal.Asked()); column != nil {
+		if column.Lattice.PointCount() < 2 {
+			return q, r.Problem("marginals."+t.Marginal.Name+".stats", document.Problem{
+				Message:  fmt.Sprintf("table %s asks for the numbers of %s, of which there is one", t.Path, column.Name),
+				Expected: "a range of two values at least"})
+		}
 		if column.Lattice.PointCount() > counted.MostNumbers {
 			return q, r.Problem("marginals."+t.Marginal.Name+".stats", document.Problem{
 				Message: fmt.Sprintf("table %s asks for the numbers of %s, of which there are %s: devices have a list of them",
@@ -284,7 +292,7 @@ func collectionPlan(r *spec.Release, all []inquiry) *plan.Plan {
 	if all[0].reports.Chance == 0 {
 		group.Kind = strategy.AllQuestions
 	}
-	squares, cells := 0.0, int64(0)
+	squares, cells, published := 0.0, int64(0), int64(0)
 	for _, q := range all {
 		table := q.describe(r)
 		p.Tables = append(p.Tables, table)
@@ -292,10 +300,11 @@ func collectionPlan(r *spec.Release, all []inquiry) *plan.Plan {
 		group.Tables = append(group.Tables, table.Path)
 		s := table.Statistics[0].StandardError
 		squares, cells = squares+float64(float64(s*s)*float64(q.cells)), cells+q.cells
+		published += q.Cells
 	}
 	group.RMSE = budget.RoundUp(math.Sqrt(squares/float64(cells)), plan.Significant)
 	p.Strategies = []strategy.Group{group}
-	p.Size = plan.Size{Cells: cells, Bytes: cells * plan.BytesPerCell}
+	p.Size = plan.Size{Cells: published, Bytes: cells * plan.BytesPerCell}
 	return p
 }
 

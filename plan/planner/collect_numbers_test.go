@@ -20,7 +20,7 @@ func numbersText(epsilon, marginals string) string {
 		"collect: {answers: {protocol: local, epsilon: " + epsilon + ", expect: 30000}}\ntables:\n  answers:\n" +
 		"    source: {parquet: \"*.parquet\"}\n    collected: answers\n    columns:\n" +
 		"      group: {values: [a, b, c]}\n      many: {type: integer, range: [1, 257]}\n" +
-		"      units: {type: integer, range: [0, 60]}\n      pay: {type: integer, range: [0, 1000000]}\n" +
+		"      units: {type: integer, range: [0, 60]}\n      pay: {type: integer, range: [0, 1000000]}\n      one: {type: integer, range: [5, 5]}\n" +
 		"marginals:\n" + marginals
 }
 
@@ -93,6 +93,38 @@ func TestPointsHaveTheLeastError(t *testing.T) {
 	}
 }
 
+// TestDrawnNumbersHaveTheErrorOfASample draws questions, so that a part of the respondents answers: where half of all
+// respondents are at each end of the range, the error of a mean is that of the randomiser and of the sample.
+func TestDrawnNumbersHaveTheErrorOfASample(t *testing.T) {
+	for _, epsilon := range []string{"3", "4"} {
+		p := numbersPlan(t, epsilon, "  average: {by: [], stats: [{mean: units}]}\n  group: {by: [group]}\n")
+		r, _ := p.Measurements[0].Reports()
+		if r.Chance == 0 || r.Support != 1 {
+			t.Fatalf("%+v", r)
+		}
+		e, _ := p.Release().Collection.Epsilon.Float64()
+		share := float64(r.Chance) / certainty
+		want := 60 * math.Sqrt((responseVariance(math.Exp(e), 0, int(r.Points))+(1-share)/4)/(share*30_000))
+		if got := p.Tables[0].Figures[0].Quality.StandardError; got < want*(1-1e-4) || got > 1.2*want {
+			t.Errorf("ε = %s: standard error %g, at both ends of the range it is %g", epsilon, got, want)
+		}
+	}
+}
+
+// TestNumbersAndValuesOfOneColumn asks for a number, and for the categories of the same column: devices have one answer
+// to both, so that its texts must agree.
+func TestNumbersAndValuesOfOneColumn(t *testing.T) {
+	text := numbersText("1", "  average: {by: [], stats: [{mean: units}]}\n  values: {by: [units]}\n")
+	if _, err := plantest.PlanOfText(t, text); err != nil {
+		t.Error(err)
+	}
+	text = strings.Replace(text, "range: [0, 60]", "range: [0, 60], step: 5", 1)
+	if _, err := plantest.PlanOfText(t, text); err == nil || !strings.Contains(err.Error(), "marginals.values.by: ") ||
+		!strings.Contains(err.Error(), "a level of units") {
+		t.Error(err)
+	}
+}
+
 // TestEditedNumbersAreRefused changes what a plan says of the numbers that devices round.
 func TestEditedNumbersAreRefused(t *testing.T) {
 	p := numbersPlan(t, "2", "  average: {by: [], stats: [{mean: units}]}\n  group: {by: [group], stats: [{mean: units}]}\n")
@@ -124,6 +156,7 @@ func TestNumbersThatCannotBeAsked(t *testing.T) {
 	for marginals, want := range map[string]string{
 		"  a: {by: [many], stats: [{mean: units}]}\n": fmt.Sprintf("at most %d cells", counted.MostInSet/2),
 		"  a: {by: [], stats: [{mean: pay}]}\n":       "a larger step, of at most 65536 values",
+		"  a: {by: [], stats: [{mean: one}]}\n":       "a range of two values at least",
 	} {
 		if _, err := plantest.PlanOfText(t, numbersText("1", marginals)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", marginals, err, want)

@@ -129,6 +129,9 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 
 // marginText returns the margin of a table, with its verdict if the spec states the number of rows.
 func marginText(t plan.Table) string {
+	if t.Cells == 1 && t.Statistics[0].Margin == 0 && len(t.Figures) > 0 { // a number of respondents that is known
+		return "±" + budget.DecimalNearest(t.Figures[0].Quality.Margin, 4) + " of " + t.Figures[0].Name
+	}
 	text := "±" + budget.Group(describe.WholeMargin(t.Statistics[0].Margin))
 	if label := describe.Label(language.English, t.Usefulness); label != "" {
 		text += ", " + label

@@ -37,7 +37,7 @@ func collectionOf(p *plan.Plan, tables []synth.Table) (*report.Collection, error
 			return nil, errors.New("a question of the collection has no reports")
 		}
 		own, other := q.Randomiser().Chances()
-		influence := q.Randomiser().MostInfluence(float64(tables[i].Respondents) / float64(came.Kept))
+		influence := describe.InfluenceOnCount(q.Table, q.Reports, float64(tables[i].Respondents)/float64(came.Kept))
 		c.Questions = append(c.Questions, report.CollectionQuestion{Table: q.Table.Path, Share: q.Share,
 			Categories: q.Categories, Support: q.Support, Own: own.RatString(), Other: other.RatString(),
 			Kept: came.Kept, Impossible: came.Impossible, Repeated: came.Repeated, Influence: influence})

@@ -31,8 +31,11 @@ function columnsOf(c) {
 
 const labelOf = (column, i) => column.labels ? column.labels[i] : column.categories[i]
 
+// numberOf returns the number of a fraction's text.
+const numberOf = text => text.split("/").map(Number).reduce((a, b) => a / b)
+
 // ends returns the first and the last number of a column that asks for one.
-const ends = column => [Number(column.categories[0]), Number(column.categories[column.categories.length - 1])]
+const ends = column => [numberOf(column.categories[0]), numberOf(column.categories[column.categories.length - 1])]
 
 // sizeOf returns how many categories of a report a column has.
 const sizeOf = column => column.points || column.categories.length
@@ -60,12 +63,10 @@ function field(column, i) {
 function answer(column, i) {
   const value = Number($(`column-${i}`).value)
   if (!column.points) return column.categories[value - 1]
-  const place = Math.floor((value - column.categories[0]) / (column.categories[1] - column.categories[0]) + 0.5)
+  const [first] = ends(column), step = numberOf(column.categories[1]) - first
+  const place = Math.floor((value - first) / step + 0.5)
   return column.categories[Math.min(Math.max(place, 0), column.categories.length - 1)]
 }
-
-// numberOf returns the number of a fraction's text.
-const numberOf = text => text.split("/").reduce((a, b) => a / b)
 
 // percent rounds to whole numbers, but not to 0 or 100. A space that does not break is before the sign.
 function percent(x) {

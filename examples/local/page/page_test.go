@@ -88,7 +88,7 @@ const visitPage = `<!DOCTYPE html><html lang="en"><title>visit</title><iframe wi
 // numbersFile asks for a number, which is rounded to one of three points.
 const numbersFile = `{"format":"dprelease.collector/1","release":"drinks","collection":"answers","epsilon":"2",` +
 	`"asks":"one","questions":[{"name":"average","columns":[{"name":"units","title":"Units a week","categories":` +
-	`["-1","-0.5","0","0.5","1"],"points":3}],"chance":281474976710656,"epsilon":"2","form":"set","categories":3,` +
+	`["-1","-1/2","0","1/2","1"],"points":3}],"chance":281474976710656,"epsilon":"2","form":"set","categories":3,` +
 	`"support":1,"keep":221516877889047}]}`
 
 // numbersPage is a respondent who gives numbers.

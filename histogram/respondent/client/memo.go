@@ -109,6 +109,9 @@ func (c *Collector) Respond(answers map[string]string, memo *Memo, random io.Rea
 		answer, _ := q.Answer(answers)
 		key := fmt.Sprint(q.definition, ":", answer)
 		kept, ok := next.Reports[key]
+		if ok && !q.Valid(kept.Report) {
+			return nil, errDamaged
+		}
 		if !ok {
 			kept.Epsilon = q.Epsilon
 			kept.Report, _ = q.Randomise(nil, answer, b)
@@ -141,7 +144,9 @@ func (q *Question) Answer(answers map[string]string) (answer int64, err error) {
 func (c *Collector) define(q Question) string {
 	rests := []any{c.Release, c.Collection, q.Name, q.Epsilon, q.Form, q.Categories, q.Support, q.Keep}
 	for _, column := range q.Columns {
-		rests = append(rests, column.Name, column.Categories, column.Points)
+		if rests = append(rests, column.Name, column.Categories); column.Points > 0 {
+			rests = append(rests, column.Points)
+		}
 	}
 	text, _ := json.Marshal(rests)
 	return hash(text)

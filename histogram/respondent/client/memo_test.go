@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -272,5 +273,24 @@ func TestDamagedMemos(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(textOf(t, new(client.Memo))), new(client.Memo)); err != nil {
 		t.Errorf("a new memo: %v", err)
+	}
+}
+
+// TestDamagedReportsAreNotSent keeps a report in a memo that no device draws: it is not sent, and the memo stays as it
+// is.
+func TestDamagedReportsAreNotSent(t *testing.T) {
+	c, memo := read(t, textOf(t, threeQuestions(t, client.All, "3", "1"))), new(client.Memo)
+	respond(t, c, students, memo)
+	for key, kept := range memo.Reports {
+		sound := kept.Report
+		kept.Report = append(slices.Clone(sound), 0)
+		memo.Reports[key] = kept
+		before := textOf(t, memo)
+		if reports, err := c.Respond(students, memo, nil); err == nil || !strings.Contains(err.Error(), "damaged") ||
+			textOf(t, memo) != before {
+			t.Errorf("%v, %v", reports, err)
+		}
+		kept.Report = sound
+		memo.Reports[key] = kept
 	}
 }
