@@ -44,6 +44,10 @@ type Protected struct {
 
 // Stated is the guarantee with its exact parameters, and their equivalents.
 type Stated struct {
+	// Model is "central" where somebody who is trusted has the data, and "local" where respondents' devices randomised
+	// the answers. Shuffled is what shuffling adds to a local promise.
+	Model       string            `json:"model"`
+	Shuffled    *plan.Shuffled    `json:"shuffled,omitempty"`
 	Definition  string            `json:"definition"`
 	Epsilon     string            `json:"epsilon,omitempty"`
 	Delta       string            `json:"delta,omitempty"`
@@ -109,14 +113,18 @@ func (r *Report) Registry() Registry {
 		}
 		data.Microdata = append(data.Microdata, one)
 	}
+	stated := Stated{
+		Model: "central", Definition: g.Definition, Epsilon: g.Epsilon, Delta: g.Delta, Rho: g.Rho,
+		Equivalents: g.Equivalents, Statement: g.Statement, GivenAway: c.GivenAway, Assumptions: c.Assumptions,
+	}
+	if r.Collection != nil {
+		stated.Model, stated.Shuffled = "local", r.Collection.Shuffled
+	}
 	return Registry{
 		Format: RegistryFormat, Release: r.Release, Title: r.Title, Status: r.Status, Contact: r.Contact, Date: r.Date,
 		Population: r.Population,
 		Protected:  Protected{Noun: g.Protects, Unit: g.Unit, MaxRows: g.MaxRows, Neighbours: g.Neighbours},
-		Guarantee: Stated{
-			Definition: g.Definition, Epsilon: g.Epsilon, Delta: g.Delta, Rho: g.Rho, Equivalents: g.Equivalents,
-			Statement: g.Statement, GivenAway: c.GivenAway, Assumptions: c.Assumptions,
-		},
+		Guarantee:  stated,
 		Accountant: g.Method, Mechanisms: c.Mechanisms,
 		Data: data,
 		Account: Paid{

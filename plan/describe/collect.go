@@ -249,12 +249,15 @@ func targetText(q Question, expected int64) string {
 
 // influenceWarnings warn of how much false reports can do.
 func influenceWarnings(l *language.Language, p *plan.Plan) []string {
-	most := 0.0
-	for _, q := range Questions(p) {
+	most, questions := 0.0, Questions(p)
+	for _, q := range questions {
 		most = max(most, q.Influence)
 	}
-	if most == 0 {
+	if most == 0 && questions == nil {
 		return nil
+	}
+	if most == 0 {
+		return []string{l.Text("nobody can tell a false report from an honest one, and a hundred that agree move a sum or a mean a hundred times as far as one")}
 	}
 	return []string{l.Text("nobody can tell a false report from an honest one: each can move a count by up to %s, and a hundred that agree by up to %s",
 		l.Number(budget.DecimalNearest(most, 3)), l.Number(budget.DecimalNearest(100*most, 3)))}

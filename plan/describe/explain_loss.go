@@ -48,7 +48,11 @@ func (l *Loss) Write(w io.Writer) error {
 	t.Flush()
 	fmt.Fprintf(b, "\nTables, and attributes, share measurements: their losses are not parts of the whole.")
 	b.WriteString(relationsText(l.sample, l.neighbours, len(l.Leaves) > 0))
-	fmt.Fprintf(b, "\nFound: how often the best attack finds a unit that is in the data, if it may wrongly find one that is not at the rate named;\nwithout the release it would find as many as it finds wrongly.\n")
+	found := "finds a unit that is in the data, if it may wrongly find one that is not"
+	if l.local {
+		found = "finds an answer by its report, if it may wrongly find one that was not given"
+	}
+	fmt.Fprintf(b, "\nFound: how often the best attack %s at the rate named;\nwithout the release it would find as many as it finds wrongly.\n", found)
 	if c := l.Conversion; c != nil {
 		spent, plain := plan.Amount(c.Rho), plan.Amount(c.Plain)
 		more, _ := new(big.Rat).Quo(spent, plain).Float64()

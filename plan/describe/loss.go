@@ -52,6 +52,7 @@ type Loss struct {
 
 	neighbours spec.Neighbours
 	sample     plan.Sample
+	local      bool // answers were randomised on the respondents' devices
 }
 
 // LossLine is the loss of some of a plan's mechanisms. Every figure is rounded up.
@@ -122,7 +123,8 @@ func StatedLoss(p *compiled.Compiled) (*Loss, error) {
 func lossAt(c *compiled.Compiled, deltas []string, rates []float64) (*Loss, error) {
 	p := c.Plan()
 	deltas = deltasBeyondReserved(p, deltas)
-	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.Release().Privacy.Neighbours, sample: p.Sample}
+	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.Release().Privacy.Neighbours, sample: p.Sample,
+		local: p.Release().Collection != nil}
 	known := map[string]LossLine{} // by the mechanisms: tables, and attributes, share few
 	reserved := workload.Reserved(p)
 	lossFor := func(name string, tables int, steps []budget.Mechanism, sample plan.Sample) (LossLine, error) {

@@ -56,15 +56,20 @@ func collectionHazards(r *report.Report, account report.Account, several bool) [
 	judged := func(hazard, answer string) report.Hazard {
 		return report.Hazard{Hazard: hazard, Answer: answer, AnsweredBy: report.LeftToApprovers}
 	}
+	moved := l.Text("One can move a count by up to %s, and a hundred that agree by up to %s.",
+		l.Number(budget.DecimalNearest(c.MostInfluence(), 3)), l.Number(budget.DecimalNearest(100*c.MostInfluence(), 3)))
+	if c.MostInfluence() == 0 {
+		moved = l.Text("How far one can move a sum or a mean is shown by `dprelease plan`.")
+	}
 	return []report.Hazard{
 		byPlan(l.Text("An ε without its terms"), l.Text("Definition, parameters, unit, neighbours and method are stated together in the report and in every table's metadata.")),
 		largeEpsilon(l, r.Guarantee),
 		judged(l.Text("A unit that is less than a person"),
 			l.Text("A %s who answers on several devices, or whose device forgets what it sent, loses ε each time.", r.Guarantee.Protects)),
 		judged(l.Text("False reports"),
-			l.Text("Nobody can tell a false report from an honest one. One can move a count by up to %s, and a hundred that agree by up to %s. Reports that were left out when they were counted, because no device makes them, because they are of another collector or question, or because they were sent twice: %s.",
-				l.Number(budget.DecimalNearest(c.MostInfluence(), 3)), l.Number(budget.DecimalNearest(100*c.MostInfluence(), 3)),
-				budget.Group(c.LeftOut()))),
+			l.Text("Nobody can tell a false report from an honest one.")+" "+moved+" "+
+				l.Text("Reports that were left out when they were counted, because no device makes them, because they are of another collector or question, or because they were sent twice: %s.",
+					budget.Group(c.LeftOut()))),
 		localRelaxed(r),
 		byPlan(l.Text("ε compared across different promises"),
 			l.Text("This ε is of local differential privacy, which protects against the collector as well. Compare it only with others of that kind.")),
