@@ -176,10 +176,3 @@ func (r Randomiser) Variance(f float64) float64 {
 	p, q := r.floats()
 	return (float64(float64(f*p)*(1-p)) + float64(float64((1-f)*q)*(1-q))) / float64((p-q)*(p-q))
 }
-
-// MostInfluence returns by how much one report, whatever it says, can move the estimated count of a category, when one
-// in so many respondents answers the question: the larger of (1−q)/(p−q) and q/(p−q), times that number.
-func (r Randomiser) MostInfluence(oneIn float64) float64 {
-	p, q := r.floats()
-	return float64(oneIn*max(1-q, q)) / (p - q)
-}
