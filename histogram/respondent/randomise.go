@@ -84,21 +84,21 @@ func numbersAmong(c *client.Collector) map[string]numberAnswers {
 	return all
 }
 
-// nearest returns the answer that is nearest to a number, the larger of two; and any other text as it is.
-func (n numberAnswers) nearest(text string) string {
+// nearest returns the answer that is nearest to a number, the larger of two. It reports false for other texts.
+func (n numberAnswers) nearest(text string) (answer string, ok bool) {
 	x, err := document.ParseNumber(text)
 	if err != nil {
-		return text
+		return "", false
 	}
 	x.Sub(x, n.first).Quo(x, n.step).Add(x, big.NewRat(1, 2))
 	place, last := new(big.Int).Div(x.Num(), x.Denom()), int64(len(n.texts)-1)
 	switch {
 	case place.Sign() <= 0:
-		return n.texts[0]
+		return n.texts[0], true
 	case place.Cmp(big.NewInt(last)) >= 0:
-		return n.texts[last]
+		return n.texts[last], true
 	}
-	return n.texts[place.Int64()]
+	return n.texts[place.Int64()], true
 }
 
 // Randomise randomises the answers in a CSV file, with a line for each respondent and a column for each attribute that
@@ -153,7 +153,10 @@ func Randomise(ctx context.Context, c *client.Collector, answers io.Reader, id s
 				who = record[i]
 			}
 			if of, ok := numbers[name]; ok {
-				given[name] = of.nearest(record[i])
+				if given[name], ok = of.nearest(record[i]); !ok {
+					return reports, &Unfit{fmt.Sprintf("column %q is empty in a line, or holds no number: expected one; beyond %s to %s it counts as the nearer end",
+						name, of.texts[0], of.texts[len(of.texts)-1])}
+				}
 			}
 		}
 		memo := &client.Memo{}

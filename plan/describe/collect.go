@@ -66,8 +66,12 @@ func (q Question) pointsText(p *plan.Plan) string {
 	if len(texts) > mostPointsListed {
 		texts = []string{texts[0], texts[1], "…", texts[len(texts)-1]}
 	}
-	return fmt.Sprintf("%s asks for %s, a number: the device rounds it at random to one of %d points (%s), so that it is right on average, and a category is a point.",
+	text := fmt.Sprintf("%s asks for %s, a number: the device rounds it up or down at random to one of %d points (%s), with probabilities that keep its average right.",
 		q.Table.Path, q.Of, q.Points, strings.Join(texts, ", "))
+	if q.Table.Cells > 1 {
+		text += fmt.Sprintf(" The %d categories are %d cells × %d points.", q.categories(), q.Table.Cells, q.Points)
+	}
+	return text
 }
 
 // mostPointsListed is how many points are listed.
@@ -81,11 +85,14 @@ func (q Question) influenceOn(f plan.Figure, rows *spec.Table, respondents int64
 	if statistic.OfFigure(f).Additive() {
 		return law.MostInfluence()
 	}
-	middle := float64((law.Weights[0] + law.Weights[len(law.Weights)-1]) / 2)
-	for i := range law.Weights {
-		law.Weights[i] -= middle
+	most, values := 0.0, slices.Clone(law.Weights)
+	for _, mean := range []float64{values[0], values[len(values)-1]} { // as it is at first
+		for i, v := range values {
+			law.Weights[i] = v - mean
+		}
+		most = max(most, law.MostInfluence())
 	}
-	return law.MostInfluence() / float64(f.Quality.Rows)
+	return most / float64(f.Quality.Rows)
 }
 
 // centralError is the standard error of a sum or a mean of numbers in a cell of average size if a trusted office had the
@@ -209,7 +216,8 @@ func explainCollectedCounts(b *strings.Builder, questions []Question, respondent
 	}
 	t.Flush()
 	b.WriteString("  Counts are of all respondents, whether or not they drew the question. Errors are of a cell of average size; the second margin is of the cell with the widest interval.\n" +
-		"  One false report: how far a report can move a count, whatever it says. Nobody can tell it from an honest one.\n")
+		"  One false report: how far a report that is added can move a figure, whatever it says. Nobody can tell it from an honest one.\n" +
+		"  A trusted office would add Laplace noise, with ε divided equally among the questions.\n")
 }
 
 // explainCollectedNumbers says how precise the sums and means of numbers will be, if there are any.
@@ -230,7 +238,7 @@ func explainCollectedNumbers(b *strings.Builder, p *plan.Plan, questions []Quest
 		}
 	}
 	t.Flush()
-	b.WriteString("  Errors are of a cell of average size, and of the numbers whose error is largest; of others it is less.\n")
+	b.WriteString("  Errors are for a cell of average size and the least favourable numbers; with real answers they are usually smaller.\n")
 }
 
 // targetText says that a question meets its target, and with how many respondents it would just do so, the target

@@ -90,7 +90,11 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	row("", func(p *plan.Plan) string { return describe.Budget(p.Guarantee) }, func(a OtherBudget) string {
 		return strings.NewReplacer("epsilon", "ε", "delta", "δ", "rho", "ρ").Replace(a.Key) + " = " + a.Amount
 	})
+	collected := plans[0].Release().Collection != nil
 	isSame := func(a, c int) bool {
+		if collected && len(plans[0].Tables[a].Figures)+len(plans[0].Tables[c].Figures) > 0 {
+			return false
+		}
 		for _, p := range plans {
 			if p.Tables[a].Statistics[0].Margin != p.Tables[c].Statistics[0].Margin ||
 				describe.Label(language.English, p.Tables[a].Usefulness) != describe.Label(language.English, p.Tables[c].Usefulness) {
@@ -104,7 +108,17 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 		if more := r.To - r.From - 1; more > 0 {
 			name += fmt.Sprintf(" and %d more", more)
 		}
-		row(name, func(p *plan.Plan) string { return marginText(p.Tables[r.From]) }, constant("–"))
+		figures := plans[0].Tables[r.From].Figures
+		if !collected || figures == nil || plans[0].Tables[r.From].Cells > 1 { // else the count is known
+			row(name, func(p *plan.Plan) string { return marginText(p.Tables[r.From]) }, constant("–"))
+		}
+		for i, f := range figures {
+			if collected {
+				row(name+": "+f.Name, func(p *plan.Plan) string {
+					return "±" + budget.DecimalNearest(p.Tables[r.From].Figures[i].Quality.Margin, 4)
+				}, constant("–"))
+			}
+		}
 	}
 	for i, s := range plans[0].Synthetic {
 		if !s.Adaptive() {
@@ -129,9 +143,6 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 
 // marginText returns the margin of a table, with its verdict if the spec states the number of rows.
 func marginText(t plan.Table) string {
-	if t.Cells == 1 && t.Statistics[0].Margin == 0 && len(t.Figures) > 0 { // a number of respondents that is known
-		return "±" + budget.DecimalNearest(t.Figures[0].Quality.Margin, 4) + " of " + t.Figures[0].Name
-	}
 	text := "±" + budget.Group(describe.WholeMargin(t.Statistics[0].Margin))
 	if label := describe.Label(language.English, t.Usefulness); label != "" {
 		text += ", " + label

@@ -58,8 +58,9 @@ func collectionHazards(r *report.Report, account report.Account, several bool) [
 	}
 	moved := l.Text("One can move a count by up to %s, and a hundred that agree by up to %s.",
 		l.Number(budget.DecimalNearest(c.MostInfluence(), 3)), l.Number(budget.DecimalNearest(100*c.MostInfluence(), 3)))
-	if c.MostInfluence() == 0 {
-		moved = l.Text("How far one can move a sum or a mean is shown by `dprelease plan`.")
+	if r.Figured() != nil {
+		moved = words.When(c.MostInfluence() > 0, moved+" ") +
+			l.Text("How far one can move a sum or a mean is shown by `dprelease plan`.")
 	}
 	return []report.Hazard{
 		byPlan(l.Text("An ε without its terms"), l.Text("Definition, parameters, unit, neighbours and method are stated together in the report and in every table's metadata.")),

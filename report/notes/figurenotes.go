@@ -36,11 +36,14 @@ func figureNotes(r *report.Report) []report.Note {
 	l, kinds := r.In(), figureKinds(r.Tables)
 	_, withheld, unbounded := figuresIn(r.Tables)
 	f := figured[0].Figures[0].Name
+	reach := l.Text("The interval of a figure such as %[1]s reaches from %[1]s_low to %[1]s_high. With %[2]s confidence it contains the exact figure of the rows that were counted, after their values were bounded. It covers privacy noise only. The %[2]s is the chance for each cell, before noise has decided which figures are withheld or have no interval. Among the published figures alone the share may be lower. The figure need not be in the middle of its interval. If %[1]s_flag says unbounded, the noise is so large that it rules out no possible value, and nothing is published.",
+		f, l.Number(words.Level(figured[0].Figures[0].Confidence)))
+	if r.Collection != nil {
+		reach = l.Text("The interval of a figure such as %[1]s reaches from %[1]s_low to %[1]s_high. It covers the randomisation on the devices, which round a number up or down at random first, and the draw of who answers which question. It uses a normal approximation, so that its %[2]s is approximate, unlike that of a count. Among the published figures alone the share may be lower. If %[1]s_flag says unbounded, the interval would be all of the range, and nothing is published.",
+			f, l.Number(words.Level(figured[0].Figures[0].Confidence)))
+	}
 	notes := []report.Note{{Heading: l.Text("Figures other than counts have intervals of their own"),
-		Text: l.Text("The interval of a figure such as %[1]s reaches from %[1]s_low to %[1]s_high. With %[2]s confidence it contains the exact figure of the rows that were counted, after their values were bounded. It covers privacy noise only. The %[2]s is the chance for each cell, before noise has decided which figures are withheld or have no interval. Among the published figures alone the share may be lower. The figure need not be in the middle of its interval. If %[1]s_flag says unbounded, the noise is so large that it rules out no possible value, and nothing is published.",
-			f, l.Number(words.Level(figured[0].Figures[0].Confidence))) +
-			words.When(r.Collection != nil, " "+l.Text("Devices have rounded the numbers at random, which the interval includes. It takes the error for normal: unlike that of a count it is not exact.")) +
-			words.When(unbounded > 0, " "+l.Text("In this release this concerns %s.", l.Plural(unbounded, "figure")))}}
+		Text: reach + words.When(unbounded > 0, " "+l.Text("In this release this concerns %s.", l.Plural(unbounded, "figure")))}}
 	notes = append(notes, dominatedNote(l, figured)...)
 	notes = append(notes, unbiasedNote(r, kinds))
 	var which []string
