@@ -79,10 +79,10 @@ func (q *Question) Randomise(dst []byte, answer int64, random *Bytes) ([]byte, e
 // round returns the category of an answer. Where there are points it is one of the two next to it, so that the mean of
 // the points is the number that was answered.
 func (q *Question) round(answer int64, random *Bytes) int64 {
-	c := q.Columns[len(q.Columns)-1]
-	if c.Points == 0 {
+	if n := len(q.Columns); n == 0 || q.Columns[n-1].Points == 0 {
 		return answer
 	}
+	c := q.Columns[len(q.Columns)-1]
 	last := int64(len(c.Categories)) - 1
 	along := answer % (last + 1) * (c.Points - 1)
 	if random.uniform(last) < along%last {
