@@ -83,9 +83,9 @@ func (p *Plan) Measured() map[string]Measurement {
 	return all
 }
 
-// Mechanisms returns the mechanisms of measurements, in their order. Of the questions of which a device draws one, all
-// of which have the same mechanism, only the first is there: which is drawn does not depend on the answers, so that the
-// loss is that of one.
+// Mechanisms returns the mechanisms of measurements, in their order. If each device
+// draws one of several questions, which all have the same mechanism, that is listed once: which question is drawn does
+// not depend on the answers, so a respondent loses what one question costs.
 func Mechanisms(all []Measurement) []budget.Mechanism {
 	steps := make([]budget.Mechanism, 0, len(all))
 	drawn := false

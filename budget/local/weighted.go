@@ -7,11 +7,11 @@ import (
 
 // This file holds weighted sums of the counts of several categories, from which sums and means of numbers are made.
 
-// Weighted is a weighted sum over N respondents, Σ a(x), as it is estimated from n reports. A respondent has a weight
-// a_v by his category v, 0 if it is not listed, or answers a number: then his category is drawn, by his device, between
-// two with neighbouring weights, so that the mean is a(x).
+// Weighted is a weighted sum over N respondents, Σ a(x), as it is estimated from n reports. The weight of a respondent
+// is that of the category, a_v, or 0 if the category is not listed. If a respondent gives a number, the device draws one
+// of two categories with neighbouring weights, whose mean is a(x).
 //
-// It is of reports in the form of a set only: its deviation rests on how often three categories are in a report
+// It holds for reports in the form of a set only: the deviation rests on how often three categories are in a report
 // together.
 type Weighted struct {
 	Randomiser
@@ -56,8 +56,8 @@ func (w Weighted) MostInfluence() float64 {
 	return float64(float64(w.Respondents)/float64(w.Reports)*off) / (p - q)
 }
 
-// Deviation returns a number that the standard deviation of [Weighted.Estimate] does not exceed, if these parts of all
-// respondents have the categories, as they are drawn on average:
+// Deviation returns an upper bound of the standard deviation of [Weighted.Estimate], if these parts of all respondents
+// have the categories (where categories are drawn, on average):
 //
 //	N/(p−q) · √((Var s − (p−q)² B (n−1)/(N−1)) / n),
 //	B = max(0, Σ f_v a_v² − (Σ f_v a_v)² − h²/4 · Σ f_v),

@@ -53,7 +53,7 @@ func (l listed) moments(category int, weights []float64) (mean, variance float64
 	return mean, variance
 }
 
-// weightedCases are questions with weights for some of their categories, and the respondents who have each category.
+// eachWeighted visits questions with weights for some of their categories, and the respondents who have each category.
 func eachWeighted(t *testing.T, visit func(name string, l listed, weights []float64, have []int64)) {
 	for k := int64(2); k <= 8; k++ {
 		for w := int64(1); w < k; w++ {

@@ -47,8 +47,8 @@ type Reports struct {
 	Kept       int64 `json:"counted"`
 	Impossible int64 `json:"impossible"` // that no device makes
 	Repeated   int64 `json:"repeated"`   // that were sent before
-	// Foreign are those of another collector or question; of a collection with several questions they are with the
-	// first.
+	// Foreign counts the reports of another collector or question. A collection with several questions has them in the
+	// counts of its first question.
 	Foreign int64 `json:"foreign"`
 }
 

@@ -94,7 +94,7 @@ func (r Reports) Bits() int64 {
 	return r.Categories
 }
 
-// CheckQuestion returns an error unless the reports are those of a question of so many categories, at ε at most.
+// CheckQuestion returns an error unless the reports fit a question with so many categories and cost at most ε.
 func (r Reports) CheckQuestion(categories int64, epsilon *big.Rat) error {
 	wanted, err := NewReports(epsilon, categories)
 	if err != nil {

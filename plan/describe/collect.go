@@ -261,10 +261,10 @@ func influenceWarnings(l *language.Language, p *plan.Plan) []string {
 	for _, q := range questions {
 		most = max(most, q.Influence)
 	}
-	if most == 0 && questions == nil {
+	switch {
+	case questions == nil:
 		return nil
-	}
-	if most == 0 {
+	case most == 0: // all counts are known
 		return []string{l.Text("nobody can tell a false report from an honest one, and a hundred that agree move a sum or a mean a hundred times as far as one")}
 	}
 	return []string{l.Text("nobody can tell a false report from an honest one: each can move a count by up to %s, and a hundred that agree by up to %s",

@@ -89,7 +89,7 @@ func (m *Memo) Spent() string {
 // Respond returns the reports to send: of the one question that the device drew, or of all. Answers are texts of
 // categories by the names of their columns. Every column of every question needs one, so that an error does not show
 // which question was drawn. The memo, which is needed, does not change if there is an error. If random is nil, the
-// bytes are those of the system's generator.
+// system's generator is used.
 func (c *Collector) Respond(answers map[string]string, memo *Memo, random io.Reader) (reports []Report, err error) {
 	for _, q := range c.Questions {
 		if _, err := q.Answer(answers); err != nil {

@@ -154,7 +154,7 @@ func referenceStep(name string, c *client.Collector, answers map[string]string, 
 	reports := r.respond(c, answers)
 	spent := c.Epsilon
 	if c.Asks == client.One {
-		spent = c.Questions[0].Epsilon // which is that of all
+		spent = c.Questions[0].Epsilon // the same for all questions
 	}
 	return step{name, answers, random[:r.used], reports, spent}
 }
