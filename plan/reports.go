@@ -3,6 +3,8 @@ package plan
 import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/hierarchy"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds what a measurement says of reports, if it is a question that was put to respondents.
@@ -31,6 +33,39 @@ func (m Measurement) checkReports() error {
 		return nil
 	}
 	return reports.CheckQuestion(m.Cells, m.Mechanism.Parameter)
+}
+
+// Along returns how the categories of a query lie along one of its attributes. It reports false if that is none of them.
+func (q Query) Along(r *spec.Release, attribute string) (hierarchy.Question, bool) {
+	of, found := hierarchy.Question{Outer: 1, Size: 1, Inner: 1}, false
+	levels, err := q.Levels(r)
+	if err != nil {
+		return of, false
+	}
+	for i, f := range q.Factors {
+		switch size := levels[i].Size(); {
+		case f.String() == attribute:
+			of.Size, found = size, true
+		case found:
+			of.Inner *= size
+		default:
+			of.Outer *= size
+		}
+	}
+	return of, found
+}
+
+// CheckBands returns an error unless the bands of a question are those of an attribute of its.
+func (m Measurement) CheckBands(r *spec.Release) error {
+	reports, _ := m.Reports()
+	if len(reports.Bands) == 0 && reports.Along == "" {
+		return nil
+	}
+	of, ok := m.Query.Along(r, reports.Along)
+	if !ok || len(reports.Bands) == 0 {
+		return errIllegal
+	}
+	return reports.CheckBands(of)
 }
 
 // WithoutRandomiser returns a question without the randomiser of its reports, which the planner chooses.

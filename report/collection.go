@@ -11,8 +11,9 @@ import (
 // Collection is how answers were collected under local differential privacy.
 type Collection struct {
 	Name        string `json:"name"`
-	Asks        string `json:"asks"`        // what each device answers, in words
-	Respondents int64  `json:"respondents"` // whose reports were counted
+	Asks        string `json:"asks"`            // what each device answers, in words
+	Respondents int64  `json:"respondents"`     // whose reports were counted
+	Bands       string `json:"bands,omitempty"` // how answers are reported in bands, in words
 	// Foreign is how many reports were left out because they are of another collector or question.
 	Foreign   int64                `json:"foreign"`
 	Questions []CollectionQuestion `json:"questions"`
@@ -35,6 +36,21 @@ type CollectionQuestion struct {
 	Impossible int64   `json:"impossible"`   // left out: no device makes them
 	Repeated   int64   `json:"repeated"`     // left out: sent before
 	Influence  float64 `json:"false_report"` // how far one report, whatever it says, can move a count
+	// Forms are the forms of a question that devices answered in bands: the first one's randomiser is the question's.
+	Forms []CollectionForm `json:"forms,omitempty"`
+}
+
+// CollectionForm is a form of a question, with its randomiser and the reports that came in: by its categories, with the
+// width 1, or by bands of so many neighbouring ones.
+type CollectionForm struct {
+	Name       string  `json:"name"` // for people
+	Width      int64   `json:"width"`
+	Share      float64 `json:"asked_of"`
+	Categories int64   `json:"categories"`
+	Support    int64   `json:"in_a_report"`
+	Own        string  `json:"p"`
+	Other      string  `json:"q"`
+	Kept       int64   `json:"reports"`
 }
 
 // LeftOut returns how many reports to the question were left out.
@@ -43,6 +59,11 @@ func (q CollectionQuestion) LeftOut() int64 { return q.Impossible + q.Repeated }
 // InReport says how many of the categories a report holds.
 func (q CollectionQuestion) InReport(l *language.Language) string {
 	return l.Text("%s of %s", budget.Group(q.Support), budget.Group(q.Categories))
+}
+
+// InReport says how many of the bands a report holds.
+func (f CollectionForm) InReport(l *language.Language) string {
+	return l.Text("%s of %s", budget.Group(f.Support), budget.Group(f.Categories))
 }
 
 // LeftOut returns how many reports were left out.

@@ -45,19 +45,7 @@ func (c numberCase) draw(r local.Randomiser, respondents, reports int, random *r
 		if random.Float64() < at-float64(point) {
 			point++
 		}
-		own := group*c.points + point
-		more, held := r.Support, uint64(1)<<own
-		if random.Int64N(1<<local.ChanceBits) < r.Keep {
-			more--
-			supports[own]++
-		}
-		for more > 0 {
-			if v := random.IntN(int(r.Categories)); held>>v&1 == 0 {
-				held |= 1 << v
-				supports[v]++
-				more--
-			}
-		}
+		drawSet(r, group*c.points+point, supports, random)
 	}
 	return supports
 }

@@ -25,7 +25,11 @@ func RespondentsOf(all []measured.Measured, m measured.Measured) int64 {
 	return most
 }
 
-// ReportSum is the number of respondents whose answer is in some cells of a question.
+// ReportSum is the number of respondents, asked the question or not, whose answer is in some cells of it.
+//
+// Guarantee: over the randomisation, and over which respondents drew the question and its bands, the estimate is
+// unbiased. The interval covers the number with at least the confidence asked for where devices answer without bands; with
+// bands about so, as the error is taken for normal. Theorem: docs/proofs/local.md.
 type ReportSum struct {
 	Cells                      int
 	Unbiased, Error, Low, High float64
@@ -46,12 +50,15 @@ func cellScores(m measured.Measured) (scores []int64, each int64) {
 // ReportSums adds up cells of a question, row by row of an answer: one Grouping for each key, the last one's rows
 // fastest. all are the answers to all questions of the plan, of which at is the question's.
 //
-// Guarantee: as of the cells of a table, for cells that are named without looking at the reports. Theorem:
+// Guarantee: as of the cells of a table ([ReportSum]), for cells that are named without looking at the reports. Theorem:
 // docs/proofs/local.md. Sums of several cells need a question that has them ([counted.Reports.HasSums]).
-func ReportSums(all []measured.Measured, at int, groupings []Grouping, confidence float64) []ReportSum {
+func ReportSums(p *plan.Plan, all []measured.Measured, at int, groupings []Grouping, confidence float64) []ReportSum {
 	m := all[at]
 	question, _ := m.Measurement.Reports()
 	rowOf, rows := rowsOfCells(groupings)
+	if len(question.Bands) > 0 {
+		return newBanded(p, m, RespondentsOf(all, m), confidence).sumsOfRows(rowOf, rows)
+	}
 	out, scores := make([]ReportSum, rows), make([]int64, rows)
 	cellScores, each := cellScores(m)
 	for cell, row := range rowOf {
@@ -83,32 +90,12 @@ func (r *ReportSum) set(law local.Count, score int64, confidence float64) {
 	r.Low, r.High = math.Min(float64(low), r.Unbiased), math.Max(float64(high), r.Unbiased)
 }
 
-// reportStatistic returns the statistic of a question with so many respondents. A cell is the number of respondents,
-// asked this question or not, whose answer is its category or, along the keys on which the table counts up, one before.
-//
-// Guarantee: over the randomisation, and over which respondents drew the question, the estimate is unbiased, and the
-// interval covers the number with at least the confidence asked for. Theorem: docs/proofs/local.md.
-func reportStatistic(st plan.Statistic, m measured.Measured, respondents int64, keys []Key, up []bool) Statistic {
-	question, _ := m.Measurement.Reports()
-	law := local.Count{Randomiser: question.Randomiser(), Respondents: respondents, Reports: m.Reports.Kept}
-	scores, each := cellScores(m)
-	n := len(scores)
-	held := make([]int64, n)
-	for i := range held {
-		held[i] = 1
-	}
-	countUp(scores, keys, up)
-	countUp(held, keys, up)
+// reportStatistic returns the statistic of a question with so many respondents from the figures of its cells.
+func reportStatistic(st plan.Statistic, sums []ReportSum, respondents int64) Statistic {
+	n := len(sums)
 	cells, errors, low, high := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	squares := 0.0
-	for i := range cells {
-		one := ReportSum{Cells: int(held[i])}
-		if one.Cells == n { // every respondent's answer is there
-			one.Unbiased, one.Low, one.High = float64(respondents), float64(respondents), float64(respondents)
-		} else {
-			law.Cells = held[i] * each
-			one.set(law, scores[i], st.Confidence)
-		}
+	for i, one := range sums {
 		cells[i], errors[i], low[i], high[i] = one.Unbiased, one.Error, one.Low, one.High
 		squares += float64(errors[i] * errors[i])
 	}
@@ -129,6 +116,36 @@ func reportStatistic(st plan.Statistic, m measured.Measured, respondents int64, 
 	out.StandardError = math.Sqrt(squares / float64(n))
 	out.Confidence, out.Attained = st.Confidence, st.Confidence
 	return out
+}
+
+// cellSums returns the figures of a question's table. A cell is the number of respondents whose answer is its category
+// or, along the keys on which the table counts up, one before.
+func cellSums(p *plan.Plan, m measured.Measured, respondents int64, keys []Key, up []bool, confidence float64) []ReportSum {
+	question, _ := m.Measurement.Reports()
+	if len(question.Bands) > 0 {
+		return newBanded(p, m, respondents, confidence).sumsOfCells(keys, up)
+	}
+	law := local.Count{Randomiser: question.Randomiser(), Respondents: respondents, Reports: m.Reports.Kept}
+	scores, each := cellScores(m)
+	n := len(scores)
+	held := make([]int64, n)
+	for i := range held {
+		held[i] = 1
+	}
+	countUp(scores, keys, up)
+	countUp(held, keys, up)
+	sums := make([]ReportSum, n)
+	for i := range sums {
+		sums[i].Cells = int(held[i])
+		if sums[i].Cells == n { // every respondent's answer is there
+			all := float64(respondents)
+			sums[i].Unbiased, sums[i].Low, sums[i].High = all, all, all
+		} else {
+			law.Cells = held[i] * each
+			sums[i].set(law, scores[i], confidence)
+		}
+	}
+	return sums
 }
 
 // countsUp reports along which keys a table counts up.

@@ -38,7 +38,7 @@ func TestMarginsOfReportsHold(t *testing.T) {
 		p, _ := own.Float64()
 		within, byHalfWidth := 0.0, 0.0
 		for s := range c.respondents + 1 {
-			got := reportStatistic(st, reportsOf(t, c.epsilon, s, c.respondents), c.respondents, nil, nil)
+			got := reportStatistic(st, cellSums(nil, reportsOf(t, c.epsilon, s, c.respondents), c.respondents, nil, nil, st.Confidence), c.respondents)
 			shown := got.Published.Value(0)
 			if shown < 0 || shown > c.respondents {
 				t.Fatalf("%d of %d respondents", shown, c.respondents)
@@ -92,8 +92,8 @@ func TestRespondentsOfQuestions(t *testing.T) {
 // TestSumsOfReports compares sums of cells with the cells, and the sum of all with the number of respondents.
 func TestSumsOfReports(t *testing.T) {
 	m := reportsOf(t, big.NewRat(1, 1), 31, 50)
-	got := ReportSums([]measured.Measured{m}, 0, []Grouping{{RowOf: []int{0, 1}, Rows: 2}}, 0.95)
-	st := reportStatistic(plan.Statistic{Confidence: 0.95}, m, 50, nil, nil)
+	got := ReportSums(nil, []measured.Measured{m}, 0, []Grouping{{RowOf: []int{0, 1}, Rows: 2}}, 0.95)
+	st := reportStatistic(plan.Statistic{Confidence: 0.95}, cellSums(nil, m, 50, nil, nil, 0.95), 50)
 	for i, sum := range got {
 		if sum.Cells != 1 || sum.Unbiased != st.Unbiased.Value(i) || sum.Low != st.Low.Value(i) ||
 			sum.High != st.High.Value(i) || sum.Error != st.Error.Value(i) {
@@ -101,7 +101,7 @@ func TestSumsOfReports(t *testing.T) {
 		}
 	}
 	want := ReportSum{Cells: 2, Unbiased: 50, Low: 50, High: 50}
-	if whole := ReportSums([]measured.Measured{m}, 0, []Grouping{{RowOf: []int{0, 0}, Rows: 1}}, 0.95)[0]; whole != want {
+	if whole := ReportSums(nil, []measured.Measured{m}, 0, []Grouping{{RowOf: []int{0, 0}, Rows: 1}}, 0.95)[0]; whole != want {
 		t.Errorf("all cells: %+v", whole)
 	}
 }

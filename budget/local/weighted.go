@@ -85,20 +85,54 @@ func (w Weighted) Deviation(parts []float64) float64 {
 // is known.
 func (w Weighted) DeviationAmong(parts []float64, among float64) float64 {
 	p, q := w.floats()
-	withOwn, others := w.pairs(p)
-	var sum, squares, mean, square float64 // of the weights, and of the weight of a category
-	for v, a := range w.Weights {
-		sum, squares = sum+a, squares+float64(a*a)
-		mean, square = mean+float64(parts[v]*a), square+float64(float64(parts[v]*a)*a)
-	}
-	first := float64(q*sum) + float64((p-q)*mean)
-	cross := float64(sum*mean) - square                              // E a_u (A₁ − a_u)
-	rest := float64(sum*sum) - float64(2*float64(sum*mean)) + square // E (A₁ − a_u)²
-	second := float64(p*square) + float64(q*(squares-square)) + float64(2*float64(withOwn*cross)) +
-		float64(others*(rest-squares+square))
 	answering := float64(w.Reports-1) / math.Max(1, float64(w.Respondents-1))
-	variance := second - float64(first*first) - float64(float64(float64((p-q)*(p-q))*among)*answering)
+	variance := w.scoreVariance(parts) - float64(float64(float64((p-q)*(p-q))*among)*answering)
 	return float64(float64(w.Respondents)*math.Sqrt(math.Max(0, variance)/float64(w.Reports))) / (p - q)
+}
+
+// scoreVariance returns the variance of the score of a report, if the respondent is one of all, of whom these parts have
+// the categories.
+func (w Weighted) scoreVariance(parts []float64) float64 { return w.scoreVarianceOf(w.moments(parts)) }
+
+// moments returns the moments of the weights for these parts.
+func (w Weighted) moments(parts []float64) (m Moments) {
+	var sum, mean float64
+	for v, a := range w.Weights {
+		sum, mean = sum+a, mean+float64(parts[v]*a)
+		m.Squares += float64(a * a)
+		m.MeanSquare += float64(float64(parts[v]*a) * a)
+	}
+	m.Sum, m.Cross, m.Mean = float64(sum*sum), float64(sum*mean), float64(mean*mean)
+	return m
+}
+
+// Moments are what the variance of a score rests on, of weights a_v of categories and the parts f_v of the respondents
+// who have them.
+type Moments struct {
+	Sum        float64 // A₁², the squared sum of the weights
+	Squares    float64 // A₂, the sum of their squares
+	Cross      float64 // A₁ Σ f_v a_v
+	Mean       float64 // (Σ f_v a_v)²
+	MeanSquare float64 // Σ f_v a_v²
+}
+
+// scoreVarianceOf is [Weighted.scoreVariance], which is linear in the moments: of several weights, the mean of the
+// moments gives the mean variance.
+func (r Randomiser) scoreVarianceOf(m Moments) float64 {
+	p, q := r.floats()
+	withOwn, others := r.pairs(p)
+	first := float64(q*q*m.Sum) + float64(2*q*(p-q)*m.Cross) + float64((p-q)*(p-q)*m.Mean)
+	cross := m.Cross - m.MeanSquare                   // E a_u (A₁ − a_u)
+	rest := m.Sum - float64(2*m.Cross) + m.MeanSquare // E (A₁ − a_u)²
+	second := float64(p*m.MeanSquare) + float64(q*(m.Squares-m.MeanSquare)) + float64(2*float64(withOwn*cross)) +
+		float64(others*(rest-m.Squares+m.MeanSquare))
+	return second - first
+}
+
+// ReportVariance returns Var z + B/(N−1) of [Combined.Deviation], for the moments of the weights of a question.
+func (r Randomiser) ReportVariance(m Moments, respondents float64) float64 {
+	p, q := r.floats()
+	return r.scoreVarianceOf(m)/float64((p-q)*(p-q)) + (m.MeanSquare-m.Mean)/math.Max(1, respondents-1)
 }
 
 // pairs returns the probabilities that a report holds the respondent's category and another given one, and that it

@@ -2,6 +2,8 @@ package respondent
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/respondent/client"
@@ -26,20 +28,40 @@ func Collector(p *plan.Plan) ([]byte, error) {
 	c := client.Collector{Format: collectorFormat, Release: r.Name, Collection: r.Collection.Name, Title: r.About.Title,
 		Epsilon: budget.FormatRat(r.Collection.Epsilon), Asks: client.All}
 	for _, m := range p.Measurements {
-		reports, _ := m.Reports()
-		if reports.Chance > 0 {
-			c.Asks = client.One
-		}
-		q := client.Question{Name: m.ID, Chance: reports.Chance, Epsilon: budget.FormatRat(m.Mechanism.Parameter),
-			Form: string(reports.Form), Categories: reports.Categories, Support: reports.Support, Keep: reports.Keep}
-		if err := addColumns(p, m, &q); err != nil {
+		questions, err := questionsOf(p, m)
+		if err != nil {
 			return nil, err
 		}
-		c.Questions = append(c.Questions, q)
+		if m.IsDrawn() {
+			c.Asks = client.One
+		}
+		c.Questions = append(c.Questions, questions...)
 	}
 	text := encodeCollector(c)
 	_, err := client.Read(text)
 	return text, err
+}
+
+// questionsOf returns the forms in which a device is asked a question: its categories and, where these are summed up, its
+// bands of neighbouring ones, which are named by their width.
+func questionsOf(p *plan.Plan, m plan.Measurement) ([]client.Question, error) {
+	reports, _ := m.Reports()
+	q := client.Question{Name: m.ID, Chance: reports.Chance, Epsilon: budget.FormatRat(m.Mechanism.Parameter),
+		Form: string(reports.Form), Categories: reports.Categories, Support: reports.Support, Keep: reports.Keep}
+	if err := addColumns(p, m, &q); err != nil {
+		return nil, err
+	}
+	all := []client.Question{q}
+	for _, b := range reports.Bands {
+		coarser := q
+		coarser.Name, coarser.Chance = fmt.Sprintf("%s/%d", m.ID, b.Width), b.Chance
+		coarser.Categories, coarser.Support, coarser.Keep = b.Categories, b.Support, b.Keep
+		coarser.Columns = slices.Clone(q.Columns)
+		at := slices.IndexFunc(q.Columns, func(c client.Column) bool { return c.Name == reports.Along })
+		coarser.Columns[at].Width = b.Width
+		all = append(all, coarser)
+	}
+	return all, nil
 }
 
 // encodeCollector returns the text of a collector's file.

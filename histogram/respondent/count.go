@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -58,12 +59,7 @@ func Count(ctx context.Context, p *plan.Plan, dir string, limit int64) ([]measur
 	if err := all.check(collection, c); err != nil {
 		return nil, err
 	}
-	out := make([]measured.Measured, len(p.Measurements))
-	for i, m := range p.Measurements {
-		out[i] = measured.Measured{Measurement: m, Values: measured.Column(all.supports[i][:m.Cells]),
-			Reports: &all.reports[i]}
-	}
-	return out, nil
+	return all.answers(p), nil
 }
 
 // tally is what was counted of some reports: for each question how many hold each category, and how many there are.
@@ -99,6 +95,9 @@ func (t *tally) check(c *spec.Collection, of *client.Collector) error {
 	least := int64(-1)
 	for i, r := range t.reports {
 		sum = sum.Plus(r)
+		if hasBands(of.Questions[i]) {
+			continue // nothing is missing without it
+		}
 		if r.Kept == 0 && t.reports[0].Foreign > 0 {
 			return &Unfit{fmt.Sprintf("there is no report to question %s of this collector, whose file has the id %s; %s are of another one, or to other questions",
 				of.Questions[i].Name, of.ID(), budget.Group(t.reports[0].Foreign))}
@@ -125,6 +124,30 @@ func (t *tally) check(c *spec.Collection, of *client.Collector) error {
 		return &Unfit{fmt.Sprintf("there are %d reports, fewer than the honest minimum of %d", least, c.Honest)}
 	}
 	return nil
+}
+
+// hasBands reports whether a question is a coarser form of another.
+func hasBands(q client.Question) bool {
+	return slices.ContainsFunc(q.Columns, func(c client.Column) bool { return c.Width > 0 })
+}
+
+// answers returns what was counted as the answers to the measurements of a plan: those of a question's forms one after
+// another.
+func (t *tally) answers(p *plan.Plan) []measured.Measured {
+	out, at := make([]measured.Measured, len(p.Measurements)), 0
+	for i, m := range p.Measurements {
+		question, _ := m.Reports()
+		supports, came := t.supports[at], t.reports[at]
+		if at++; question.Form == counted.Permuted {
+			supports = supports[:m.Cells] // without those that make up a prime
+		}
+		for range question.Bands {
+			supports, came = append(supports, t.supports[at]...), came.Plus(t.reports[at])
+			at++
+		}
+		out[i] = measured.Measured{Measurement: m, Values: measured.Column(supports), Reports: &came}
+	}
+	return out
 }
 
 // countAll counts the reports of a table. Where they have tokens, it first finds those that were sent twice.

@@ -25,28 +25,24 @@ func MadeUp(ctx context.Context, p *plan.Plan, respondents int64) ([]measured.Me
 	}
 	q := newQuestions(c)
 	t := newTally(q)
-	counters, random := newCounters(q, t), client.NewBytes(nil)
-	out, left := make([]measured.Measured, len(p.Measurements)), respondents
-	for i, m := range p.Measurements {
+	counters, random, left := newCounters(q, t), client.NewBytes(nil), respondents
+	for i := range c.Questions {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		n := respondents
-		if m.IsDrawn() && i < len(out)-1 {
+		if c.Asks == client.One && i < len(c.Questions)-1 {
 			n = share(respondents, c.Questions[i].Chance)
 			left -= n
-		} else if m.IsDrawn() {
+		} else if c.Asks == client.One {
 			n = left
 		}
-		n = max(1, n)
-		if err := answerUniformly(&c.Questions[i], n, counters[i], random); err != nil {
+		t.reports[i].Kept = max(1, n)
+		if err := answerUniformly(&c.Questions[i], t.reports[i].Kept, counters[i], random); err != nil {
 			return nil, err
 		}
-		t.reports[i].Kept = n
-		out[i] = measured.Measured{Measurement: m, Values: measured.Column(t.supports[i][:m.Cells]),
-			Reports: &t.reports[i]}
 	}
-	return out, nil
+	return t.answers(p), nil
 }
 
 // share returns the part of the respondents that draw a question.
@@ -55,19 +51,20 @@ func share(respondents, chance int64) int64 {
 	return x.Rsh(x, 48).Int64()
 }
 
-// answerUniformly counts n reports of answers that are drawn uniformly.
+// answerUniformly counts n reports of answers that are drawn uniformly, column by column.
 func answerUniformly(q *client.Question, n int64, into counter, random *client.Bytes) error {
 	var report []byte
-	answers := big.NewInt(1)
-	for _, c := range q.Columns {
-		answers.Mul(answers, big.NewInt(int64(len(c.Categories))))
-	}
 	for range n {
-		answer, err := rand.Int(rand.Reader, answers)
-		if err == nil {
-			report, err = q.Randomise(report[:0], answer.Int64(), random)
+		answer := int64(0)
+		for _, c := range q.Columns {
+			drawn, err := rand.Int(rand.Reader, big.NewInt(int64(len(c.Categories))))
+			if err != nil {
+				return err
+			}
+			answer = answer*c.Answers() + drawn.Int64()/max(1, c.Width)
 		}
-		if err != nil {
+		var err error
+		if report, err = q.Randomise(report[:0], answer, random); err != nil {
 			return err
 		}
 		into.count(string(report))

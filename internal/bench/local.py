@@ -1,5 +1,5 @@
-"""Errors of collections of randomised answers: dprelease next to multi-freq-ldpy and OpenDP, and, for means of numbers,
-next to the mechanisms that are published for them.
+"""Errors of collections of randomised answers: dprelease next to multi-freq-ldpy and OpenDP, and, for means of numbers
+and sums of neighbouring categories, next to the mechanisms that are published for them.
 
 The same made-up answers of 20 000 respondents to four questions, the same ε for each respondent, and several draws by
 each. A respondent answers one question that is drawn; the others' shares are equal, as theirs are. Printed is the root
@@ -114,24 +114,36 @@ def numbers():
     }
 
 
-def own_means(program, folder, values, epsilon):
-    """Yields for each draw the mean, and whether its interval holds the true one."""
+def drawn(program, folder, answers, spec, columns):
+    """Runs a collection of one question again and again, and yields the columns of its table for each draw."""
     with open(os.path.join(folder, "answers.csv"), "w") as f:
-        f.write("x\n" + "\n".join(map(str, values)) + "\n")
-    with open(os.path.join(folder, "m.yaml"), "w") as f:
-        f.write(
-            "version: 1\nrelease: m\nprivacy: {protects: respondent, neighbours: replace}\n"
-            f"collect:\n  c: {{protocol: local, epsilon: {epsilon}, expect: {RESPONDENTS}}}\n"
-            "tables:\n  t:\n    source: {parquet: reports.parquet}\n    collected: c\n"
-            "    columns: {x: {type: integer, range: [0, 100]}}\nmarginals:\n  mean: {by: [], stats: [{mean: x}]}\n")
+        f.write(answers)
+    with open(os.path.join(folder, "one.yaml"), "w") as f:
+        f.write(spec)
     run = lambda *words: subprocess.run([program, *words], cwd=folder, check=True, capture_output=True)
     for draw in range(DRAWS):
-        out = f"m-{epsilon}-{values[:50].sum()}-{draw}"
-        run("local", "collector", "m.yaml", "-o", out)
-        run("local", "randomise", f"{out}/m.collector.json", "answers.csv", "--to", "reports.parquet")
-        run("run", "m.yaml", "-o", out)
-        path = os.path.join(folder, out, "m", "tables", "mean.parquet")
-        mean, low, high = duckdb.sql(f"SELECT x_mean, x_mean_low, x_mean_high FROM '{path}'").fetchall()[0]
+        out = f"one-{hash(spec)}-{hash(answers)}-{draw}"
+        run("local", "collector", "one.yaml", "-o", out)
+        run("local", "randomise", f"{out}/one.collector.json", "answers.csv", "--to", "reports.parquet")
+        run("run", "one.yaml", "-o", out)
+        path = os.path.join(folder, out, "one", "tables", "table.parquet")
+        yield duckdb.sql(f"SELECT {columns} FROM '{path}'").fetchall()
+
+
+def one_question(epsilon, column, marginal):
+    """Returns the spec of such a collection."""
+    return (
+        "version: 1\nrelease: one\nprivacy: {protects: respondent, neighbours: replace}\n"
+        f"collect:\n  c: {{protocol: local, epsilon: {epsilon}, expect: {RESPONDENTS}}}\n"
+        "tables:\n  t:\n    source: {parquet: reports.parquet}\n    collected: c\n"
+        f"    columns: {{x: {{type: integer, range: {column}}}}}\nmarginals:\n  table: {marginal}\n")
+
+
+def own_means(program, folder, values, epsilon):
+    """Yields for each draw the mean, and whether its interval holds the true one."""
+    spec = one_question(epsilon, "[0, 100]", "{by: [], stats: [{mean: x}]}")
+    for rows in drawn(program, folder, "x\n" + "\n".join(map(str, values)) + "\n", spec, "x_mean, x_mean_low, x_mean_high"):
+        mean, low, high = rows[0]
         yield mean, low <= values.mean() <= high
 
 
@@ -185,6 +197,87 @@ def means(program, folder):
             print(f"{epsilon:<5} {mechanism.__name__:12}" + "".join(text.rjust(22) for text in row), flush=True)
 
 
+AGES = 100
+
+
+def ages():
+    """Returns how many respondents have each age: two groups of them."""
+    draw = np.random.default_rng(20261130)
+    people = np.concatenate([draw.normal(25, 6, RESPONDENTS // 3), draw.normal(55, 15, RESPONDENTS - RESPONDENTS // 3)])
+    return np.bincount(np.clip(people, 0, AGES - 1).astype(int), minlength=AGES)
+
+
+def own_ages(program, folder, counts, epsilon, sums):
+    """Yields for each draw the unbiased shares of all ages, of a question that is asked for ranges of them, or is not."""
+    people = "x\n" + "".join(f"{age}\n" * n for age, n in enumerate(counts))
+    spec = one_question(epsilon, f"[0, {AGES - 1}]", f"{{by: [x]{sums}}}")
+    for rows in drawn(program, folder, people, spec, "count_unbiased"):
+        yield np.array(rows, dtype=float)[:, 0] / RESPONDENTS
+
+
+def hierarchical(counts, epsilon, draw):
+    """Cormode, Kulkarni and Srivastava 2019, Answering range queries under local differential privacy, section 4.4 and 4.5:
+    each respondent draws one of the levels of a tree of four branches, and reports the node by optimised unary encoding;
+    the estimates are made consistent by least squares."""
+    widths = [4 ** level for level in range(math.ceil(math.log(AGES, 4)))]
+    level = draw.integers(len(widths), size=RESPONDENTS)
+    people, q = np.repeat(np.arange(AGES), counts), 1 / (math.exp(epsilon) + 1)
+    rows, estimates = [np.ones((1, AGES)) * 1e6], [np.array([1e6])]  # all shares add up to 1
+    for at, width in enumerate(widths):
+        nodes = np.arange(AGES) // width
+        asked = np.bincount(nodes[people[level == at]], minlength=nodes[-1] + 1)
+        n = asked.sum()
+        held = draw.binomial(asked, 0.5) + draw.binomial(n - asked, q)
+        rows.append((nodes[None, :] == np.arange(nodes[-1] + 1)[:, None]) * math.sqrt(n))
+        estimates.append((held / n - q) / (0.5 - q) * math.sqrt(n))
+    return np.linalg.lstsq(np.concatenate(rows), np.concatenate(estimates), rcond=None)[0]
+
+
+def haar(counts, epsilon, draw):
+    """The same, section 4.6: each respondent draws a level of the Haar transform, and reports his coefficient, which is one
+    or minus one in one place, by a bit of its Hadamard transform."""
+    people, e = draw.permutation(np.repeat(np.arange(AGES), counts)), math.exp(epsilon)
+    size = 2 ** math.ceil(math.log2(AGES))
+    shares = np.full(size, 1 / size)
+    for asked, nodes in zip(np.array_split(people, int(math.log2(size))), 2 ** np.arange(int(math.log2(size)))):
+        width = size // nodes
+        sign = np.where(asked % width < width // 2, 1, -1)
+        index = draw.integers(nodes, size=len(asked))
+        bit = np.array([1 - 2 * (bin(a & b).count("1") & 1) for a, b in zip(index, asked // width)]) * sign
+        bit = np.where(draw.random(len(asked)) < e / (e + 1), bit, -bit) * (e + 1) / (e - 1)
+        spectrum = np.bincount(index, weights=bit, minlength=nodes) / len(asked)
+        hadamard = np.array([[1 - 2 * (bin(a & b).count("1") & 1) for a in range(nodes)] for b in range(nodes)])
+        difference = np.repeat(hadamard @ spectrum, width) / width
+        shares += np.where(np.arange(size) % width < width // 2, difference, -difference)
+    return shares[:AGES]
+
+
+def ranges(program, folder):
+    """Prints the errors of sums of neighbouring categories: of all ranges of ages, and of the ages themselves."""
+    counts, others = ages(), 200
+    print(f"\nroot mean squared error of a share in 1/1000, of all ranges of {AGES} ages / of the ages; {RESPONDENTS} respondents, "
+          f"{DRAWS} draws of dprelease, {others} of the others")
+    draw = np.random.default_rng()
+    first, last = np.triu_indices(AGES)
+    print("ε     program                  ranges / ages")
+    for epsilon in (1, 2):
+        programs = {
+            "dprelease, with ranges": own_ages(program, folder, counts, epsilon, ", ranges: [x]"),
+            "dprelease, without": own_ages(program, folder, counts, epsilon, ""),
+            "hierarchy of four": (hierarchical(counts, epsilon, draw) for _ in range(others)),
+            "Haar, Hadamard": (haar(counts, epsilon, draw) for _ in range(others)),
+        }
+        for name, drawn in programs.items():
+            of_ranges, of_ages = [], []
+            for shares in drawn:
+                off = shares - counts / RESPONDENTS
+                up = np.concatenate([[0], np.cumsum(off)])
+                of_ranges.append(np.mean((up[last + 1] - up[first]) ** 2))
+                of_ages.append(np.mean(off ** 2))
+            print(f"{epsilon:<5} {name:26}{1000 * math.sqrt(np.mean(of_ranges)):5.2f} / {1000 * math.sqrt(np.mean(of_ages)):.2f}",
+                  flush=True)
+
+
 def errors(draws, truth):
     """Returns the root mean squared errors of every question, of both kinds of figures."""
     squares = [[[], []] for _ in truth]
@@ -212,6 +305,7 @@ def main():
             print(f"{epsilon}   {name:26}" + "".join(f"{text(u)} / {text(p)}".rjust(16) for u, p in errors(draws, truth)),
                   flush=True)
     means(program, folder)
+    ranges(program, folder)
 
 
 main()

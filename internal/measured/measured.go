@@ -418,6 +418,11 @@ func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, sta
 	}
 	status, _ = f.Lookup("dprelease.status")
 	answer.Values = builder.NewInt64Array()
+	if question, ok := m.Reports(); ok {
+		if err := question.CheckCounts(answer.Values.Int64Values(), answer.Reports.Kept); err != nil {
+			return Measured{}, "", err
+		}
+	}
 	return answer, status, nil
 }
 

@@ -24,7 +24,7 @@ func collectedAnswer(e *published.Release, place string, q Question, question *r
 		Table: table.Path, Statistic: answerName, Confidence: table.Statistics[0].Confidence,
 		Measurements: []string{table.Path}}
 	reports, _ := all[from.table].Measurement.Reports()
-	sums := synth.ReportSums(all, from.table, from.groupings, a.Confidence)
+	sums := synth.ReportSums(e.Plan.Plan(), all, from.table, from.groupings, a.Confidence)
 	for _, row := range from.questionRows(question) {
 		sum := sums[row.at]
 		if sum.Cells > 1 && !reports.HasSums() {

@@ -1,6 +1,7 @@
 package compiled
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -88,7 +89,7 @@ func (w *Workload) checkPlan(p *plan.Plan) error {
 			return fmt.Errorf("table %s: %w", tables[i].Path, err)
 		}
 		m, ok := measured[t.Path]
-		own := ok && m.Cells == t.Cells*answersOf(p, m) && m.Impossible == t.Impossible && t.GivesOut(m.Selection) &&
+		own := ok && m.Cells == answersIn(p, m, t.Cells) && m.Impossible == t.Impossible && t.GivesOut(m.Selection) &&
 			reflect.DeepEqual(m.Query.WithoutRandomiser(), tables[i].Query())
 		if id := t.Statistics[0].Measurement; ok != own || id != "" && (id != t.Path || !own) {
 			return fmt.Errorf("table %s: measurement %s%s does not measure it", t.Path, id, m.ID)
@@ -115,12 +116,12 @@ func (w *Workload) checkPlan(p *plan.Plan) error {
 	return w.checkMeasurements(p, itself)
 }
 
-// answersOf returns how many answers a measurement has in each cell of its table.
-func answersOf(p *plan.Plan, m plan.Measurement) int64 {
+// answersIn returns how many answers a measurement has for so many cells of its table.
+func answersIn(p *plan.Plan, m plan.Measurement, cells int64) int64 {
 	if reports, ok := m.Reports(); ok {
-		return reports.PerCell(p.Release().Table(m.Query.Table))
+		return reports.InAll(cells * reports.PerCell(p.Release().Table(m.Query.Table)))
 	}
-	return 1
+	return cells
 }
 
 // measuresPart reports whether a measurement is the part's. The budget decides where the ends of its intervals are
@@ -284,7 +285,7 @@ func (w *Workload) checkMeasurements(p *plan.Plan, itself map[string]bool) error
 		if hasTwice(m.Query.Factors) {
 			return fmt.Errorf("measurement %s has a column twice", m.ID)
 		}
-		if err := m.Check(p.Release().Table(m.Query.Table)); err != nil {
+		if err := cmp.Or(m.Check(p.Release().Table(m.Query.Table)), m.CheckBands(p.Release())); err != nil {
 			return fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
 		kind, given := m.Query.Counted.Kind().Traits(), giving[m.Selection.Kind()]

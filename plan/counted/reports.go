@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget/local"
+	"github.com/dprelease/dprelease/plan/hierarchy"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/domain"
 )
@@ -28,6 +29,25 @@ type Reports struct {
 	// Chance is the probability, in units of 2^−48, with which a device draws this question as the one that it answers;
 	// 0 where every device answers all questions.
 	Chance int64 `json:"chance,omitempty"`
+	// Along is the attribute along which the question also has coarser forms, "" for none, and Bands are these, by width.
+	// A device that draws one of them reports that instead.
+	Along string  `json:"along,omitempty"`
+	Bands []Bands `json:"bands,omitempty"`
+}
+
+// Bands is a coarser form of a question: a category is a band of Width neighbouring ones along an attribute, the last of
+// which may be narrower. Reports are sets.
+type Bands struct {
+	Width      int64 `json:"width"`
+	Categories int64 `json:"categories"`
+	Support    int64 `json:"support"`
+	Keep       int64 `json:"keep"`
+	Chance     int64 `json:"chance"`
+}
+
+// Randomiser returns the randomiser of the devices that draw the bands.
+func (b Bands) Randomiser() local.Randomiser {
+	return local.Randomiser{Categories: b.Categories, Support: b.Support, Keep: b.Keep}
 }
 
 // Form is how a report is written.
@@ -94,16 +114,119 @@ func (r Reports) Bits() int64 {
 	return r.Categories
 }
 
-// CheckQuestion returns an error unless the reports fit a question with so many categories and cost at most ε.
+// InAll returns to how many categories reports are counted: to those of the question, and to its bands.
+func (r Reports) InAll(categories int64) int64 {
+	for _, b := range r.Bands {
+		categories += b.Categories
+	}
+	return categories
+}
+
+// errOtherQuestion is the error for reports that are not the question's.
+var errOtherQuestion = errors.New("asks for reports of another question")
+
+// CheckQuestion returns an error unless the reports fit a question with so many categories, in all its forms, and cost
+// at most ε. Whether its bands are those of its column is left to [Reports.CheckBands].
 func (r Reports) CheckQuestion(categories int64, epsilon *big.Rat) error {
-	wanted, err := NewReports(epsilon, categories)
+	if r.Chance < 0 || r.Chance > 1<<local.ChanceBits || r.Drawn() > 1<<local.ChanceBits {
+		return errOtherQuestion
+	}
+	for _, b := range r.Bands {
+		if b.Categories < 1 || b.Categories > MostInSet || b.Chance < 1 || b.Chance > 1<<local.ChanceBits {
+			return errOtherQuestion
+		}
+		if err := b.Randomiser().Check(epsilon); err != nil {
+			return err
+		}
+	}
+	wanted, err := NewReports(epsilon, categories-r.InAll(0))
 	if err != nil {
 		return err
 	}
 	if r.Form != wanted.Form || r.Categories != wanted.Categories {
-		return errors.New("asks for reports of another question")
+		return errOtherQuestion
 	}
 	return r.Randomiser().Check(epsilon)
+}
+
+// CheckBands returns an error unless the bands are those of a question: each half as many as some before, with a chance,
+// and reports in the form of a set.
+func (r Reports) CheckBands(q hierarchy.Question) error {
+	width := int64(1)
+	for _, b := range r.Bands {
+		wider := b.Width > width && b.Width < int64(2*q.Size) && b.Width&(b.Width-1) == 0 && b.Categories > 1
+		if !wider || b.Categories != int64(q.Bands(int(b.Width))) || b.Chance <= 0 || r.Chance <= 0 || !r.HasSums() || r.Of != "" {
+			return errOtherQuestion
+		}
+		width = b.Width
+	}
+	return nil
+}
+
+// Levels returns the levels of the question: its categories, and its bands, with so many reports to each.
+func (r Reports) Levels(reports []int64) []hierarchy.Level {
+	levels := []hierarchy.Level{{Width: 1, Randomiser: r.Randomiser(), Reports: reports[0]}}
+	for i, b := range r.Bands {
+		levels = append(levels, hierarchy.Level{Width: int(b.Width), Randomiser: b.Randomiser(), Reports: reports[i+1]})
+	}
+	return levels
+}
+
+// OfLevels divides what was counted of the reports into that of the levels, and says how many reports each has: all have
+// as many categories as the randomiser's support.
+func (r Reports) OfLevels(supports []int64) (levels [][]int64, reports []int64) {
+	add := func(categories, support int64) {
+		levels, supports = append(levels, supports[:categories]), supports[categories:]
+		sum := int64(0)
+		for _, n := range levels[len(levels)-1] {
+			sum += n
+		}
+		reports = append(reports, sum/support)
+	}
+	add(r.Categories, r.Support)
+	for _, b := range r.Bands {
+		add(b.Categories, b.Support)
+	}
+	return levels, reports
+}
+
+// CheckCounts returns an error unless this can be what was counted of so many reports, of which one at least answers the
+// question by its categories: a set has as many of them as the support says, in each form.
+func (r Reports) CheckCounts(supports []int64, reports int64) error {
+	if !r.HasSums() {
+		return nil
+	}
+	levels, each := r.OfLevels(supports)
+	for h, level := range r.Levels(each) {
+		sum := int64(0)
+		for _, n := range levels[h] {
+			if n < 0 || n > each[h] {
+				return errNoCounts
+			}
+			sum += n
+		}
+		if sum != level.Support*level.Reports {
+			return errNoCounts
+		}
+		reports -= level.Reports
+	}
+	if reports != 0 || each[0] < 1 {
+		return errNoCounts
+	}
+	return nil
+}
+
+// errNoCounts is the error for counts that no reports have.
+var errNoCounts = errors.New("holds counts that no reports to its question have")
+
+// Drawn returns the probability with which a device draws the question, in any of its forms, in units of 2^−48; 0 where
+// every device answers all questions.
+func (r Reports) Drawn() int64 {
+	chance := r.Chance
+	for _, b := range r.Bands {
+		chance += b.Chance
+	}
+	return chance
 }
 
 // Kind returns [KindReports].

@@ -55,3 +55,33 @@ func TestReportsOfOtherQuestionsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestCountsThatNoReportsHave changes counts that reports have, in one form and in several.
+func TestCountsThatNoReportsHave(t *testing.T) {
+	flat := Reports{Form: Set, Categories: 4, Support: 2, Keep: 1 << 47}
+	banded := flat
+	banded.Bands = []Bands{{Width: 2, Categories: 2, Support: 1, Keep: 1 << 47, Chance: 1}}
+	for _, c := range []struct {
+		what    string
+		of      Reports
+		counts  []int64
+		reports int64
+		ok      bool
+	}{
+		{"as they are", flat, []int64{3, 2, 1, 0}, 3, true},
+		{"one more", flat, []int64{3, 2, 1, 1}, 3, false},
+		{"more than reports", flat, []int64{4, 2, 0, 0}, 3, false},
+		{"fewer than none", flat, []int64{3, 3, 1, -1}, 3, false},
+		{"of more reports", flat, []int64{3, 2, 1, 0}, 4, false},
+		{"too large to add up", flat, []int64{math.MaxInt64, math.MaxInt64, 4, 4}, 3, false},
+		{"in bands", banded, []int64{3, 2, 1, 0, 4, 1}, 8, true},
+		{"without bands", banded, []int64{3, 2, 1, 0, 0, 0}, 3, true},
+		{"of bands alone", banded, []int64{0, 0, 0, 0, 4, 1}, 5, false},
+		{"of other bands", banded, []int64{3, 2, 1, 0, 4, 2}, 8, false},
+		{"permuted", Reports{Form: Permuted}, []int64{1, 2, 3}, 1, true},
+	} {
+		if err := c.of.CheckCounts(c.counts, c.reports); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.what, err)
+		}
+	}
+}

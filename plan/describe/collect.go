@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/hierarchy"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/language"
@@ -40,14 +41,65 @@ func Questions(p *plan.Plan) []Question {
 		q := Question{Table: p.Tables[i], Share: 1}
 		q.Reports, _ = m.Reports()
 		if q.Chance > 0 {
-			q.Share = float64(q.Chance) / (1 << local.ChanceBits)
+			q.Share = chanceOf(q.Drawn())
 		}
-		q.Influence = InfluenceOnCount(p.Tables[i], q.Reports, 1/q.Share)
+		q.Influence = InfluenceOnCount(p, p.Tables[i], q.Reports, 1/q.Share)
 		epsilon, _ := p.Release().Collection.Epsilon.Float64()
 		q.Central = float64(math.Sqrt2*2*float64(len(all))) / epsilon // Laplace noise for an equal share of ε, scale 2/ε′
 		all[i] = q
 	}
 	return all
+}
+
+// chanceOf returns a probability that is given in units of 2^−48.
+func chanceOf(units int64) float64 { return float64(units) / (1 << local.ChanceBits) }
+
+// Form is a form of a question that devices answer in bands: by its categories, with Width 1, or by bands of so many
+// neighbouring ones.
+type Form struct {
+	Width int64
+	Share float64 // of the respondents who answer it
+	local.Randomiser
+}
+
+// Forms returns the forms of a question, of which a device draws one; none if there are no bands.
+func (q Question) Forms() []Form {
+	if len(q.Bands) == 0 {
+		return nil
+	}
+	forms := []Form{{1, chanceOf(q.Chance), q.Randomiser()}}
+	for _, b := range q.Bands {
+		forms = append(forms, Form{b.Width, chanceOf(b.Chance), b.Randomiser()})
+	}
+	return forms
+}
+
+// Name returns what a form of a question is called.
+func (f Form) Name(l *language.Language, question string) string {
+	if f.Width == 1 {
+		return l.Text("%s, single categories", question)
+	}
+	return l.Text("%s, in bands of %s", question, budget.Group(f.Width))
+}
+
+// BandsText says of each question that devices answer in bands how they do.
+func BandsText(l *language.Language, p *plan.Plan) string {
+	var texts []string
+	for _, q := range Questions(p) {
+		if len(q.Bands) == 0 {
+			continue
+		}
+		var widths []string
+		for _, b := range q.Bands {
+			widths = append(widths, budget.Group(b.Width))
+		}
+		texts = append(texts, l.Text("The answer to %s is reported as it is, or as the band of neighbouring categories of %s that holds it, in bands of %s.",
+			q.Table.Path, q.Along, l.List(widths)))
+	}
+	if texts != nil {
+		texts = append(texts, l.Text("The device draws which form it reports. The estimates put all forms together by weighted least squares, so that sums of neighbouring categories have less error."))
+	}
+	return strings.Join(texts, " ")
 }
 
 // categories is how many categories a report chooses among, but for those that make up a prime.
@@ -110,14 +162,31 @@ func (q Question) centralError(f plan.Figure, rows *spec.Table) float64 {
 	return float64(q.Central * float64(step*math.Max(math.Abs(float64(l.First)), math.Abs(float64(l.Last)))))
 }
 
-// InfluenceOnCount returns how far one report, whatever it says, can move the count of a cell, if one in so many
+// InfluenceOnCount returns how far one report, whatever it says, can move a count that a table shows, if one in so many
 // respondents answers the question. Where all respondents are in the one cell of a table, their number is known.
-func InfluenceOnCount(t plan.Table, r counted.Reports, oneIn float64) float64 {
+func InfluenceOnCount(p *plan.Plan, t plan.Table, r counted.Reports, oneIn float64) float64 {
 	if t.Cells == 1 {
 		return 0
 	}
+	if len(r.Bands) > 0 {
+		return influenceOnBands(p, t, r, oneIn)
+	}
 	weights := slices.Repeat([]float64{1}, int(max(1, r.Points)))
 	return float64(oneIn * local.Weighted{Randomiser: r.Randomiser(), Respondents: 1, Reports: 1, Weights: weights}.MostInfluence())
+}
+
+// influenceOnBands is [InfluenceOnCount] for a question that devices answer in bands.
+func influenceOnBands(p *plan.Plan, t plan.Table, r counted.Reports, oneIn float64) (most float64) {
+	of, _ := p.Query(t).Along(p.Release(), r.Along)
+	levels := r.Levels(append([]int64{r.Chance}, make([]int64, len(r.Bands))...))
+	for i, b := range r.Bands {
+		levels[i+1].Reports = b.Chance
+	}
+	cumulative, _ := p.SummedAlong(t)
+	for _, sum := range hierarchy.New(of, r.Drawn(), levels).Shown(cumulative != nil) {
+		most = max(most, sum.MostInfluence())
+	}
+	return float64(oneIn * most)
 }
 
 // chanceText writes a probability as a decimal, and exactly.
@@ -162,15 +231,23 @@ func explainCollection(c *compiled.Compiled, w io.Writer) error {
 	}
 	fmt.Fprintf(b, "\n\nPromises %s\n\n", Guarantee(l, p))
 	explainGovernance(p, b)
-	fmt.Fprintf(b, "How answers are collected\n  %s\n  %s\n\n", AsksText(l, p),
+	fmt.Fprintf(b, "How answers are collected\n  %s\n  %s\n", AsksText(l, p),
 		"The collector sees reports only. A report is a set of categories: it holds the true one with probability p, and another given one with probability q.")
+	if bands := BandsText(l, p); bands != "" {
+		fmt.Fprintf(b, "  %s\n", bands)
+	}
+	b.WriteString("\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  question\tcategories\tasked of\tin a report\tp\tq\tbits")
 	for _, q := range questions {
-		r := q.Randomiser()
-		own, other := r.Chances()
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%d\n", q.Table.Path, budget.Group(q.categories()), budget.Percent(q.Share),
-			budget.Group(r.Support), chanceText(own), chanceText(other), q.Bits())
+		if len(q.Bands) > 0 {
+			fmt.Fprintf(t, "  %s\t\t%s\t\t\t\t\n", q.Table.Path, budget.Percent(q.Share))
+		} else {
+			writeRandomiser(t, q.Table.Path, q.categories(), q.Share, q.Randomiser(), q.Bits())
+		}
+		for _, f := range q.Forms() {
+			writeRandomiser(t, f.Name(l, q.Table.Path), f.Categories, f.Share, f.Randomiser, f.Categories)
+		}
 	}
 	t.Flush()
 	for _, q := range questions {
@@ -179,6 +256,7 @@ func explainCollection(c *compiled.Compiled, w io.Writer) error {
 		}
 	}
 	explainCollectedCounts(b, questions, n)
+	explainRanges(p, b)
 	explainCollectedNumbers(b, p, questions)
 	for _, q := range questions {
 		if line := targetText(q, n); line != "" {
@@ -195,6 +273,13 @@ func explainCollection(c *compiled.Compiled, w io.Writer) error {
 		budget.Plural(int64(len(p.Tables)), "table"), BytesText(p.Size.Bytes), c.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeRandomiser writes how a question, or a form of it, is reported.
+func writeRandomiser(w io.Writer, name string, categories int64, share float64, r local.Randomiser, bits int64) {
+	own, other := r.Chances()
+	fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%d\n", name, budget.Group(categories), budget.Percent(share),
+		budget.Group(r.Support), chanceText(own), chanceText(other), bits)
 }
 
 // explainCollectedCounts says how precise the counts will be. Where all respondents are in one cell their number is

@@ -9,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/budget/local"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
@@ -24,8 +25,9 @@ type inquiry struct {
 	cells   int64 // categories that a report chooses among, but for those that make up a prime
 	epsilon *big.Rat
 	reports counted.Reports
-	share   float64 // of the respondents who answer it
-	needs   float64 // the share that its target takes, 0 without one
+	share   float64  // of the respondents who answer it
+	needs   float64  // the share that its target takes, 0 without one
+	order   *ordered // of a question whose categories are summed up along one attribute
 }
 
 // planCollection plans the questions of a collection. Every device answers one question, which it draws, or all
@@ -43,13 +45,13 @@ func planCollection(r *spec.Release, tables []*workload.Table) (*plan.Plan, erro
 		return nil, err
 	}
 	best, missed := one, missedInquiry(r, one)
-	if len(one) == 1 {
-		one[0].reports.Chance = 0 // nothing is drawn
-	} else {
+	if len(one) > 1 {
 		if all, err := fullInquiries(r, tables); err == nil && missedInquiry(r, all) == nil &&
 			(missed != nil || noneWorse(r, all, one)) {
 			best, missed = all, nil
 		}
+	} else if len(one[0].reports.Bands) == 0 {
+		one[0].reports.Chance = 0 // nothing is drawn
 	}
 	if missed != nil {
 		return nil, missed
@@ -59,7 +61,7 @@ func planCollection(r *spec.Release, tables []*workload.Table) (*plan.Plan, erro
 	return p, err
 }
 
-// newInquiry returns the question of a table, at ε.
+// newInquiry returns the question of a table, at ε, without bands.
 func newInquiry(r *spec.Release, t *workload.Table, epsilon *big.Rat) (inquiry, error) {
 	q := inquiry{Table: t, cells: t.Cells, epsilon: epsilon, share: 1}
 	var err error
@@ -91,10 +93,15 @@ func newInquiry(r *spec.Release, t *workload.Table, epsilon *big.Rat) (inquiry, 
 			Expected: fmt.Sprintf("2 to %d categories, and an ε that probabilities of 48 bits show", local.MaxCategories)})
 	}
 	if err == nil && q.HasSums() && !q.reports.HasSums() {
-		err = r.Problem("marginals."+t.Marginal.Name+".cumulative", document.Problem{
-			Message:  fmt.Sprintf("table %s counts up along %s categories: sums of permuted reports have no law", t.Path, budget.Group(t.Cells)),
+		key := "cumulative"
+		if len(t.Marginal.Ranges) > 0 {
+			key = "ranges"
+		}
+		err = r.Problem("marginals."+t.Marginal.Name+"."+key, document.Problem{
+			Message:  fmt.Sprintf("table %s adds up along %s categories: sums of permuted reports have no law", t.Path, budget.Group(t.Cells)),
 			Expected: fmt.Sprintf("at most %d categories, by a coarser level", counted.MostInSet)})
 	}
+	q.order = orderOf(r, q)
 	return q, err
 }
 
@@ -109,6 +116,7 @@ func drawnInquiries(r *spec.Release, tables []*workload.Table) ([]inquiry, error
 		if all[i], err = newInquiry(r, t, r.Collection.Epsilon); err != nil {
 			return nil, err
 		}
+		all[i].chooseBands(float64(r.Collection.Expect) / float64(len(tables)))
 		all[i].needs = all[i].neededShare(r.Collection.Expect)
 		needed += all[i].needs
 	}
@@ -152,15 +160,28 @@ func shareOut(all []inquiry) {
 func setChances(all []inquiry) {
 	left, largest := int64(1)<<local.ChanceBits, 0
 	for i := range all {
-		all[i].reports.Chance = max(1, int64(math.Floor(float64(all[i].share*(1<<local.ChanceBits)))))
-		left -= all[i].reports.Chance
+		all[i].setChances(all[i].share)
+		left -= all[i].reports.Drawn()
 		if all[i].share > all[largest].share {
 			largest = i
 		}
 	}
 	all[largest].reports.Chance += left
 	for i := range all {
-		all[i].share = float64(all[i].reports.Chance) / (1 << local.ChanceBits)
+		all[i].share = float64(all[i].reports.Drawn()) / (1 << local.ChanceBits)
+	}
+}
+
+// setChances sets the probabilities of the question's forms.
+func (q *inquiry) setChances(share float64) {
+	chance := func(of float64) int64 { return max(1, int64(math.Floor(float64(of*(1<<local.ChanceBits))))) }
+	if len(q.reports.Bands) == 0 {
+		q.reports.Chance = chance(share)
+		return
+	}
+	q.reports.Chance = chance(float64(share * q.order.shares[0]))
+	for i := range q.reports.Bands {
+		q.reports.Bands[i].Chance = chance(float64(share * q.order.shares[i+1]))
 	}
 }
 
@@ -206,9 +227,21 @@ func (q inquiry) variance(f float64, respondents int64) float64 {
 	return float64(deviation * deviation)
 }
 
-// largestVariance returns the largest variance of the estimate, whatever the answers are: the variance is a parabola in
-// the part f.
+// evenDeviation returns the standard error of the estimated number of respondents in an average cell, if all cells have
+// equally many.
+func (q inquiry) evenDeviation(respondents int64) float64 {
+	if len(q.reports.Bands) > 0 {
+		return q.meanDeviation(q.order.shown(), respondents)
+	}
+	return math.Sqrt(q.variance(q.evenShare(), respondents))
+}
+
+// largestVariance returns the largest variance of the estimate, whatever the answers are, or more: the variance is a
+// parabola in the part f.
 func (q inquiry) largestVariance(respondents int64) float64 {
+	if len(q.reports.Bands) > 0 {
+		return q.largestOfBands(respondents)
+	}
 	none, half, all := q.variance(0, respondents), q.variance(0.5, respondents), q.variance(1, respondents)
 	most := max(none, half, all)
 	if bend := none + all - float64(2*half); bend < 0 { // it opens downwards, and its vertex is where its slope is 0
@@ -227,8 +260,8 @@ func (q inquiry) neededShare(respondents int64) float64 {
 		return 0
 	}
 	q.share = 1
-	if most := q.largestVariance(respondents); most > goal.Variance() {
-		return most / goal.Variance()
+	if most := q.largestVariance(respondents); most > goal.Variance() || len(q.reports.Bands) > 0 {
+		return most / goal.Variance() // with bands it is in proportion to 1/share
 	}
 	low, high := 0.0, 1.0
 	for high-low > float64(0x1p-40*high) {
@@ -246,8 +279,8 @@ func (q inquiry) neededShare(respondents int64) float64 {
 func noneWorse(r *spec.Release, all, others []inquiry) bool {
 	n := r.Collection.Expect
 	for i, q := range all {
-		if q.variance(q.evenShare(), n) > others[i].variance(q.evenShare(), n) ||
-			q.largestVariance(n) > others[i].largestVariance(n) || q.meanError(n) > others[i].meanError(n) {
+		if q.askedDeviation(n) > others[i].askedDeviation(n) || q.largestVariance(n) > others[i].largestVariance(n) ||
+			q.meanError(n) > others[i].meanError(n) {
 			return false
 		}
 	}
@@ -261,7 +294,7 @@ const fewestAsked = 10
 func missedInquiry(r *spec.Release, all []inquiry) error {
 	n := r.Collection.Expect
 	for _, q := range all {
-		if asked := float64(q.share * float64(n)); asked < fewestAsked {
+		if asked := float64(q.share * float64(n)); float64(asked*q.single()) < fewestAsked {
 			return r.Problem("marginals."+q.Marginal.Name, document.Problem{
 				Message: fmt.Sprintf("of %s, about %s would be asked the question of %s: the targets and weights of the others leave it no more",
 					budget.Plural(n, "respondent"), budget.DecimalNearest(asked, 2), q.Path),
@@ -292,7 +325,7 @@ func collectionPlan(r *spec.Release, all []inquiry) *plan.Plan {
 	if all[0].reports.Chance == 0 {
 		group.Kind = strategy.AllQuestions
 	}
-	squares, cells, published := 0.0, int64(0), int64(0)
+	squares, cells, answers, published := 0.0, int64(0), int64(0), int64(0)
 	for _, q := range all {
 		table := q.describe(r)
 		p.Tables = append(p.Tables, table)
@@ -300,11 +333,12 @@ func collectionPlan(r *spec.Release, all []inquiry) *plan.Plan {
 		group.Tables = append(group.Tables, table.Path)
 		s := table.Statistics[0].StandardError
 		squares, cells = squares+float64(float64(s*s)*float64(q.cells)), cells+q.cells
+		answers += q.reports.InAll(q.cells)
 		published += q.Cells
 	}
 	group.RMSE = budget.RoundUp(math.Sqrt(squares/float64(cells)), plan.Significant)
 	p.Strategies = []strategy.Group{group}
-	p.Size = plan.Size{Cells: published, Bytes: cells * plan.BytesPerCell}
+	p.Size = plan.Size{Cells: published, Bytes: answers * plan.BytesPerCell}
 	return p
 }
 
@@ -325,7 +359,7 @@ func marginOf(variance, confidence float64) float64 {
 
 // measurement returns the measurement of a question: how many reports hold each category.
 func (q inquiry) measurement() plan.Measurement {
-	m := plan.Measurement{ID: q.Path, Query: q.Query(), Cells: q.cells, Selection: selection.All{},
+	m := plan.Measurement{ID: q.Path, Query: q.Query(), Cells: q.reports.InAll(q.cells), Selection: selection.All{},
 		Mechanism: budget.Mechanism{Kind: budget.SubsetSelection, Parameter: q.epsilon}}
 	m.Query.Counted = q.reports
 	return m
@@ -335,7 +369,7 @@ func (q inquiry) measurement() plan.Measurement {
 func (q inquiry) describe(r *spec.Release) plan.Table {
 	t, n := workload.NewTable(r, q.Table), r.Collection.Expect
 	s := &t.Statistics[0]
-	even, most := math.Sqrt(q.variance(q.evenShare(), n)), math.Sqrt(q.largestVariance(n))
+	even, most := q.evenDeviation(n), math.Sqrt(q.largestVariance(n))
 	s.Measurement, s.StandardError = q.Path, budget.RoundUp(even, plan.Significant)
 	if most > even*(1+1e-9) {
 		s.Uneven = budget.RoundUp(most, plan.Significant)
@@ -343,6 +377,9 @@ func (q inquiry) describe(r *spec.Release) plan.Table {
 	s.Margin = budget.RoundUp(marginOf(float64(most*most), s.Confidence), plan.Significant)
 	s.Median = budget.RoundUp(marginOf(float64(even*even), 0.5), plan.Significant)
 	s.Attained = s.Confidence
+	if q.order != nil && q.order.sums == residual.Ranges {
+		s.OfRanges = budget.RoundUp(q.askedDeviation(n), plan.Significant)
+	}
 	if column := r.Table(t.From).Column(q.reports.Of); column != nil {
 		q.setQuality(t.Figures, column, n)
 	}

@@ -38,10 +38,15 @@ const numberOf = text => text.split("/").map(Number).reduce((a, b) => a / b)
 const ends = column => [numberOf(column.categories[0]), numberOf(column.categories[column.categories.length - 1])]
 
 // sizeOf returns how many categories of a report a column has.
-const sizeOf = column => column.points || column.categories.length
+const sizeOf = column => column.points || Math.ceil(column.categories.length / (column.width || 1))
 
-// wordsOf returns the words of one of them: the label of a category, or the number that a point stands for.
+// wordsOf returns the words of one of them: the label of a category, those of the first and the last of a band, or the
+// number that a point stands for.
 function wordsOf(column, i) {
+  if (column.width) {
+    const last = Math.min((i + 1) * column.width, column.categories.length) - 1
+    return i * column.width === last ? labelOf(column, last) : `${labelOf(column, i * column.width)} to ${labelOf(column, last)}`
+  }
   if (!column.points) return labelOf(column, i)
   const [first, last] = ends(column)
   return String(Number((first + (last - first) * i / (column.points - 1)).toPrecision(6)))
@@ -108,11 +113,14 @@ function card(c, line) {
   const rounded = asked.points
     ? `Your number was first rounded at random to one of ${asked.points}: ${[...Array(asked.points).keys()]
       .slice(0, mostListed).map(i => wordsOf(asked, i)).join(", ")}${asked.points > mostListed ? ", …" : ""}. ` : ""
+  const banded = q.columns.find(column => column.width)
+  const reported = banded
+    ? `Your answer to “${banded.title || banded.name}” was reported as the band of ${banded.width} answers that holds it. ` : ""
   const p = q.keep / 2 ** 48, other = (q.support - p) / (q.categories - 1)
   return element("div", { className: "card" },
     element("h3", {}, q.title || q.columns.map(column => column.title || column.name).join(" and ")),
     element("p", {}, "Report: ", element("code", {}, report.report)),
-    element("p", {}, rounded, held.length ? `It names ${named}. ` : "It names none of the possible answers. ",
+    element("p", {}, rounded, reported, held.length ? `It names ${named}. ` : "It names none of the possible answers. ",
       `A report names the true answer with a probability of ${percent(p)}, and any other one with ${percent(other)}.`),
     element("details", {}, element("summary", {}, "All that is sent"), element("code", {}, line)))
 }

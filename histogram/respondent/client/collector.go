@@ -58,14 +58,19 @@ type Question struct {
 
 // Column is an attribute that is asked, with the texts of its categories. Labels, if any, are for people to read. With
 // Points, which only the last column of a question has, the categories are numbers at equal distances, ascending, and
-// the device rounds an answer, at random, to one of so many points, the first, the last, and others evenly between.
+// the device rounds an answer, at random, to one of so many points, the first, the last, and others evenly between. With
+// a Width an answer is one of the bands of so many neighbouring categories, the last of which may be narrower.
 type Column struct {
 	Name       string   `json:"name"`
 	Title      string   `json:"title,omitempty"`
 	Categories []string `json:"categories"`
 	Labels     []string `json:"labels,omitempty"`
 	Points     int64    `json:"points,omitempty"`
+	Width      int64    `json:"width,omitempty"`
 }
+
+// Answers returns how many answers the column has: categories, or bands of them.
+func (c Column) Answers() int64 { return (int64(len(c.Categories))-1)/max(1, c.Width) + 1 }
 
 // Read reads a collector's file. It returns an error if the text is not of the format, if its numbers contradict each
 // other, or if reports would take more ε than it says.
@@ -95,6 +100,18 @@ func decode(text []byte, into any) error {
 		err = errors.New("its fields are not each there once, in the order of the format, without needless escapes")
 	}
 	return err
+}
+
+// define returns a hash of what a report to a question rests on: titles, labels and chances are left out.
+func (c *Collector) define(q Question) string {
+	rests := []any{c.Release, c.Collection, q.Name, q.Epsilon, q.Form, q.Categories, q.Support, q.Keep}
+	for _, column := range q.Columns {
+		if rests = append(rests, column.Name, column.Categories); column.Points != column.Width { // one of them is 0
+			rests = append(rests, column.Points-column.Width)
+		}
+	}
+	text, _ := json.Marshal(rests)
+	return hash(text)
 }
 
 // check returns an error unless the file can be trusted, and defines its questions.
@@ -142,14 +159,15 @@ func (q *Question) check(columns map[string][]string, epsilon *big.Rat) error {
 	for i, c := range q.Columns {
 		texts, known := c.Categories, columns[c.Name]
 		distinct := slices.Compact(slices.Sorted(slices.Values(texts)))
-		if own[c.Name] || len(distinct) != len(texts) || known != nil && !slices.Equal(known, texts) ||
+		if own[c.Name] || len(distinct) != len(texts) || len(texts) == 0 || known != nil && !slices.Equal(known, texts) ||
 			c.Labels != nil && len(c.Labels) != len(texts) ||
-			c.Points != 0 && (c.Points < 2 || c.Points > int64(len(texts)) || i < len(q.Columns)-1) {
+			c.Points != 0 && (c.Points < 2 || c.Points > int64(len(texts)) || i < len(q.Columns)-1 || c.Width != 0) ||
+			c.Width < 0 || c.Width == 1 {
 			return fmt.Errorf("column %q needs a name of its own, distinct categories, the same in all questions, as many labels "+
-				"or none, and no points, or 2 to as many if it is the last", c.Name)
+				"or none, and a width of 2 or more, or 2 to as many points if it is the last, or neither", c.Name)
 		}
 		own[c.Name], columns[c.Name] = true, texts
-		size = min(size*cmp.Or(c.Points, int64(len(texts))), mostCategories+1)
+		size = min(size*cmp.Or(c.Points, c.Answers()), mostCategories+1)
 	}
 	want := size
 	for q.Form == Permuted && !big.NewInt(want).ProbablyPrime(0) { // exact below 2^64

@@ -32,12 +32,19 @@ func numbers(name string, n int, points int64) client.Column {
 	return c
 }
 
+// bands returns a column of so many categories: 0, 1, 2 … that is asked in bands.
+func bands(name string, n int, width int64) client.Column {
+	c := column(name, n)
+	c.Width = width
+	return c
+}
+
 // question returns a question with the randomiser that a collector would choose.
 func question(t testing.TB, form, epsilon string, columns ...client.Column) client.Question {
 	t.Helper()
 	k := int64(1)
 	for _, c := range columns {
-		k *= cmp.Or(c.Points, int64(len(c.Categories)))
+		k *= cmp.Or(c.Points, c.Answers())
 	}
 	for form == client.Permuted && !big.NewInt(k).ProbablyPrime(0) {
 		k++

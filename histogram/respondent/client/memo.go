@@ -2,7 +2,6 @@ package client
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -126,8 +125,8 @@ func (c *Collector) Respond(answers map[string]string, memo *Memo, random io.Rea
 	return reports, nil
 }
 
-// Answer returns the index of the answers to the question's columns, which is their category if there are no points. An
-// error shows what is expected, no answer.
+// Answer returns the index of the answers to the question's columns, or of the bands that they are in, which is their
+// category if there are no points. An error shows what is expected, no answer.
 func (q *Question) Answer(answers map[string]string) (answer int64, err error) {
 	for _, c := range q.Columns {
 		i := slices.Index(c.Categories, answers[c.Name])
@@ -135,21 +134,9 @@ func (q *Question) Answer(answers map[string]string) (answer int64, err error) {
 			return 0, fmt.Errorf("column %q has no answer, or one that is none of its %d categories: expected one of %q",
 				c.Name, len(c.Categories), c.Categories[:min(len(c.Categories), 20)])
 		}
-		answer = answer*int64(len(c.Categories)) + int64(i)
+		answer = answer*c.Answers() + int64(i)/max(1, c.Width)
 	}
 	return answer, nil
-}
-
-// define returns a hash of what a report to a question rests on: titles, labels and chances are left out.
-func (c *Collector) define(q Question) string {
-	rests := []any{c.Release, c.Collection, q.Name, q.Epsilon, q.Form, q.Categories, q.Support, q.Keep}
-	for _, column := range q.Columns {
-		if rests = append(rests, column.Name, column.Categories); column.Points > 0 {
-			rests = append(rests, column.Points)
-		}
-	}
-	text, _ := json.Marshal(rests)
-	return hash(text)
 }
 
 // open draws the token of a new memo, and a question unless the one drawn before is still asked. No answer matters.

@@ -44,13 +44,12 @@ func (b *Bytes) fill() {
 }
 
 // uniform draws a number below n ≥ 1.
-func (b *Bytes) uniform(n int64) int64 {
+func (b *Bytes) uniform(n int64) (x int64) {
 	width := bits.Len64(uint64(n - 1))
-	for {
-		if x := b.take((width+7)/8) & (1<<width - 1); x < n {
-			return x
-		}
+	for x = n; x >= n; {
+		x = b.take((width+7)/8) & (1<<width - 1)
 	}
+	return x
 }
 
 // Randomise appends a report of an answer to dst, and allocates nothing if there is room. The question must be one that
@@ -124,7 +123,7 @@ func (q *Question) appendPermuted(dst []byte, v int64, kept bool, random *Bytes)
 // Valid reports whether the report is one that a device can draw for the question.
 func (q *Question) Valid(report []byte) bool {
 	if q.Form == Permuted {
-		return len(report) == 8 && 0 < first(report) && max(first(report), second(report)) < q.Categories
+		return len(report) == 8 && 0 < number(report) && max(number(report), number(report[4:])) < q.Categories
 	}
 	held := int64(0)
 	for _, part := range report {
@@ -134,5 +133,4 @@ func (q *Question) Valid(report []byte) bool {
 		report[len(report)-1]>>((q.Categories-1)%8+1) == 0
 }
 
-func first(report []byte) int64  { return int64(binary.BigEndian.Uint32(report)) }
-func second(report []byte) int64 { return int64(binary.BigEndian.Uint32(report[4:])) }
+func number(of []byte) int64 { return int64(binary.BigEndian.Uint32(of)) }

@@ -59,8 +59,12 @@ func (r *reference) respond(c *client.Collector, answers map[string]string) (rep
 func answerOf(q client.Question, answers map[string]string) int64 {
 	answer, size := 0, 1
 	for _, c := range slices.Backward(q.Columns) {
-		answer += size * slices.Index(c.Categories, answers[c.Name])
-		size *= len(c.Categories)
+		at, n := slices.Index(c.Categories, answers[c.Name]), len(c.Categories)
+		if c.Width > 0 {
+			at, n = at/int(c.Width), len(slices.Collect(slices.Chunk(c.Categories, int(c.Width))))
+		}
+		answer += size * at
+		size *= n
 	}
 	return int64(answer)
 }

@@ -108,6 +108,10 @@ func vectorCollectors(t *testing.T) map[string]string {
 		"300 numbers":         of(client.Set, "1/2", numbers("c", 300, 2)),
 		"33 numbers by group": of(client.Set, "3", column("d", 3), numbers("c", 33, 5)),
 		"numbers, permuted":   of(client.Permuted, "1", column("d", 5), numbers("c", 9, 4)),
+		"10 in bands of 4":    of(client.Set, "1", bands("c", 10, 4)),
+		"bands by group":      of(client.Set, "2", column("d", 2), bands("c", 9, 2)),
+		"one band by group":   of(client.Set, "1", column("d", 3), bands("c", 5, 8)),
+		"bands, permuted":     of(client.Permuted, "1", bands("c", 50, 16), column("d", 5)),
 		"one of three":        textOf(t, threeQuestions(t, client.One, "3", "1")),
 		"one of three, later": textOf(t, retitled),
 		"one of two":          textOf(t, fewer),
@@ -124,7 +128,7 @@ func writeVectors(t *testing.T) {
 			"its steps follow each other. A step uses all its random bytes. A step without any sends what it has sent before."}
 	for _, name := range []string{"yes or no", "3 categories", "8 categories", "9 in two columns", "100 categories",
 		"257 categories", "4 permuted", "13 permuted", "600 permuted", "70000 permuted", "7 numbers", "300 numbers",
-		"33 numbers by group", "numbers, permuted"} {
+		"33 numbers by group", "numbers, permuted", "10 in bands of 4", "bands by group", "one band by group", "bands, permuted"} {
 		all.Vectors = append(all.Vectors, simpleVectors(t, name, all.Collectors[name])...)
 	}
 	for _, name := range []string{"one of three", "all three"} {
