@@ -45,12 +45,13 @@ type Closing struct {
 	left atomic.Int64
 	end  context.CancelFunc
 	why  error
+	at   int64
 }
 
 // ClosingAt is a context that ends at look n, for a reason: [context.Canceled] or [context.DeadlineExceeded].
 func ClosingAt(parent context.Context, n int64, why error) *Closing {
 	ctx, end := context.WithCancel(parent)
-	c := &Closing{Context: ctx, end: end, why: why}
+	c := &Closing{Context: ctx, end: end, why: why, at: n}
 	c.left.Store(n)
 	return c
 }
@@ -60,6 +61,9 @@ func (c *Closing) look() {
 		c.end()
 	}
 }
+
+// Looks is how often it was looked at.
+func (c *Closing) Looks() int64 { return c.at - c.left.Load() }
 
 // Done is the channel, closed from look n on.
 func (c *Closing) Done() <-chan struct{} {
