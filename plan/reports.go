@@ -55,7 +55,7 @@ func (q Query) Along(r *spec.Release, attribute string) (hierarchy.Question, boo
 	return of, found
 }
 
-// CheckBands returns an error unless the bands of a question are those of an attribute of its.
+// CheckBands returns an error unless the bands of a question fit the attribute that they are said to lie along.
 func (m Measurement) CheckBands(r *spec.Release) error {
 	reports, _ := m.Reports()
 	if len(reports.Bands) == 0 && reports.Along == "" {

@@ -82,7 +82,7 @@ func (c bandsCase) bandOf(cell, width int) int {
 
 // draw draws what all respondents send.
 func (c *collection) draw(random *rand.Rand) {
-	c.supports = make([]int64, c.reports.InAll(c.reports.Categories))
+	c.supports = make([]int64, c.reports.WithBands(c.reports.Categories))
 	levels := c.reports.Levels(make([]int64, len(c.widths)))
 	for cell, n := range c.counts {
 		for range n {

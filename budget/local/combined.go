@@ -41,7 +41,7 @@ func (c Combined) Deviation(parts [][]float64, among float64) float64 {
 	for h, w := range c.Questions {
 		variance += w.ReportVariance(w.moments(parts[h]), n) / float64(w.Reports)
 	}
-	return float64(float64(c.Respondents) * math.Sqrt(math.Max(0, variance)))
+	return float64(n * math.Sqrt(math.Max(0, variance)))
 }
 
 // MostDeviation returns an upper bound of the standard deviation, whatever the answers are. Each answer is one of the
@@ -69,7 +69,6 @@ func (c Combined) MostDeviation(answers [][]int) float64 {
 // squares returns E (z − κ)² / n of a respondent with each category.
 func (w Weighted) squares() []float64 {
 	p, q := w.floats()
-	withOwn, others := w.pairs(p)
 	var sum, squares float64
 	for _, a := range w.Weights {
 		sum += a
@@ -82,11 +81,10 @@ func (w Weighted) squares() []float64 {
 	out := make([]float64, len(w.Weights))
 	for v, a := range w.Weights {
 		a -= middle
-		rest := sum - a
-		second := float64(p*a*a) + float64(q*(squares-float64(a*a))) + float64(2*float64(withOwn*a)*rest) +
-			float64(others*(float64(rest*rest)-squares+float64(a*a)))
-		mean := float64(q*sum) + float64((p-q)*a)
-		out[v] = (float64((second-float64(mean*mean))/float64((p-q)*(p-q))) + float64(a*a)) / float64(w.Reports)
+		own := float64(a * a) // all respondents have this category
+		variance := w.scoreVarianceOf(Moments{Sum: float64(sum * sum), Squares: squares, Cross: float64(sum * a), Mean: own,
+			MeanSquare: own})
+		out[v] = (variance/float64((p-q)*(p-q)) + own) / float64(w.Reports)
 	}
 	return out
 }

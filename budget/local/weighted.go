@@ -7,9 +7,9 @@ import (
 
 // This file holds weighted sums of the counts of several categories, from which sums and means of numbers are made.
 
-// Weighted is a weighted sum over N respondents, Σ a(x), as it is estimated from n reports. The weight of a respondent
-// is that of the category, a_v, or 0 if the category is not listed. If a respondent gives a number, the device draws one
-// of two categories with neighbouring weights, whose mean is a(x).
+// Weighted is a weighted sum over N respondents, Σ a(x), as it is estimated from n reports. A respondent has the weight
+// a_v of their category v, or 0 if v is not listed. A number that a respondent gives is rounded on the device: at random to
+// one of two categories with neighbouring weights, so that the mean weight is a(x).
 //
 // It holds for reports in the form of a set only: the deviation rests on how often three categories are in a report
 // together.

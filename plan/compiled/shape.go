@@ -119,7 +119,7 @@ func (w *Workload) checkPlan(p *plan.Plan) error {
 // answersIn returns how many answers a measurement has for so many cells of its table.
 func answersIn(p *plan.Plan, m plan.Measurement, cells int64) int64 {
 	if reports, ok := m.Reports(); ok {
-		return reports.InAll(cells * reports.PerCell(p.Release().Table(m.Query.Table)))
+		return reports.WithBands(cells * reports.PerCell(p.Release().Table(m.Query.Table)))
 	}
 	return cells
 }

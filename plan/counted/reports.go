@@ -114,8 +114,8 @@ func (r Reports) Bits() int64 {
 	return r.Categories
 }
 
-// InAll returns to how many categories reports are counted: to those of the question, and to its bands.
-func (r Reports) InAll(categories int64) int64 {
+// WithBands adds to the categories of a question those of its bands.
+func (r Reports) WithBands(categories int64) int64 {
 	for _, b := range r.Bands {
 		categories += b.Categories
 	}
@@ -125,8 +125,8 @@ func (r Reports) InAll(categories int64) int64 {
 // errOtherQuestion is the error for reports that are not the question's.
 var errOtherQuestion = errors.New("asks for reports of another question")
 
-// CheckQuestion returns an error unless the reports fit a question with so many categories, in all its forms, and cost
-// at most ε. Whether its bands are those of its column is left to [Reports.CheckBands].
+// CheckQuestion returns an error unless the reports fit a question with so many categories, counted over all its forms,
+// and cost at most ε. It does not compare bands with the column: [Reports.CheckBands] does.
 func (r Reports) CheckQuestion(categories int64, epsilon *big.Rat) error {
 	if r.Chance < 0 || r.Chance > 1<<local.ChanceBits || r.Drawn() > 1<<local.ChanceBits {
 		return errOtherQuestion
@@ -139,7 +139,7 @@ func (r Reports) CheckQuestion(categories int64, epsilon *big.Rat) error {
 			return err
 		}
 	}
-	wanted, err := NewReports(epsilon, categories-r.InAll(0))
+	wanted, err := NewReports(epsilon, categories-r.WithBands(0))
 	if err != nil {
 		return err
 	}
@@ -149,13 +149,13 @@ func (r Reports) CheckQuestion(categories int64, epsilon *big.Rat) error {
 	return r.Randomiser().Check(epsilon)
 }
 
-// CheckBands returns an error unless the bands are those of a question: each half as many as some before, with a chance,
-// and reports in the form of a set.
+// CheckBands returns an error unless the bands fit a question: their widths are powers of two in ascending order, there
+// are as many of each as the question has, devices draw them, and reports are sets.
 func (r Reports) CheckBands(q hierarchy.Question) error {
 	width := int64(1)
 	for _, b := range r.Bands {
 		wider := b.Width > width && b.Width < int64(2*q.Size) && b.Width&(b.Width-1) == 0 && b.Categories > 1
-		if !wider || b.Categories != int64(q.Bands(int(b.Width))) || b.Chance <= 0 || r.Chance <= 0 || !r.HasSums() || r.Of != "" {
+		if !wider || b.Categories != int64(q.Bands(int(b.Width))) || r.Chance < 1 || !r.HasSums() || r.Of != "" {
 			return errOtherQuestion
 		}
 		width = b.Width

@@ -51,8 +51,8 @@ func (l Level) gap() float64 {
 
 // Estimator estimates sums of the cells of a question.
 //
-// The estimate is that of weighted least squares, given that all cells together have all respondents: each band of level
-// h was estimated with a variance in proportion to variance/n_h. It is unbiased whatever the answers are, and the best
+// It uses weighted least squares, subject to the known total: all cells together have N respondents. The weight of a band of
+// level h is n_h/variance, the inverse of the variance of its own estimate. It is unbiased whatever the answers are, and the best
 // linear one where all bands of a level have equally many respondents.
 type Estimator struct {
 	question    Question

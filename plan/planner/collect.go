@@ -333,7 +333,7 @@ func collectionPlan(r *spec.Release, all []inquiry) *plan.Plan {
 		group.Tables = append(group.Tables, table.Path)
 		s := table.Statistics[0].StandardError
 		squares, cells = squares+float64(float64(s*s)*float64(q.cells)), cells+q.cells
-		answers += q.reports.InAll(q.cells)
+		answers += q.reports.WithBands(q.cells)
 		published += q.Cells
 	}
 	group.RMSE = budget.RoundUp(math.Sqrt(squares/float64(cells)), plan.Significant)
@@ -359,7 +359,7 @@ func marginOf(variance, confidence float64) float64 {
 
 // measurement returns the measurement of a question: how many reports hold each category.
 func (q inquiry) measurement() plan.Measurement {
-	m := plan.Measurement{ID: q.Path, Query: q.Query(), Cells: q.reports.InAll(q.cells), Selection: selection.All{},
+	m := plan.Measurement{ID: q.Path, Query: q.Query(), Cells: q.reports.WithBands(q.cells), Selection: selection.All{},
 		Mechanism: budget.Mechanism{Kind: budget.SubsetSelection, Parameter: q.epsilon}}
 	m.Query.Counted = q.reports
 	return m

@@ -75,8 +75,8 @@ func (q *inquiry) chooseBands(reports float64) {
 	}
 }
 
-// estimator returns the estimator of an ordered question, as if there were so many respondents more than are expected,
-// with the same shares, that no share of them is rounded; and what its deviations are to be multiplied by.
+// estimator returns the estimator of an ordered question for a very large number of respondents, so that rounding their
+// shares to whole numbers does not matter, and the factor that scales its deviations to the number that is given.
 func (q inquiry) estimator(respondents int64) (e *hierarchy.Estimator, scale float64) {
 	const many = 1 << 60
 	shares := []float64{1}

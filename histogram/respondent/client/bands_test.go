@@ -23,7 +23,7 @@ func forms(t *testing.T, epsilon string, n int) *client.Collector {
 }
 
 // TestFormsCostNoMoreThanEpsilon lists everything that a device can send: the form that it draws, and the report. The
-// ratio of the probabilities under two answers is at most e^ε, and the largest is that of one of the randomisers.
+// largest ratio of the probabilities under two answers is the largest e^ε of a randomiser.
 func TestFormsCostNoMoreThanEpsilon(t *testing.T) {
 	for _, n := range []int{5, 7, 8} {
 		c := forms(t, "1", n)
