@@ -35,7 +35,8 @@ func (m Measurement) checkReports() error {
 	return reports.CheckQuestion(m.Cells, m.Mechanism.Parameter)
 }
 
-// Along returns how the categories of a query lie along one of its attributes. It reports false if that is none of them.
+// Along returns how the categories of a query lie along one of its attributes. It reports false if that is none of
+// them.
 func (q Query) Along(r *spec.Release, attribute string) (hierarchy.Question, bool) {
 	of, found := hierarchy.Question{Outer: 1, Size: 1, Inner: 1}, false
 	levels, err := q.Levels(r)

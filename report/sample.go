@@ -5,15 +5,16 @@ import (
 	"github.com/dprelease/dprelease/spec/language"
 )
 
-// This file holds the words of a report that differ when a sample of the units is measured, or devices answered in bands.
+// This file holds the words of a report that differ when a sample of the units is measured, or devices answered in
+// bands.
 
 // Chance returns in words the probability with which an interval contains the exact count.
 func (r *Report) Chance() string {
 	return r.Bounded("at least") + " " + r.In().Number(words.Level(r.Accuracy.Confidence))
 }
 
-// Bounded returns the words that bound a probability: "at least" or "at most", as given in English, or "about" if errors
-// are approximate.
+// Bounded returns the words that bound a probability: "at least" or "at most", as given in English, or "about" if
+// errors are approximate.
 func (r *Report) Bounded(exactly string) string {
 	l := r.In()
 	return words.Either(r.IsApproximate(), l.Text("about"), l.Text(exactly))

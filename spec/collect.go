@@ -167,7 +167,8 @@ func (r *reader) readCollectedMarginal(t *Table, m *Marginal, n document.Node) {
 	r.refuseForRows(n, "budget", "top", "per_unit", "cells")
 	if ranges := n.Get("ranges"); r.IsSound(ranges) && len(m.Ranges) > 0 && len(m.Ranges)+len(m.Cumulative) > 1 {
 		r.AddProblem(ranges, document.Problem{Message: "ranges, and sums along another attribute, in one question",
-			Expected: "ranges: [" + m.Ranges[0].String() + "], and a second marginal for sums along the other attribute"})
+			Expected: fmt.Sprintf("ranges: [%s], and a second marginal for sums along the other attribute",
+				m.Ranges[0])})
 	}
 	if by := n.Get("by"); r.IsSound(by) && len(by.Items()) == 0 && m.Asked() == "" {
 		r.AddProblem(by, document.Problem{Message: "a total of reports, which is no question",

@@ -39,9 +39,10 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
 		if m.Reports != nil {
-			tables[i].Reports, tables[i].Respondents, tables[i].Forms = m.Reports, RespondentsOf(s.Measured, m), formsOf(m)
-			sums := cellSums(s.Plan.Plan(), m, tables[i].Respondents, keys, countsUp(s.Plan.Plan(), t, keys), st.Confidence)
-			tables[i].Statistics = []Statistic{reportStatistic(st, sums, tables[i].Respondents)}
+			all, up := RespondentsOf(s.Measured, m), countsUp(s.Plan.Plan(), t, keys)
+			tables[i].Reports, tables[i].Respondents, tables[i].Forms = m.Reports, all, formsOf(m)
+			sums := cellSums(s.Plan.Plan(), m, all, keys, up, st.Confidence)
+			tables[i].Statistics = []Statistic{reportStatistic(st, sums, all)}
 		} else {
 			tables[i].Statistics = []Statistic{standaloneStatistic(st, m, impossible)}
 		}

@@ -161,8 +161,8 @@ func (b banded) sumsOfCells(keys []Key, up []bool) []ReportSum {
 	return sums
 }
 
-// isCounted reports whether a cell is counted in another one, or is that itself: it is before it along keys on which the
-// table counts up, and at the same place along the others.
+// isCounted reports whether a cell is counted in another one, or is that itself: it is before it along keys on which
+// the table counts up, and at the same place along the others.
 func isCounted(cell, in int, keys []Key, up []bool) bool {
 	for k := len(keys) - 1; k >= 0; k-- {
 		size := keys[k].Level.Size()

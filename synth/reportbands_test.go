@@ -140,11 +140,11 @@ func (c bandsCase) numberIn(cells []float64) (sum float64) {
 	return sum
 }
 
-// TestIntervalsOfBandsCover draws 20 000 collections of each case. The intervals of sums of neighbours cover in at least
-// 95 % of them, less 6.4 standard errors of the simulation: of fewer than 100 sums, by chance one fails in 10^8 runs;
-// intervals that are a tenth shorter cover 92 %, and all pass in fewer than one of 10^9. The estimates have the mean of
-// the true numbers, and the stated deviation: of the true numbers, both within 6.4 standard errors, which are 0.045 of a
-// deviation for the mean, and at most 0.08 of the variance.
+// TestIntervalsOfBandsCover draws 20 000 collections of each case. The intervals of sums of neighbours cover in at
+// least 95 % of them, less 6.4 standard errors of the simulation: of fewer than 100 sums, by chance one fails in 10^8
+// runs; intervals that are a tenth shorter cover 92 %, and all pass in fewer than one of 10^9. The estimates have the
+// mean of the true numbers, and the stated deviation: of the true numbers, both within 6.4 standard errors, which are
+// 0.045 of a deviation for the mean, and at most 0.08 of the variance.
 func TestIntervalsOfBandsCover(t *testing.T) {
 	testkit.SkipPassed(t)
 	const runs, sigmas = 20_000, 6.4

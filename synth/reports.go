@@ -28,8 +28,8 @@ func RespondentsOf(all []measured.Measured, m measured.Measured) int64 {
 // ReportSum is the number of respondents, asked the question or not, whose answer is in some cells of it.
 //
 // Guarantee: over the randomisation, and over which respondents drew the question and its bands, the estimate is
-// unbiased. The interval covers the number with at least the confidence asked for where devices answer without bands; with
-// bands about so, as the error is taken for normal. Theorem: docs/proofs/local.md.
+// unbiased. The interval covers the number with at least the confidence asked for where devices answer without bands;
+// with bands about so, as the error is taken for normal. Theorem: docs/proofs/local.md.
 type ReportSum struct {
 	Cells                      int
 	Unbiased, Error, Low, High float64
@@ -50,8 +50,8 @@ func cellScores(m measured.Measured) (scores []int64, each int64) {
 // ReportSums adds up cells of a question, row by row of an answer: one Grouping for each key, the last one's rows
 // fastest. all are the answers to all questions of the plan, of which at is the question's.
 //
-// Guarantee: as of the cells of a table ([ReportSum]), for cells that are named without looking at the reports. Theorem:
-// docs/proofs/local.md. Sums of several cells need a question that has them ([counted.Reports.HasSums]).
+// Guarantee: as of the cells of a table ([ReportSum]), for cells that are named without looking at the reports.
+// Theorem: docs/proofs/local.md. Sums of several cells need a question that has them ([counted.Reports.HasSums]).
 func ReportSums(p *plan.Plan, all []measured.Measured, at int, groupings []Grouping, confidence float64) []ReportSum {
 	m := all[at]
 	question, _ := m.Measurement.Reports()
@@ -120,7 +120,8 @@ func reportStatistic(st plan.Statistic, sums []ReportSum, respondents int64) Sta
 
 // cellSums returns the figures of a question's table. A cell is the number of respondents whose answer is its category
 // or, along the keys on which the table counts up, one before.
-func cellSums(p *plan.Plan, m measured.Measured, respondents int64, keys []Key, up []bool, confidence float64) []ReportSum {
+func cellSums(p *plan.Plan, m measured.Measured, respondents int64, keys []Key, up []bool,
+	confidence float64) []ReportSum {
 	question, _ := m.Measurement.Reports()
 	if len(question.Bands) > 0 {
 		return newBanded(p, m, respondents, confidence).sumsOfCells(keys, up)

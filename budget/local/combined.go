@@ -8,14 +8,15 @@ import (
 // This file holds the law of what is estimated from the reports to several questions about the same answers.
 
 // Combined is a sum over N respondents, Σ c(x), as it is estimated from reports to several questions about the same
-// answers: Constant + Σ_h T_h, with the estimates T_h of Σ a_h(x) of [Weighted]. Each device drew one question, whatever
-// the answers are, and n_h drew question h. The estimate is unbiased if Constant/N + Σ_h a_h(x) = c(x).
+// answers: Constant + Σ_h T_h, with the estimates T_h of Σ a_h(x) of [Weighted]. Each device drew one question,
+// whatever the answers are, and n_h drew question h. The estimate is unbiased if Constant/N + Σ_h a_h(x) = c(x).
 //
 // Source: docs/proofs/local.md.
 type Combined struct {
 	Respondents int64 // N
 	Constant    float64
-	// Questions are the estimates, each of the N respondents by its n_h ≥ 1 reports, with the weights of all categories.
+	// Questions are the estimates, each of the N respondents by its n_h ≥ 1 reports, with the weights of all
+	// categories.
 	Questions []Weighted
 }
 
@@ -28,8 +29,8 @@ func (c Combined) Estimate(supports [][]int64) float64 {
 	return sum
 }
 
-// Deviation returns the standard deviation of [Combined.Estimate], if these parts of all respondents have the categories
-// of each question, and among is the variance of c(x) among the respondents:
+// Deviation returns the standard deviation of [Combined.Estimate], if these parts of all respondents have the
+// categories of each question, and among is the variance of c(x) among the respondents:
 //
 //	N · √(Σ_h (Var z_h + B_h/(N−1))/n_h − among/(N−1)),
 //
@@ -82,8 +83,8 @@ func (w Weighted) squares() []float64 {
 	for v, a := range w.Weights {
 		a -= middle
 		own := float64(a * a) // all respondents have this category
-		variance := w.scoreVarianceOf(Moments{Sum: float64(sum * sum), Squares: squares, Cross: float64(sum * a), Mean: own,
-			MeanSquare: own})
+		variance := w.scoreVarianceOf(Moments{Sum: float64(sum * sum), Squares: squares, Cross: float64(sum * a),
+			Mean: own, MeanSquare: own})
 		out[v] = (variance/float64((p-q)*(p-q)) + own) / float64(w.Reports)
 	}
 	return out

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// combinedCase is a few respondents who are asked two questions about the same answers, of which each draws one, or none.
+// combinedCase is a few respondents who are asked two questions about the same answers, of which each draws one, or
+// none.
 type combinedCase struct {
 	law       Combined
 	questions []listed
@@ -70,8 +71,8 @@ func (c combinedCase) partsOf() [][]float64 {
 	return parts
 }
 
-// visit lists everything that may happen: who draws which question, all ways being equally likely that give the questions
-// their numbers of reports, and what each reports.
+// visit lists everything that may happen: who draws which question, all ways being equally likely that give the
+// questions their numbers of reports, and what each reports.
 func (c combinedCase) visit(respondent int, left []int64, chance float64, supports [][]int64,
 	each func(chance float64, supports [][]int64)) {
 	if respondent == len(c.answers) {
@@ -99,8 +100,8 @@ func (c combinedCase) visit(respondent int, left []int64, chance float64, suppor
 	}
 }
 
-// TestCombinedIsTheListedOne lists all that a few devices can draw and report. The estimate has the mean Σ c(x), and the
-// deviation that is stated.
+// TestCombinedIsTheListedOne lists all that a few devices can draw and report. The estimate has the mean Σ c(x), and
+// the deviation that is stated.
 func TestCombinedIsTheListedOne(t *testing.T) {
 	for i, c := range combinedCases(t) {
 		var all, mean, square float64
@@ -128,8 +129,8 @@ func TestCombinedIsTheListedOne(t *testing.T) {
 	}
 }
 
-// TestMostDeviationBounds draws parts of the respondents at random, also those who all give one answer, and compares the
-// deviation with its bound, which is no more than a third above the largest.
+// TestMostDeviationBounds draws parts of the respondents at random, also those who all give one answer, and compares
+// the deviation with its bound, which is no more than a third above the largest.
 func TestMostDeviationBounds(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	for i, c := range combinedCases(t) {

@@ -8,8 +8,8 @@ import (
 // This file holds weighted sums of the counts of several categories, from which sums and means of numbers are made.
 
 // Weighted is a weighted sum over N respondents, Σ a(x), as it is estimated from n reports. A respondent has the weight
-// a_v of their category v, or 0 if v is not listed. A number that a respondent gives is rounded on the device: at random to
-// one of two categories with neighbouring weights, so that the mean weight is a(x).
+// a_v of their category v, or 0 if v is not listed. A number that a respondent gives is rounded on the device: at
+// random to one of two categories with neighbouring weights, so that the mean weight is a(x).
 //
 // It holds for reports in the form of a set only: the deviation rests on how often three categories are in a report
 // together.
@@ -90,8 +90,8 @@ func (w Weighted) DeviationAmong(parts []float64, among float64) float64 {
 	return float64(float64(w.Respondents)*math.Sqrt(math.Max(0, variance)/float64(w.Reports))) / (p - q)
 }
 
-// scoreVariance returns the variance of the score of a report, if the respondent is one of all, of whom these parts have
-// the categories.
+// scoreVariance returns the variance of the score of a report, if the respondent is one of all, of whom these parts
+// have the categories.
 func (w Weighted) scoreVariance(parts []float64) float64 { return w.scoreVarianceOf(w.moments(parts)) }
 
 // moments returns the moments of the weights for these parts.

@@ -122,8 +122,8 @@ func checkTableOfBands(t *testing.T, c *compiled.Compiled, counted []measured.Me
 	}
 }
 
-// TestABandWithoutReports removes all reports to one form of a question: the others are put together. Without any report
-// of single categories nothing can be estimated.
+// TestABandWithoutReports removes all reports to one form of a question: the others are put together. Without any
+// report of single categories nothing can be estimated.
 func TestABandWithoutReports(t *testing.T) {
 	c := compiledOf(t, strings.Replace(ofBands, "SUMS", "ranges", 1))
 	asked, dir := collectorOf(t, c.Plan()), t.TempDir()

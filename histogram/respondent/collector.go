@@ -42,8 +42,8 @@ func Collector(p *plan.Plan) ([]byte, error) {
 	return text, err
 }
 
-// questionsOf returns the forms in which a device is asked a question: its categories and, where these are summed up, its
-// bands of neighbouring ones, which are named by their width.
+// questionsOf returns the forms in which a device is asked a question: its categories and, where these are summed up,
+// its bands of neighbouring ones, which are named by their width.
 func questionsOf(p *plan.Plan, m plan.Measurement) ([]client.Question, error) {
 	reports, _ := m.Reports()
 	q := client.Question{Name: m.ID, Chance: reports.Chance, Epsilon: budget.FormatRat(m.Mechanism.Parameter),

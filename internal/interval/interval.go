@@ -21,8 +21,8 @@ const (
 	// Score is the joint law of the noise and of a sample of the units ([synth.Sampling.Interval]); it attains about what
 	// it states.
 	Score Law = "score"
-	// Reports is the law of counts of randomised reports ([synth.ReportSums]); it attains at least what it states, or about
-	// that where devices answer in bands.
+	// Reports is the law of counts of randomised reports ([synth.ReportSums]); it attains at least what it states, or
+	// about that where devices answer in bands.
 	Reports Law = "reports"
 )
 

@@ -29,14 +29,14 @@ type Reports struct {
 	// Chance is the probability, in units of 2^−48, with which a device draws this question as the one that it answers;
 	// 0 where every device answers all questions.
 	Chance int64 `json:"chance,omitempty"`
-	// Along is the attribute along which the question also has coarser forms, "" for none, and Bands are these, by width.
-	// A device that draws one of them reports that instead.
+	// Along is the attribute along which the question also has coarser forms, "" for none, and Bands are these, by
+	// width. A device that draws one of them reports that instead.
 	Along string  `json:"along,omitempty"`
 	Bands []Bands `json:"bands,omitempty"`
 }
 
-// Bands is a coarser form of a question: a category is a band of Width neighbouring ones along an attribute, the last of
-// which may be narrower. Reports are sets.
+// Bands is a coarser form of a question: a category is a band of Width neighbouring ones along an attribute, the last
+// of which may be narrower. Reports are sets.
 type Bands struct {
 	Width      int64 `json:"width"`
 	Categories int64 `json:"categories"`
@@ -172,8 +172,8 @@ func (r Reports) Levels(reports []int64) []hierarchy.Level {
 	return levels
 }
 
-// OfLevels divides what was counted of the reports into that of the levels, and says how many reports each has: all have
-// as many categories as the randomiser's support.
+// OfLevels divides what was counted of the reports into that of the levels, and says how many reports each has: all
+// have as many categories as the randomiser's support.
 func (r Reports) OfLevels(supports []int64) (levels [][]int64, reports []int64) {
 	add := func(categories, support int64) {
 		levels, supports = append(levels, supports[:categories]), supports[categories:]
@@ -190,8 +190,8 @@ func (r Reports) OfLevels(supports []int64) (levels [][]int64, reports []int64) 
 	return levels, reports
 }
 
-// CheckCounts returns an error unless this can be what was counted of so many reports, of which one at least answers the
-// question by its categories: a set has as many of them as the support says, in each form.
+// CheckCounts returns an error unless this can be what was counted of so many reports, of which one at least answers
+// the question by its categories: a set has as many of them as the support says, in each form.
 func (r Reports) CheckCounts(supports []int64, reports int64) error {
 	if !r.HasSums() {
 		return nil

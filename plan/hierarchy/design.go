@@ -25,9 +25,9 @@ const (
 )
 
 // Choose returns the levels of which devices draw one, out of those given, and with which probabilities, so that the
-// mean squared error of the sums along the column is least where all answers are given equally often. The first level is
-// always among them. Others are left out that would have fewer than [LeastReports] of so many reports, and all where they
-// would not lower the error by much.
+// mean squared error of the sums along the column is least where all answers are given equally often. The first level
+// is always among them. Others are left out that would have fewer than [LeastReports] of so many reports, and all where
+// they would not lower the error by much.
 //
 // Method: for given weights of the estimate the mean squared error is Σ_h J_h/share_h, which is least where the shares
 // are in proportion to √J_h; and the weights are the best ones for given shares. Each of the two steps lowers it.
@@ -79,8 +79,8 @@ func total(parts []float64) (sum float64) {
 // many respondents, all of whom answer: shares of them are whole numbers, nearly.
 const many = 1 << 50
 
-// lossesOf returns what each level contributes to the mean squared error of the sums at these shares, times the number of
-// respondents.
+// lossesOf returns what each level contributes to the mean squared error of the sums at these shares, times the number
+// of respondents.
 func lossesOf(q Question, sums residual.Sums, levels []Level, shares []float64) []float64 {
 	levels = slices.Clone(levels)
 	for h := range levels {

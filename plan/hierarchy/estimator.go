@@ -32,10 +32,10 @@ type Level struct {
 	Reports int64 // so many devices have drawn it
 }
 
-// variance returns by which the estimates of bands are weighed, w(k−w)/(k(k−1)(p−q)²), with k categories, w of which are
-// in a report. It is their variance for each report, but for a factor of all levels, where all bands have equally many
-// respondents: a report of somebody whose category is drawn uniformly is a uniform set of w categories, and a sum of
-// weights a over the categories in it has the variance w(k−w)/(k(k−1)) · (Σ a² − (Σ a)²/k).
+// variance returns by which the estimates of bands are weighed, w(k−w)/(k(k−1)(p−q)²), with k categories, w of which
+// are in a report. It is their variance for each report, but for a factor of all levels, where all bands have equally
+// many respondents: a report of somebody whose category is drawn uniformly is a uniform set of w categories, and a sum
+// of weights a over the categories in it has the variance w(k−w)/(k(k−1)) · (Σ a² − (Σ a)²/k).
 func (l Level) variance() float64 {
 	k, w := float64(l.Categories), float64(l.Support)
 	gap := l.gap()
@@ -51,9 +51,9 @@ func (l Level) gap() float64 {
 
 // Estimator estimates sums of the cells of a question.
 //
-// It uses weighted least squares, subject to the known total: all cells together have N respondents. The weight of a band of
-// level h is n_h/variance, the inverse of the variance of its own estimate. It is unbiased whatever the answers are, and the best
-// linear one where all bands of a level have equally many respondents.
+// It uses weighted least squares, subject to the known total: all cells together have N respondents. The weight of a
+// band of level h is n_h/variance, the inverse of the variance of its own estimate. It is unbiased whatever the answers
+// are, and the best linear one where all bands of a level have equally many respondents.
 type Estimator struct {
 	question    Question
 	respondents int64
@@ -117,8 +117,8 @@ func (e *Estimator) parts(of []float64, level, band int) []float64 {
 	return of[band*each : min((band+1)*each, len(of))]
 }
 
-// solve returns the solution x, along a row, of Σ_h precision_h · B_h'B_h x = c, where B_h adds up the bands of level h.
-// It goes through the bands twice: from the categories to the widest ones, and back.
+// solve returns the solution x, along a row, of Σ_h precision_h · B_h'B_h x = c, where B_h adds up the bands of level
+// h. It goes through the bands twice: from the categories to the widest ones, and back.
 func (e *Estimator) solve(c []float64) []float64 {
 	own := make([][]float64, len(e.levels))
 	for h := range e.levels {
@@ -196,8 +196,8 @@ func (e *Estimator) Sum(weights []float64) local.Combined {
 	return sum
 }
 
-// Shown returns the laws of the cells of the first row or, if they are counted up, of the sums of each cell and all before
-// it. Those of other rows are the same, but for the places of the cells.
+// Shown returns the laws of the cells of the first row or, if they are counted up, of the sums of each cell and all
+// before it. Those of other rows are the same, but for the places of the cells.
 func (e *Estimator) Shown(up bool) []local.Combined {
 	cells, out := make([]float64, e.question.Cells()), make([]local.Combined, e.question.Size)
 	for i := range out {

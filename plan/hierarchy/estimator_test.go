@@ -90,8 +90,8 @@ func leastSquares(q Question, levels []Level, respondents float64, target []floa
 	return weights, respondents * g.AtVec(n)
 }
 
-// TestSumsAreThoseOfLeastSquares compares the weights of sums with those of the solved normal equations, and checks that
-// a sum of the true counts is estimated as it is.
+// TestSumsAreThoseOfLeastSquares compares the weights of sums with those of the solved normal equations, and checks
+// that a sum of the true counts is estimated as it is.
 func TestSumsAreThoseOfLeastSquares(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, s := range shapes {
@@ -128,8 +128,8 @@ func TestSumsAreThoseOfLeastSquares(t *testing.T) {
 	}
 }
 
-// TestBandsAreNested checks of each cell that the bands that it is in hold those of the level before, and its neighbours
-// along the column only.
+// TestBandsAreNested checks of each cell that the bands that it is in hold those of the level before, and its
+// neighbours along the column only.
 func TestBandsAreNested(t *testing.T) {
 	for _, s := range shapes {
 		e, levels, _ := s.estimatorOf(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
-// Ages from 0 to 99 at ε = 1: how many of 100 000 respondents are in a range of ages has two fifths less error if some of
-// them report bands.
+// Ages from 0 to 99 at ε = 1: how many of 100 000 respondents are in a range of ages has two fifths less error if some
+// of them report bands.
 func Example() {
 	q, epsilon := hierarchy.Question{Outer: 1, Size: 100, Inner: 1}, big.NewRat(1, 1)
 	const respondents = 100_000

@@ -53,8 +53,8 @@ func (o *ordered) shown() residual.Sums {
 	return o.sums
 }
 
-// chooseBands lets devices draw how coarsely they answer, if that lowers the errors that the table is asked for. About so
-// many reports to the question are expected.
+// chooseBands lets devices draw how coarsely they answer, if that lowers the errors that the table is asked for. About
+// so many reports to the question are expected.
 func (q *inquiry) chooseBands(reports float64) {
 	if q.order == nil {
 		return
@@ -106,8 +106,8 @@ func (q inquiry) askedDeviation(respondents int64) float64 {
 	return q.meanDeviation(q.order.sums, respondents)
 }
 
-// largestOfBands returns an upper bound of the variance of the figures that the table of an ordered question shows, which
-// is the same in all rows.
+// largestOfBands returns an upper bound of the variance of the figures that the table of an ordered question shows,
+// which is the same in all rows.
 func (q inquiry) largestOfBands(respondents int64) float64 {
 	e, scale := q.estimator(respondents)
 	answers, most := e.Answers(), 0.0

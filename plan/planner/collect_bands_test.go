@@ -16,8 +16,8 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
-// bandsText is a collection with a question of so many categories in each of some groups, along which sums are asked for,
-// and another question.
+// bandsText is a collection with a question of so many categories in each of some groups, along which sums are asked
+// for, and another question.
 func bandsText(collect string, groups, categories int, with string) string {
 	return fmt.Sprintf(`version: 1
 release: survey
@@ -100,8 +100,8 @@ func TestBandsOfAPlan(t *testing.T) {
 	}
 }
 
-// TestTargetsOfBandsAreMet gives a question that is asked in bands the share that its target takes, for targets that take
-// more than half of the devices: what is reached is what was asked for. Half as much again is refused.
+// TestTargetsOfBandsAreMet gives a question that is asked in bands the share that its target takes, for targets that
+// take more than half of the devices: what is reached is what was asked for. Half as much again is refused.
 func TestTargetsOfBandsAreMet(t *testing.T) {
 	for _, respondents := range []int{5_000, 20_000, 100_000, 1_000_000} {
 		for i := range 12 {

@@ -59,7 +59,8 @@ func askedOf(p *plan.Plan) (all []asked) {
 }
 
 // variance returns the variance of an estimate of how many of n respondents have a category, if n f of them do. Each is
-// asked with probability π, independently, and the estimate adds up 1/π (1[in the report] − q)/(p − q) over their reports.
+// asked with probability π, independently, and the estimate adds up 1/π (1[in the report] − q)/(p − q) over their
+// reports.
 func (a asked) variance(f, n float64) float64 {
 	of := func(chance, truth float64) float64 { // of one respondent
 		hit, miss := (1-a.q)/(a.share*(a.p-a.q)), -a.q/(a.share*(a.p-a.q))

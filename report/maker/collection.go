@@ -30,7 +30,8 @@ func collectionOf(p *plan.Plan, tables []synth.Table) (*report.Collection, error
 		return nil, nil
 	}
 	l := languageOf(p)
-	c := &report.Collection{Name: p.Release().Collection.Name, Asks: describe.AsksText(l, p), Bands: describe.BandsText(l, p),
+	c := &report.Collection{Name: p.Release().Collection.Name, Asks: describe.AsksText(l, p),
+		Bands:    describe.BandsText(l, p),
 		Shuffled: p.Guarantee.Shuffled, ShuffledText: describe.ShuffledText(l, p)}
 	for i, q := range describe.Questions(p) {
 		came := tables[i].Reports
@@ -64,7 +65,8 @@ func formsOf(l *language.Language, q describe.Question, reports []int64) (forms 
 	for i, f := range q.Forms() {
 		own, other := f.Chances()
 		forms = append(forms, report.CollectionForm{Name: f.Name(l, q.Table.Path), Width: f.Width, Share: f.Share,
-			Categories: f.Categories, Support: f.Support, Own: own.RatString(), Other: other.RatString(), Kept: reports[i]})
+			Categories: f.Categories, Support: f.Support, Own: own.RatString(), Other: other.RatString(),
+			Kept: reports[i]})
 	}
 	return forms
 }

@@ -58,8 +58,8 @@ type Question struct {
 
 // Column is an attribute that is asked, with the texts of its categories. Labels, if any, are for people to read. With
 // Points, which only the last column of a question has, the categories are numbers at equal distances, ascending, and
-// the device rounds an answer, at random, to one of so many points, the first, the last, and others evenly between. With
-// a Width an answer is one of the bands of so many neighbouring categories, the last of which may be narrower.
+// the device rounds an answer, at random, to one of so many points, the first, the last, and others evenly between.
+// With a Width an answer is one of the bands of so many neighbouring categories, the last of which may be narrower.
 type Column struct {
 	Name       string   `json:"name"`
 	Title      string   `json:"title,omitempty"`
