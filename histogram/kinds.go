@@ -26,6 +26,7 @@ var withNoise = [selection.Kinds]publication{
 	selection.KindAbove:  {isSparse, (*opened).sparseAnswer},
 	selection.KindTop:    {isScored, (*opened).topCells},
 	selection.KindGroups: {isGrouped, (*opened).selectedGroups},
+	selection.KindTexts:  {}, // reports get no noise
 }
 
 // drawnAnswers is how answers are published that are drawn by a mechanism of their own.

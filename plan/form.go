@@ -27,7 +27,7 @@ var legal = [counted.Kinds][selection.Kinds]bool{
 	counted.KindBins:       {selection.KindAll: true},
 	counted.KindDistinct:   {selection.KindAll: true},
 	counted.KindDiagnostic: {selection.KindAll: true},
-	counted.KindReports:    {selection.KindAll: true},
+	counted.KindReports:    {selection.KindAll: true, selection.KindTexts: true},
 }
 
 // queryForm is the JSON form of a [Query].
@@ -54,6 +54,7 @@ type measurementForm struct {
 	Mechanism  budget.Mechanism  `json:"mechanism"`
 	Discovery  *selection.Groups `json:"discovery,omitempty"`
 	Top        *selection.Top    `json:"top,omitempty"`
+	Texts      *selection.Texts  `json:"texts,omitempty"`
 }
 
 // definitionForm is the JSON form of [Measurement.Canonical].
@@ -65,6 +66,7 @@ type definitionForm struct {
 	Mechanism  budget.Mechanism  `json:"mechanism"`
 	Discovery  *selection.Groups `json:"discovery,omitempty"`
 	Top        *selection.Top    `json:"top,omitempty"`
+	Texts      *selection.Texts  `json:"texts,omitempty"`
 }
 
 // countedForms lists where what is counted is in a query's form: how it is written, and what is read there, nil if
@@ -171,6 +173,14 @@ var selectionForms = [selection.Kinds]struct {
 			}
 			return *f.Discovery
 		}},
+	selection.KindTexts: {
+		func(f *measurementForm, s selection.Selection) { texts := s.(selection.Texts); f.Texts = &texts },
+		func(f measurementForm) selection.Selection {
+			if f.Texts == nil {
+				return nil
+			}
+			return *f.Texts
+		}},
 }
 
 // MarshalJSON writes the measurement in its form.
@@ -213,7 +223,7 @@ func (m *Measurement) UnmarshalJSON(b []byte) error {
 // selectsOnce reports whether a table has the facts of at most one selection, as its measurement has one.
 func (t Table) selectsOnce() bool {
 	selections := 0
-	for _, is := range []bool{t.Sparse != nil, t.Top != nil, t.Discovered != nil} {
+	for _, is := range []bool{t.Sparse != nil, t.Top != nil, t.Discovered != nil, t.Texts != nil} {
 		if is {
 			selections++
 		}

@@ -20,7 +20,7 @@ func TestMeasurementsOfOneKindAreRead(t *testing.T) {
 		`"reports":{"form":"set","categories":3,"support":1,"keep":140737488355328,"chance":1}`}
 	const noise = `{"kind":"discrete-laplace","parameter":"1","l1":"1","l2_squared":"1"}`
 	gives := []string{`"above":4`, `"discovery":{"columns":["x"],"groups":1,"select":` + noise + `,"delta":"1/8"}`,
-		`"top":{"of":1,"select":` + noise + `,"sensitivity":1}`}
+		`"top":{"of":1,"select":` + noise + `,"sensitivity":1}`, `"texts":{"column":"x","alphabet":"ab","followed":9}`}
 	var met [counted.Kinds]bool
 	var givenOut [selection.Kinds]bool
 	read := func(query, given string) error {

@@ -62,7 +62,7 @@ func (m Measurement) Noisy() bool {
 func (m Measurement) Canonical() []byte {
 	form := m.form()
 	return canonical.Must(json.Marshal(definitionForm{form.ID, form.Query, form.Impossible, form.Above, form.Mechanism,
-		form.Discovery, form.Top}))
+		form.Discovery, form.Top, form.Texts}))
 }
 
 // TableMeasurements returns the measurements for tables: all but those of microdata.

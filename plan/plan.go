@@ -88,6 +88,10 @@ type Size struct {
 // its noisy integer.
 const BytesPerCell = 16
 
+// BytesPerText is the memory of a report of a text that nobody lists: kept by a worker, with room to grow, and put
+// together.
+const BytesPerText = 24
+
 // Release returns the validated spec that the plan was made from.
 func (p *Plan) Release() *spec.Release { return p.release }
 

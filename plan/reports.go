@@ -26,8 +26,10 @@ func (m Measurement) IsDrawn() bool {
 // the question.
 func (m Measurement) checkReports() error {
 	reports, ok := m.Reports()
+	_, isTexts := m.Texts()
 	switch {
-	case ok != (m.Mechanism.Kind == budget.SubsetSelection):
+	case ok != (m.Mechanism.Kind == budget.SubsetSelection),
+		ok && (reports.Length > 0) != isTexts:
 		return errIllegal
 	case !ok:
 		return nil

@@ -25,6 +25,7 @@ var selects = [selection.Kinds]struct {
 	selection.KindAbove:  {statesAbove, givesAbove, aboveAsAsked, true, phrase.SomeCells},
 	selection.KindTop:    {statesTop, givesTop, topAsAsked, true, phrase.SomeCells},
 	selection.KindGroups: {statesGroups, givesGroups, groupsAsAsked, true, phrase.GroupsUnlisted},
+	selection.KindTexts:  {statesTexts, givesTexts, textsAsAsked, true, phrase.GroupsUnlisted},
 }
 
 func statesNothing(Table) bool                 { return false }

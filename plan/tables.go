@@ -25,6 +25,7 @@ type Table struct {
 	Sparse     *selection.AboveFacts  `json:"sparse,omitempty"`
 	Top        *selection.TopFacts    `json:"top,omitempty"`        // it has the chosen cells only
 	Discovered *selection.GroupsFacts `json:"discovered,omitempty"` // its groups are not listed, and Cells is 0
+	Texts      *selection.TextsFacts  `json:"texts,omitempty"`      // its texts are not listed, and Cells is 0
 	Statistics []Statistic            `json:"statistics"`
 	// Figures are what is published of a cell in addition to its count, in the order of the spec.
 	Figures []Figure `json:"figures,omitempty"`

@@ -14,6 +14,7 @@ type Collection struct {
 	Asks        string `json:"asks"`            // what each device answers, in words
 	Respondents int64  `json:"respondents"`     // whose reports were counted
 	Bands       string `json:"bands,omitempty"` // how answers are reported in bands, in words
+	Texts       string `json:"texts,omitempty"` // how texts that nobody lists are found, in words
 	// Foreign is how many reports were left out because they are of another collector or question.
 	Foreign   int64                `json:"foreign"`
 	Questions []CollectionQuestion `json:"questions"`
@@ -36,15 +37,18 @@ type CollectionQuestion struct {
 	Impossible int64   `json:"impossible"`   // left out: no device makes them
 	Repeated   int64   `json:"repeated"`     // left out: sent before
 	Influence  float64 `json:"false_report"` // how far one report, whatever it says, can move a count
-	// Forms are the forms of a question that devices answered in bands: the first one's randomiser is the question's.
+	// Forms are the forms of a question of which devices drew one: in bands, or by first characters of texts. The randomiser of
+	// single categories, and of texts, is the question's.
 	Forms []CollectionForm `json:"forms,omitempty"`
 }
 
 // CollectionForm is a form of a question, with its randomiser and the reports that came in: by its categories, with the
-// width 1, or by bands of so many neighbouring ones.
+// width 1, by bands of so many neighbouring ones, or by so many first characters of a text or whole texts, without a
+// width.
 type CollectionForm struct {
 	Name       string  `json:"name"` // for people
-	Width      int64   `json:"width"`
+	Width      int64   `json:"width,omitempty"`
+	Length     int64   `json:"length,omitempty"`
 	Share      float64 `json:"asked_of"`
 	Categories int64   `json:"categories"`
 	Support    int64   `json:"in_a_report"`

@@ -14,6 +14,7 @@ var kindFacts = [selection.Kinds]struct {
 	selection.KindAbove:  {hasThreshold, true},
 	selection.KindTop:    {hasChoices, true},
 	selection.KindGroups: {hasGroups, true},
+	selection.KindTexts:  {hasTexts, true},
 }
 
 // Selects returns which of its cells the table shows: all of them if nothing else is stated.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/usefulness"
 )
 
@@ -24,6 +25,8 @@ type Table struct {
 	Top        *Top     `json:"top,omitempty"`        // for a table of selected cells
 	// Discovered is present for a table of groups that are not listed.
 	Discovered *Discovered `json:"discovered,omitempty"`
+	// Texts is present for a table of texts that are not listed.
+	Texts *selection.TextsFacts `json:"texts,omitempty"`
 	// attributes along which its counts are cumulative
 	Cumulative []string `json:"cumulative,omitempty"`
 	// attributes along which sums of its neighbouring cells are accurate

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/domain"
 	"github.com/dprelease/dprelease/spec/files"
 	"github.com/dprelease/dprelease/spec/shape"
 )
@@ -151,11 +152,31 @@ func (r *reader) readCollected(root document.Node, t *Table, n document.Node) {
 	r.refuseForRows(n, "weight", "expect", "where", "join", "sample")
 	for _, c := range r.Entries(n.Get("columns")) {
 		r.refuseForRows(c, "from", "derived_from", "unknown", "null", "bounds", "grid")
+		r.checkTextColumn(c)
 	}
 	if source := n.Get("source"); r.IsSound(source) && t.Source.Format != files.Parquet {
 		r.AddProblem(source, document.Problem{Message: "reports are not read from here",
 			Expected: "Parquet files of reports, as `dprelease local randomise` and `dprelease local shuffle` write them",
 			Fix:      "source: {parquet: \"reports/*.parquet\"}"})
+	}
+}
+
+// checkTextColumn reports what is missing, or too much, in a column of texts that respondents are asked for and nobody
+// lists.
+func (r *reader) checkTextColumn(c document.Node) {
+	discover := c.Get("values").Get("discover")
+	if !r.IsSound(discover) {
+		return
+	}
+	r.refuseForRows(discover, "at_least")
+	if kind := c.Get("type"); kind.Present() && kind.Text() != string(domain.Text) {
+		r.AddProblem(kind, document.Problem{
+			Message:  "respondents can be asked only for texts that nobody lists, not for other values",
+			Expected: "text"})
+	}
+	if !discover.Get("alphabet").Present() {
+		r.AddProblem(discover, document.Problem{Message: "the characters of these texts are not given",
+			Expected: "{max_length: 12, alphabet: abcdefghijklmnopqrstuvwxyz}"})
 	}
 }
 

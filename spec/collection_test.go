@@ -69,6 +69,20 @@ var reportCases = []errorCase{
 	ofReports("of frequent cells", "faculty]}", "faculty], cells: {above: 9}}"),
 	ofReports("from a part of the budget", "faculty]}", "faculty], budget: main}"),
 	ofReports("bounded per unit", "faculty]}", "faculty], per_unit: {total: 1}}"),
+	ofReports("of texts without an alphabet", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9}}}\n      faculty: {values").with(
+		"by: [units.band, faculty]", "by: [word]"),
+	ofReports("of texts with no alphabet", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, alphabet: aa}}}\n      faculty: {values").with(
+		"by: [units.band, faculty]", "by: [word]"),
+	ofReports("of integers that nobody lists", "faculty: {values", "word: {type: integer, values: {discover: {max_length: 9, alphabet: \"01\"}}}\n      faculty: {values").with(
+		"by: [units.band, faculty]", "by: [word]"),
+	ofReports("of texts of many units", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, at_least: 3, alphabet: ab}}}\n      faculty: {values").with(
+		"by: [units.band, faculty]", "by: [word]"),
+	ofReports("of texts by another attribute", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, alphabet: ab}}}\n      faculty: {values").with(
+		"by: [units.band, faculty]", "by: [faculty, word]"),
+	ofReports("of numbers by texts", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, alphabet: ab}}}\n      faculty: {values").with(
+		"by: [units.band, faculty]", "by: [word], stats: [{mean: units}]"),
+	ofReports("of texts with a target", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, alphabet: ab}}}\n      faculty: {values").with(
+		"by: [units.band, faculty]", "by: [word], target: {margin: 100}"),
 	ofReports("in ranges along two attributes", "faculty]}", "faculty], ranges: [units.band, faculty]}"),
 	ofReports("in ranges, and counted up", "faculty]}", "faculty], ranges: [units.band], cumulative: [faculty]}"),
 	ofReports("with microdata", "marginals:", "synthetic: {answers: {}}\nmarginals:"),

@@ -43,6 +43,10 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 	if len(columns) == 0 {
 		return
 	}
+	if t.Collected != "" {
+		r.checkAskedTexts(m, n)
+		return
+	}
 	name := columns[0].Name
 	by := n.Get("by")
 	for _, item := range by.Items() {
@@ -74,6 +78,37 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 			Message: fmt.Sprintf("%s, whose categories are not listed, with a sample: the selection is not amplified by it in this version",
 				name), Expected: "no sample, or a list of its values"})
 	}
+}
+
+// refuseAlphabet reports an alphabet in a column of a table of rows.
+func (r *reader) refuseAlphabet(t *Table, column document.Node) {
+	if alphabet := column.Get("values").Get("discover").Get("alphabet"); t.Collected == "" && alphabet.Present() {
+		r.WrongKey(alphabet, document.Problem{
+			Message:  "alphabet is for texts that respondents are asked for, and this table has rows",
+			Expected: "no alphabet"})
+	}
+}
+
+// checkAskedTexts reports what is invalid in a marginal by texts that respondents are asked for and nobody lists.
+func (r *reader) checkAskedTexts(m *Marginal, n document.Node) {
+	if by := n.Get("by"); len(m.By) > 1 {
+		r.AddProblem(by, document.Problem{Message: "a question for texts that nobody lists has no other attributes",
+			Expected: "the column of the texts alone"})
+	}
+	if stats := n.Get("stats"); m.Asked() != "" {
+		r.AddProblem(stats, document.Problem{Message: "texts that nobody lists can only be counted",
+			Expected: "stats: [count]"})
+	}
+	r.reportConflicts(n, []conflict{
+		{key: "every", why: "it asks for a table for each subset"},
+		{key: "cumulative", why: "it counts up along a list of categories"},
+		{key: "ranges", why: "it adds up neighbouring categories"},
+		{key: "target", why: "the plan cannot know which texts will be found"},
+		{key: "show", why: "there is nothing to show but the count"},
+	}, func(never conflict) document.Problem {
+		return document.Problem{Message: fmt.Sprintf("`%s` of texts that nobody lists: %s", never.key, never.why),
+			Expected: "no " + never.key}
+	})
 }
 
 // checkDiscoverBudget reports budgets that cannot pay for a selection.

@@ -54,6 +54,7 @@ func init() {
 		column("no length", "{at_least: 3}", ""),
 		column("a length of nothing", "{max_length: 0}", ""),
 		column("at least no unit", "{max_length: 40, at_least: 0}", ""),
+		refused("an alphabet", discoverText(both, "{max_length: 9, alphabet: ab}", "", "row", "{by: [word]}")),
 		column("levels", short, ", levels: {half: {first: [a]}}"),
 		column("a category for what is unknown", short, ", unknown: {as: other}"),
 		column("dates", short, ", type: date"),

@@ -272,5 +272,6 @@ func discoverShape() *shape.Shape {
 				shape.Field{Key: "max_length",
 					Shape: shape.Whole(fmt.Sprintf("a whole number of characters, from 1 to %d", domain.MostKey),
 						1, domain.MostKey), Required: "the most characters of a value that can be a category", Fix: "max_length: 40"},
-				shape.Field{Key: "at_least", Shape: shape.Whole("a whole number of units, from 1 to 1000000", 1, mostOfAUnit)})})
+				shape.Field{Key: "at_least", Shape: shape.Whole("a whole number of units, from 1 to 1000000", 1, mostOfAUnit)},
+				shape.Field{Key: "alphabet", Shape: shape.Text("the characters of texts, each once, such as abcdefghijklmnopqrstuvwxyz")})})
 }

@@ -36,6 +36,7 @@ func (r *reader) readTables(root document.Node) {
 		r.readJoins(t, pair.Get("join"))
 		for _, c := range r.Entries(pair.Get("columns")) {
 			t.Columns = append(t.Columns, r.readColumn(t, c, pair.Get("columns")))
+			r.refuseAlphabet(t, c)
 		}
 		t.Where = r.readPredicate(t, pair.Get("where"), pair.Get("columns"))
 		r.deriveColumns(t, pair.Get("columns"))

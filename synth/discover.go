@@ -19,7 +19,7 @@ var errNoGroups = errors.New("its measurement holds groups that it cannot have")
 // returns an error if no selection gives such an answer: if keys are invalid, out of order or repeated.
 func Groups(r *spec.Release, t plan.Table, m measured.Measured) (keys []Key, places []uint64, err error) {
 	table := r.Table(t.From)
-	if table == nil || t.Discovered == nil || m.Keys == nil || len(m.Keys) != m.Values.Len() {
+	if table == nil || m.Keys == nil || len(m.Keys) != m.Values.Len() {
 		return nil, nil, errNoGroups
 	}
 	if keys, err = keysOf(r, m.Measurement.Query); err != nil {

@@ -74,11 +74,11 @@ func (b banded) sum(cells []float64) (sum ReportSum) {
 	return sum
 }
 
-// formsOf returns how many reports each form of a question has, nil if devices do not answer it in bands.
+// formsOf returns how many reports each form of a question has, nil if it has one form only.
 func formsOf(m measured.Measured) []int64 {
 	question, _ := m.Measurement.Reports()
 	if len(question.Bands) == 0 {
-		return nil
+		return m.Reports.Forms
 	}
 	_, reports := question.OfLevels(m.Values.Int64Values())
 	return reports

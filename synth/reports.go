@@ -113,7 +113,10 @@ func reportStatistic(st plan.Statistic, sums []ReportSum, respondents int64) Sta
 	}
 	out.Published = int64Column(shown)
 	out.Low, out.High = float64Column(low), float64Column(high)
-	out.StandardError = math.Sqrt(squares / float64(n))
+	out.StandardError = st.StandardError
+	if n > 0 {
+		out.StandardError = math.Sqrt(squares / float64(n))
+	}
 	out.Confidence, out.Attained = st.Confidence, st.Confidence
 	return out
 }
@@ -127,6 +130,9 @@ func cellSums(p *plan.Plan, m measured.Measured, respondents int64, keys []Key, 
 		return newBanded(p, m, respondents, confidence).sumsOfCells(keys, up)
 	}
 	law := local.Count{Randomiser: question.Randomiser(), Respondents: respondents, Reports: m.Reports.Kept}
+	if question.Length > 0 {
+		return textSums(m, law, confidence)
+	}
 	scores, each := cellScores(m)
 	n := len(scores)
 	held := make([]int64, n)
@@ -145,6 +151,18 @@ func cellSums(p *plan.Plan, m measured.Measured, respondents int64, keys []Key, 
 			law.Cells = held[i] * each
 			sums[i].set(law, scores[i], confidence)
 		}
+	}
+	return sums
+}
+
+// textSums returns the numbers of respondents with texts that were found, from the reports of whole texts. Which were
+// found does not depend on these.
+func textSums(m measured.Measured, law local.Count, confidence float64) []ReportSum {
+	law.Reports = m.Reports.Forms[0]
+	sums := make([]ReportSum, m.Values.Len())
+	for i, support := range m.Values.Int64Values() {
+		sums[i].Cells = 1
+		sums[i].set(law, support, confidence)
 	}
 	return sums
 }

@@ -19,6 +19,7 @@ var setIndexes = [selection.Kinds]func(r *spec.Release, planned plan.Table, t *T
 		return t.setChosen(m)
 	},
 	selection.KindGroups: setGroups,
+	selection.KindTexts:  setGroups,
 }
 
 // listsCells lists, by how cells are selected, whether an answer names its cells.
@@ -27,4 +28,5 @@ var listsCells = [selection.Kinds]bool{
 	selection.KindAbove:  true,
 	selection.KindTop:    true,
 	selection.KindGroups: false,
+	selection.KindTexts:  false,
 }

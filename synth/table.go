@@ -20,7 +20,7 @@ type Table struct {
 	// there are in all; nil and 0 for other tables.
 	Reports     *measured.Reports
 	Respondents int64
-	// Forms are how many reports each form of a question has that devices answered in bands; nil for other tables.
+	// Forms are how many reports each form of a question has, of which devices drew one; nil for other tables.
 	Forms []int64
 	// CellIndices are the indexes, in domain order, of the cells that have a row: in a sparse table ascending, in a
 	// table of chosen cells in the order of their choice; nil if all cells have a row.

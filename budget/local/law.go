@@ -2,6 +2,7 @@ package local
 
 import (
 	"math"
+	"sort"
 
 	"github.com/dprelease/dprelease/budget"
 )
@@ -79,6 +80,30 @@ func (c Count) Interval(score int64, confidence float64) (low, high int64) {
 	low = l.leastHolders(score-1, half-tailError)
 	high = l.leastHolders(score, 1-half+tailError) - 1
 	return min(low, c.Respondents), max(high, 0)
+}
+
+// LeastDetected returns the least number of holders of whom the scores of all questions reach their thresholds with at
+// least this probability, the questions being of the same respondents; one more than all respondents if there is none.
+func LeastDetected(questions []Count, thresholds []int64, probability float64) int64 {
+	laws := make([]law, len(questions))
+	for i, c := range questions {
+		laws[i] = c.law()
+	}
+	return int64(sort.Search(int(questions[0].Respondents)+1, func(holders int) bool {
+		all := 1.0
+		for i, l := range laws {
+			all *= 1 - l.below(int64(holders), thresholds[i]-1)
+		}
+		return all >= probability
+	}))
+}
+
+// Threshold returns the least score, at least 1, that is reached with at most this probability if there are no holders;
+// one more than the greatest score if none is.
+func (c Count) Threshold(probability float64) int64 {
+	l := c.law()
+	greatest := int(c.Reports * l.most)
+	return 1 + int64(sort.Search(greatest, func(score int) bool { return 1-l.below(0, int64(score)) <= probability }))
 }
 
 // tailError is more than the error of a computed probability.

@@ -280,6 +280,55 @@ func TestIntervalIsTheRangeThatIsNotRejected(t *testing.T) {
 	}
 }
 
+// TestThresholdsAreWhereTheLawPassesThem compares thresholds with sums of the listed law if there are no holders.
+func TestThresholdsAreWhereTheLawPassesThem(t *testing.T) {
+	for _, size := range [][2]int64{{1, 1}, {40, 40}, {50, 12}, {300, 200}} {
+		for _, epsilon := range []int64{1, 4, 9} {
+			c := Count{mustNew(t, big.NewRat(epsilon, 1), 1000), size[0], size[1], 1}
+			_, q := c.floats()
+			masses := binomialLaws(c.Reports, q)[c.Reports]
+			for _, probability := range []float64{0.5, 0.01, 1e-6} {
+				want, tail := c.Reports+1, 0.0
+				for want > 1 && tail+masses[want-1] <= probability {
+					want--
+					tail += masses[want]
+				}
+				if got := c.Threshold(probability); got != want {
+					t.Errorf("%+v: %d for %g, expected %d", c, got, probability, want)
+				}
+			}
+		}
+	}
+}
+
+// TestFewestHoldersWhoAreDetected compares the least number of holders of whom two questions reach their thresholds with
+// the listed laws of both.
+func TestFewestHoldersWhoAreDetected(t *testing.T) {
+	first, second := Count{mustNew(t, big.NewRat(4, 1), 1000), 40, 25, 1}, Count{mustNew(t, big.NewRat(2, 1), 50), 40, 15, 1}
+	laws := []func(int64) []float64{listedLaw(first), listedLaw(second)}
+	for _, thresholds := range [][]int64{{1, 1}, {3, 2}, {8, 9}, {25, 15}} {
+		for _, probability := range []float64{0.05, 0.5, 0.95} {
+			want := int64(0)
+			for ; want <= first.Respondents; want++ {
+				all := 1.0
+				for i, law := range laws {
+					tail := 0.0
+					for _, chance := range law(want)[thresholds[i]:] {
+						tail += chance
+					}
+					all *= tail
+				}
+				if all >= probability {
+					break
+				}
+			}
+			if got := LeastDetected([]Count{first, second}, thresholds, probability); got != want {
+				t.Errorf("thresholds %d with probability %g: %d, expected %d", thresholds, probability, got, want)
+			}
+		}
+	}
+}
+
 func TestIntervalAtTheEdges(t *testing.T) {
 	c := Count{mustNew(t, big.NewRat(1, 1), 10), 1e6, 2e5, 1}
 	for _, s := range []int64{0, 2e5} {

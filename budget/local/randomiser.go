@@ -22,6 +22,9 @@ const chances = 1 << ChanceBits
 const (
 	// MaxCategories bounds the categories of a question.
 	MaxCategories = 1 << 20
+	// TextCategories is how many categories texts that nobody lists are hashed to, a prime: so many that hardly two of
+	// those that are tried have the same.
+	TextCategories = 1<<31 - 1
 	// MaxEpsilon bounds the ε of a question: beyond it, more than 999 of 1000 reports of two categories are true.
 	MaxEpsilon = 10
 )
@@ -41,16 +44,16 @@ type Randomiser struct {
 }
 
 // New returns the randomiser of ε with the least variance for a category that nobody has, among all supports. It
-// returns an error unless 0 < ε ≤ [MaxEpsilon] and 2 ≤ categories ≤ [MaxCategories], and if ε is so small that 2^48
-// steps of probability do not show it.
+// returns an error unless 0 < ε ≤ [MaxEpsilon] and 2 ≤ categories ≤ [MaxCategories], or they are [TextCategories], and
+// if ε is so small that 2^48 steps of probability do not show it.
 //
 // Guarantee: the randomiser's ε is at most the one asked for: p is rounded down.
 func New(epsilon *big.Rat, categories int64) (Randomiser, error) {
 	if epsilon.Sign() <= 0 || epsilon.Cmp(big.NewRat(MaxEpsilon, 1)) > 0 {
 		return Randomiser{}, fmt.Errorf("ε is %s, expected a number above 0 and at most %d", epsilon.RatString(), MaxEpsilon)
 	}
-	if categories < 2 || categories > MaxCategories {
-		return Randomiser{}, fmt.Errorf("a question of %d categories, expected 2 to %d", categories, MaxCategories)
+	if err := checkCategories(categories); err != nil {
+		return Randomiser{}, err
 	}
 	e := expDown(epsilon)
 	near, _ := e.Float64()
@@ -109,9 +112,10 @@ func floorTo(x *big.Rat) *big.Rat {
 
 // check returns an error unless a report is more likely to hold the true category than any other.
 func (r Randomiser) check() error {
+	if err := checkCategories(r.Categories); err != nil {
+		return err
+	}
 	switch {
-	case r.Categories < 2 || r.Categories > MaxCategories:
-		return fmt.Errorf("a question of %d categories, expected 2 to %d", r.Categories, MaxCategories)
 	case r.Support < 1 || r.Support >= r.Categories:
 		return fmt.Errorf("reports of %d of %d categories", r.Support, r.Categories)
 	case r.Keep <= 0 || r.Keep >= chances:
@@ -119,6 +123,14 @@ func (r Randomiser) check() error {
 	}
 	if p, q := r.Chances(); p.Cmp(q) <= 0 {
 		return errors.New("a report that says nothing of the answer")
+	}
+	return nil
+}
+
+// checkCategories returns an error unless a question may have so many categories.
+func checkCategories(n int64) error {
+	if (n < 2 || n > MaxCategories) && n != TextCategories {
+		return fmt.Errorf("a question of %d categories, expected 2 to %d", n, MaxCategories)
 	}
 	return nil
 }

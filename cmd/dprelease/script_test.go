@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/testkit"
@@ -55,6 +56,7 @@ func TestScripts(t *testing.T) {
 			"data":     data,
 			"generate": generate,
 			"parquet":  writeParquet,
+			"repeat":   repeat,
 			"table":    table,
 			"replace":  replace,
 			"holds":    holds,
@@ -155,6 +157,20 @@ func generate(ts *testscript.TestScript, neg bool, args []string) {
 	if said, err := command.CombinedOutput(); err != nil {
 		ts.Fatalf("%v: %s", err, said)
 	}
+}
+
+// repeat writes a CSV file with one column, in which each value is there so many times: repeat FILE COLUMN TIMES VALUE…
+func repeat(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 || len(args)%2 > 0 {
+		ts.Fatalf("usage: repeat FILE COLUMN TIMES VALUE…")
+	}
+	text := args[1] + "\n"
+	for i := 2; i < len(args); i += 2 {
+		times, err := strconv.Atoi(args[i])
+		ts.Check(err)
+		text += strings.Repeat(args[i+1]+"\n", times)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
 // writeParquet writes a Parquet file with one column "x" and the given values:

@@ -15,6 +15,7 @@ var knownCells = [selection.Kinds]func(t plan.Table) int64{
 	selection.KindAbove:  func(plan.Table) int64 { return 0 },
 	selection.KindTop:    func(t plan.Table) int64 { return t.Top.Of },
 	selection.KindGroups: func(plan.Table) int64 { return 0 },
+	selection.KindTexts:  func(plan.Table) int64 { return 0 },
 }
 
 // cellsText returns how many cells are published. For tables of cells above a threshold the noise decides that.
@@ -25,8 +26,12 @@ func cellsText(p *compiled.Compiled) string {
 		cells += knownCells[t.Selects()](t)
 		tables[t.Selects()]++
 	}
-	sparse, discovered := tables[selection.KindAbove], tables[selection.KindGroups]
+	sparse, discovered, searched := tables[selection.KindAbove], tables[selection.KindGroups], tables[selection.KindTexts]
 	switch {
+	case searched > 0 && cells == 0: // of a collection, whose other tables have all their cells
+		return "texts that were found"
+	case searched > 0:
+		return budget.Plural(cells, "cell") + ", and texts that were found"
 	case sparse == 0 && discovered == 0:
 		return budget.Plural(cells, "cell")
 	case sparse == 0 && cells == 0:

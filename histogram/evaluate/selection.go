@@ -32,6 +32,7 @@ var shownBy = [selection.Kinds]shownCells{
 	selection.KindAbove:  {asksAbove, shownTable.againstAbove},
 	selection.KindTop:    {asksTop, shownTable.againstTop},
 	selection.KindGroups: {asksAll, shownTable.againstAll},
+	selection.KindTexts:  {asksAll, shownTable.againstAll},
 }
 
 func asksAll(plan.Table) selection.Selection { return selection.All{} }

@@ -9,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/respondent/client"
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/document"
 )
@@ -51,6 +52,9 @@ func questionsOf(p *plan.Plan, m plan.Measurement) ([]client.Question, error) {
 	if err := addColumns(p, m, &q); err != nil {
 		return nil, err
 	}
+	if reports.Length > 0 {
+		return textQuestions(q, reports), nil
+	}
 	all := []client.Question{q}
 	for _, b := range reports.Bands {
 		coarser := q
@@ -62,6 +66,22 @@ func questionsOf(p *plan.Plan, m plan.Measurement) ([]client.Question, error) {
 		all = append(all, coarser)
 	}
 	return all, nil
+}
+
+// textQuestions returns the questions for texts that nobody lists: for whole texts, and for their first characters,
+// which are named by how many these are.
+func textQuestions(q client.Question, reports counted.Reports) (all []client.Question) {
+	of := func(name string, chance, length int64) {
+		one := q
+		one.Name, one.Chance, one.Columns = name, chance, slices.Clone(q.Columns)
+		one.Columns[0].Length, one.Columns[0].Categories = length, nil
+		all = append(all, one)
+	}
+	of(q.Name, reports.Chance, reports.Length)
+	for _, prefix := range reports.Prefixes {
+		of(fmt.Sprintf("%s/%d", q.Name, prefix.Length), prefix.Chance, prefix.Length)
+	}
+	return all
 }
 
 // encodeCollector returns the text of a collector's file.

@@ -20,6 +20,7 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -56,24 +57,28 @@ func Count(ctx context.Context, p *plan.Plan, dir string, limit int64) ([]measur
 	if err != nil {
 		return nil, err
 	}
-	if err := all.check(collection, c); err != nil {
+	if err := all.check(p, c); err != nil {
 		return nil, err
 	}
-	return all.answers(p), nil
+	return all.answers(ctx, p, c)
 }
 
 // tally is what was counted of some reports: for each question how many hold each category, and how many there are.
 type tally struct {
 	supports [][]int64
+	texts    [][]uint64 // of questions for texts that nobody lists: the reports themselves
 	reports  []measured.Reports
 	tokens   bool // some have one
 	mixed    bool // some have none
 }
 
 func newTally(q *questions) *tally {
-	t := &tally{supports: make([][]int64, len(q.Questions)), reports: make([]measured.Reports, len(q.Questions))}
+	t := &tally{supports: make([][]int64, len(q.Questions)), texts: make([][]uint64, len(q.Questions)),
+		reports: make([]measured.Reports, len(q.Questions))}
 	for i := range q.Questions {
-		t.supports[i] = make([]int64, q.Questions[i].Categories)
+		if !isForText(q.Questions[i]) {
+			t.supports[i] = make([]int64, q.Questions[i].Categories)
+		}
 	}
 	return t
 }
@@ -84,18 +89,19 @@ func (t *tally) add(other *tally) {
 		for v, n := range supports {
 			t.supports[i][v] += n
 		}
+		t.texts[i] = append(t.texts[i], other.texts[i]...)
 		t.reports[i] = t.reports[i].Plus(other.reports[i])
 	}
 	t.tokens, t.mixed = t.tokens || other.tokens, t.mixed || other.mixed
 }
 
 // check returns an *[Unfit] unless the reports are what the spec says of them.
-func (t *tally) check(c *spec.Collection, of *client.Collector) error {
+func (t *tally) check(p *plan.Plan, of *client.Collector) error {
 	var sum measured.Reports
-	least := int64(-1)
+	c, least := p.Release().Collection, int64(-1)
 	for i, r := range t.reports {
 		sum = sum.Plus(r)
-		if hasBands(of.Questions[i]) {
+		if !isCounted(p, of.Questions[i]) {
 			continue // nothing is missing without it
 		}
 		if r.Kept == 0 && t.reports[0].Foreign > 0 {
@@ -126,17 +132,30 @@ func (t *tally) check(c *spec.Collection, of *client.Collector) error {
 	return nil
 }
 
-// hasBands reports whether a question is a coarser form of another.
-func hasBands(q client.Question) bool {
-	return slices.ContainsFunc(q.Columns, func(c client.Column) bool { return c.Width > 0 })
+// isCounted reports whether a question has the name of a measurement: it is not one of the coarser forms that a device
+// may draw in its place, by bands or for how a text begins.
+func isCounted(p *plan.Plan, q client.Question) bool {
+	return slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool { return m.ID == q.Name })
 }
 
+// isForText reports whether a question is for a text that nobody lists.
+func isForText(q client.Question) bool { return q.Columns[0].Length > 0 }
+
 // answers returns what was counted as the answers to the measurements of a plan: those of a question's forms one after
-// another.
-func (t *tally) answers(p *plan.Plan) []measured.Measured {
+// another; of one for texts, those that were found.
+func (t *tally) answers(ctx context.Context, p *plan.Plan, c *client.Collector) ([]measured.Measured, error) {
 	out, at := make([]measured.Measured, len(p.Measurements)), 0
 	for i, m := range p.Measurements {
 		question, _ := m.Reports()
+		if search, ok := m.Texts(); ok {
+			var err error
+			after := at + 1 + len(question.Prefixes)
+			if out[i], err = t.textsOf(ctx, m, search, c, at, after); err != nil {
+				return nil, err
+			}
+			at = after
+			continue
+		}
 		supports, came := t.supports[at], t.reports[at]
 		if at++; question.Form == counted.Permuted {
 			supports = supports[:m.Cells] // without those that make up a prime
@@ -147,7 +166,28 @@ func (t *tally) answers(p *plan.Plan) []measured.Measured {
 		}
 		out[i] = measured.Measured{Measurement: m, Values: measured.Column(supports), Reports: &came}
 	}
-	return out
+	return out, nil
+}
+
+// textsOf returns the texts that are found from the reports to some questions of a collector, of which the first is for
+// whole texts, with how many reports to that one hold each.
+func (t *tally) textsOf(ctx context.Context, m plan.Measurement, search selection.Texts, c *client.Collector, from, to int) (
+	measured.Measured, error) {
+	out := measured.Measured{Measurement: m, Keys: [][]string{}, Reports: &measured.Reports{}}
+	var questions []textReports
+	var forms []int64
+	for i := from; i < to; i++ {
+		questions = append(questions, textReports{&c.Questions[i], t.texts[i]})
+		*out.Reports = out.Reports.Plus(t.reports[i])
+		forms = append(forms, t.reports[i].Kept)
+	}
+	found, err := findTexts(ctx, search, questions[0], questions[1:])
+	supports := make([]int64, len(found))
+	for i, text := range found {
+		out.Keys, supports[i] = append(out.Keys, []string{text.text}), text.support
+	}
+	out.Values, out.Reports.Forms = measured.Column(supports), forms
+	return out, err
 }
 
 // countAll counts the reports of a table. Where they have tokens, it first finds those that were sent twice.
@@ -167,7 +207,17 @@ func countAll(ctx context.Context, from source.Data, t *spec.Table, q *questions
 		each[w] = newTally(q)
 		counters[w] = newCounters(q, each[w])
 	}
-	err := eachPiece(ctx, from, t, q, workers, func(w int, p *source.Piece, b *source.Buffers) error {
+	r, err := source.Open(ctx, from, t, columns(q))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if slices.ContainsFunc(q.Questions, isForText) {
+		if err := memory.Check(r.Rows()*plan.BytesPerText, memory.Available(limit)); err != nil {
+			return nil, fmt.Errorf("keeping the reports of texts: %w", err)
+		}
+	}
+	err = inParallel(ctx, r, workers, func(w int, p *source.Piece, b *source.Buffers) error {
 		return q.read(ctx, p, b, func(of batch) error {
 			countBatch(q, of, twice, each[w], counters[w])
 			return nil
@@ -324,9 +374,12 @@ type counter interface {
 func newCounters(q *questions, into *tally) []counter {
 	all := make([]counter, len(q.Questions))
 	for i := range q.Questions {
-		if one := &q.Questions[i]; one.Form == client.Set {
+		switch one := &q.Questions[i]; {
+		case one.Form == client.Set:
 			all[i] = newSetCounter(one, into.supports[i])
-		} else {
+		case isForText(*one):
+			all[i] = &textCounter{one, &into.texts[i]}
+		default:
 			all[i] = &permutedCounter{one, into.supports[i]}
 		}
 	}
@@ -358,3 +411,19 @@ func (c *permutedCounter) count(report string) bool {
 }
 
 func (c *permutedCounter) flush() {}
+
+// textCounter keeps reports of texts that nobody lists, as it is not known yet which categories are looked at.
+type textCounter struct {
+	question *client.Question
+	into     *[]uint64
+}
+
+func (c *textCounter) count(report string) bool {
+	if !c.question.Valid([]byte(report)) {
+		return false
+	}
+	*c.into = append(*c.into, binary.BigEndian.Uint64([]byte(report)))
+	return true
+}
+
+func (c *textCounter) flush() {}

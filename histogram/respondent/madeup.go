@@ -26,6 +26,7 @@ func MadeUp(ctx context.Context, p *plan.Plan, respondents int64) ([]measured.Me
 	q := newQuestions(c)
 	t := newTally(q)
 	counters, random, left := newCounters(q, t), client.NewBytes(nil), respondents
+	texts := madeUpTexts(p)
 	for i := range c.Questions {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -38,11 +39,11 @@ func MadeUp(ctx context.Context, p *plan.Plan, respondents int64) ([]measured.Me
 			n = left
 		}
 		t.reports[i].Kept = max(1, n)
-		if err := answerUniformly(&c.Questions[i], t.reports[i].Kept, counters[i], random); err != nil {
+		if err := answerUniformly(&c.Questions[i], texts, t.reports[i].Kept, counters[i], random); err != nil {
 			return nil, err
 		}
 	}
-	return t.answers(p), nil
+	return t.answers(ctx, p, c)
 }
 
 // share returns the part of the respondents that draw a question.
@@ -51,19 +52,48 @@ func share(respondents, chance int64) int64 {
 	return x.Rsh(x, 48).Int64()
 }
 
-// answerUniformly counts n reports of answers that are drawn uniformly, column by column.
-func answerUniformly(q *client.Question, n int64, into counter, random *client.Bytes) error {
+// madeUpTexts returns a few texts for each column whose texts nobody lists. Text i has letters of the alphabet from the
+// i-th on.
+func madeUpTexts(p *plan.Plan) map[string][]string {
+	all := map[string][]string{}
+	for _, m := range p.Measurements {
+		search, ok := m.Texts()
+		if !ok {
+			continue
+		}
+		asked, _ := m.Reports()
+		letters, texts := []rune(search.Alphabet), make([]string, 12)
+		for i := range texts {
+			for j := range 1 + (i+3)%int(asked.Length) {
+				texts[i] += string(letters[(i+j)%len(letters)])
+			}
+		}
+		all[search.Column] = texts
+	}
+	return all
+}
+
+// answerUniformly counts n reports of answers that are drawn uniformly, column by column, and texts from those of their
+// column.
+func answerUniformly(q *client.Question, texts map[string][]string, n int64, into counter, random *client.Bytes) error {
 	var report []byte
+	answers := map[string]string{}
 	for range n {
-		answer := int64(0)
 		for _, c := range q.Columns {
-			drawn, err := rand.Int(rand.Reader, big.NewInt(int64(len(c.Categories))))
+			among := c.Categories
+			if c.Length > 0 {
+				among = texts[c.Name]
+			}
+			drawn, err := rand.Int(rand.Reader, big.NewInt(int64(len(among))))
 			if err != nil {
 				return err
 			}
-			answer = answer*c.Answers() + drawn.Int64()/max(1, c.Width)
+			answers[c.Name] = among[drawn.Int64()]
 		}
-		var err error
+		answer, err := q.Answer(answers)
+		if err != nil {
+			return err
+		}
 		if report, err = q.Randomise(report[:0], answer, random); err != nil {
 			return err
 		}

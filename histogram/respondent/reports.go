@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/histogram/respondent/client"
 	"github.com/dprelease/dprelease/histogram/source"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
@@ -151,15 +150,4 @@ func (q *questions) read(ctx context.Context, p *source.Piece, b *source.Buffers
 		return visit(batch{of.Rows, uint64(p.Number())<<rowBits | uint64(of.First), collector.Uint16Values(),
 			question.Uint16Values(), token, report})
 	})
-}
-
-// eachPiece visits the pieces of the files of a table, by several workers at a time.
-func eachPiece(ctx context.Context, from source.Data, t *spec.Table, q *questions, workers int,
-	visit func(worker int, p *source.Piece, b *source.Buffers) error) error {
-	r, err := source.Open(ctx, from, t, columns(q))
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	return inParallel(ctx, r, workers, visit)
 }

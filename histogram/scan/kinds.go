@@ -59,6 +59,7 @@ var countedFor = [selection.Kinds]cellsCounted{
 	selection.KindAbove:  {occupied: true, listed: true},
 	selection.KindTop:    {occupied: true, listed: true},
 	selection.KindGroups: {occupied: true},
+	selection.KindTexts:  {}, // reports are not scanned
 }
 
 func readNothing(*task, counted.Counted) error { return nil }

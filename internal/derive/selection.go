@@ -24,6 +24,7 @@ var selecting = [selection.Kinds]struct {
 	selection.KindAbove:  {labelSparse, sparseMetadata},
 	selection.KindTop:    {keepLabels, topMetadata},
 	selection.KindGroups: {labelDiscovered, groupsMetadata},
+	selection.KindTexts:  {labelFound, foundMetadata},
 }
 
 func keepLabels([]column, synth.Table, plan.Table) {}
@@ -49,6 +50,16 @@ func labelSparse(columns []column, t synth.Table, planned plan.Table) {
 // labelDiscovered describes the estimates of a table of discovered groups.
 func labelDiscovered(columns []column, t synth.Table, _ plan.Table) {
 	relabel(columns, t, "unbiased estimate of the group; groups that were not selected are missing in every sum")
+}
+
+// labelFound describes the estimates of a table of texts that were found.
+func labelFound(columns []column, t synth.Table, _ plan.Table) {
+	relabel(columns, t, "unbiased estimate for the text; texts that were not found are missing in every sum")
+}
+
+// foundMetadata describes the rows of a table of texts that were found.
+func foundMetadata(planned plan.Table) [][2]string {
+	return [][2]string{{"dprelease.found", describe.Found(language.English, planned.Texts)}}
 }
 
 // sparseMetadata describes the rows of a sparse table.

@@ -10,4 +10,5 @@ var selectedByNoise = [selection.Kinds]bool{
 	selection.KindAbove:  true,
 	selection.KindTop:    false,
 	selection.KindGroups: false,
+	selection.KindTexts:  false,
 }

@@ -27,6 +27,7 @@ var comparisons = [selection.Kinds]struct {
 	selection.KindAbove:  {true, sparseCounts, noImpossible, addSparse},
 	selection.KindTop:    {true, topCounts, noImpossible, addTop},
 	selection.KindGroups: {false, noCounts, noImpossible, addParts},
+	selection.KindTexts:  {false, noCounts, noImpossible, addParts},
 }
 
 func impossibleCells(t plan.Table) int64 { return t.Impossible }

@@ -2,6 +2,7 @@ package measured
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -22,6 +23,7 @@ var layouts = [selection.Kinds]layout{
 	selection.KindAbove:  {encodeCells, decodeAbove},
 	selection.KindTop:    {encodeCells, decodeTop},
 	selection.KindGroups: {encodeGroups, decodeGroups},
+	selection.KindTexts:  {encodeGroups, decodeTexts},
 }
 
 func encodeAll(m Measured, planHash, status string) ([]byte, error) {
@@ -86,8 +88,19 @@ func decodeGroups(f *parquet.File, into *Measured, add func(int64)) error {
 		for i, key := range r.Keys {
 			keys[i] = strings.Clone(key)
 		}
+		if last := len(into.Keys) - 1; last >= 0 && slices.Equal(into.Keys[last], keys) {
+			return errors.New("holds a group twice")
+		}
 		into.Keys = append(into.Keys, keys)
 		add(r.Value)
 		return nil
 	})
+}
+
+// decodeTexts reads no more texts than can be found, before it reads any.
+func decodeTexts(f *parquet.File, into *Measured, add func(int64)) error {
+	if search, _ := into.Measurement.Texts(); f.NumRows() > search.Followed {
+		return errors.New("holds more texts than can be found")
+	}
+	return decodeGroups(f, into, add)
 }

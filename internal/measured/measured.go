@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -22,6 +23,7 @@ import (
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -50,11 +52,15 @@ type Reports struct {
 	// Foreign counts the reports of another collector or question. A collection with several questions has them in the
 	// counts of its first question.
 	Foreign int64 `json:"foreign"`
+	// Forms are, of a question for texts that nobody lists, how many were counted of whole texts, and of each question
+	// for first characters; nil for other questions.
+	Forms []int64 `json:"forms,omitempty"`
 }
 
-// Plus returns the sum of two.
+// Plus returns the sum of two, without their forms.
 func (r Reports) Plus(o Reports) Reports {
-	return Reports{r.Kept + o.Kept, r.Impossible + o.Impossible, r.Repeated + o.Repeated, r.Foreign + o.Foreign}
+	return Reports{Kept: r.Kept + o.Kept, Impossible: r.Impossible + o.Impossible, Repeated: r.Repeated + o.Repeated,
+		Foreign: r.Foreign + o.Foreign}
 }
 
 // Faults says which reports are faulty, in words, "" if none is.
@@ -423,13 +429,17 @@ func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, sta
 			return Measured{}, "", err
 		}
 	}
+	if err := answer.checkTexts(); err != nil {
+		return Measured{}, "", err
+	}
 	return answer, status, nil
 }
 
 // reportsIn reads how many reports came in, of a question that was put to respondents.
 func reportsIn(f *parquet.File, m plan.Measurement) (*Reports, error) {
 	text, there := f.Lookup("dprelease.reports")
-	if _, asked := m.Reports(); there != asked {
+	question, asked := m.Reports()
+	if there != asked {
 		return nil, errors.New("says of reports what no answer to its question does")
 	}
 	if !there {
@@ -440,10 +450,50 @@ func reportsIn(f *parquet.File, m plan.Measurement) (*Reports, error) {
 		return nil, errors.New("does not say how many reports came in")
 	}
 	line, err := canonical.Line(r)
-	if err != nil || line != text || r.Kept < 1 || min(r.Impossible, r.Repeated, r.Foreign) < 0 {
+	if err != nil || line != text || r.Kept < 1 || !r.hasForms(question) ||
+		min(r.Impossible, r.Repeated, r.Foreign) < 0 ||
+		max(r.Kept, r.Impossible, r.Repeated, r.Foreign) > mostRespondents {
 		return nil, errors.New("does not say how many reports came in")
 	}
 	return r, nil
+}
+
+// mostRespondents bounds the reports whose law is known ([local.Count]).
+const mostRespondents = 1_000_000_000_000
+
+// checkTexts returns an error if an answer has texts that no search finds: with other characters, without a report to
+// each question, or in more reports than there are.
+func (m Measured) checkTexts() error {
+	search, ok := m.Measurement.Texts()
+	if !ok {
+		return nil
+	}
+	if len(m.Keys) > 0 && slices.Contains(m.Reports.Forms, 0) {
+		return errors.New("holds texts that cannot be found, as no report to one of the questions came")
+	}
+	isOther := func(r rune) bool { return !strings.ContainsRune(search.Alphabet, r) }
+	for i, key := range m.Keys {
+		if n := m.Values.Value(i); n < 0 || n > m.Reports.Forms[0] || key[0] == "" || strings.ContainsFunc(key[0], isOther) {
+			return errors.New("holds a text that cannot be found, or in more reports than there are")
+		}
+	}
+	return nil
+}
+
+// hasForms reports whether the forms are those of a question: of one for texts that nobody lists a count of whole
+// texts, which is not 0, and one of each prefix, which add up to all reports.
+func (r *Reports) hasForms(question counted.Reports) bool {
+	if question.Length == 0 {
+		return r.Forms == nil
+	}
+	sum := int64(0)
+	for _, n := range r.Forms {
+		if n < 0 || n > r.Kept {
+			return false
+		}
+		sum += n
+	}
+	return len(r.Forms) == 1+len(question.Prefixes) && sum == r.Kept && r.Forms[0] > 0
 }
 
 // decodeRows reads the rows of a file, of which there must be want.

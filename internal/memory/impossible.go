@@ -11,6 +11,7 @@ var marksImpossible = [selection.Kinds]bool{
 	selection.KindAbove:  false, // cells are looked up one by one
 	selection.KindTop:    false, // no cell is impossible
 	selection.KindGroups: false,
+	selection.KindTexts:  false,
 }
 
 // markedCells returns for how many cells a measurement marks whether they are impossible.

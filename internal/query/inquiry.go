@@ -167,6 +167,9 @@ const rangeMark = ".."
 func conditionOf(attribute spec.Attribute, name string, level *domain.Level, text string) (Condition, error) {
 	c := Condition{Attribute: name}
 	codes := published.CategoryCodes(level)
+	if len(codes) == 0 {
+		return c, fmt.Errorf("no category of %s is listed, and none can be asked for: `show FOLDER TABLE` prints those that the release has", attribute)
+	}
 	parts := strings.Split(text, ",")
 	if _, _, ranged := rangeOf(codes, text); ranged || slices.Contains(codes, text) {
 		parts = []string{text}

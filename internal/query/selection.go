@@ -14,4 +14,5 @@ var selecting = [selection.Kinds]struct {
 	selection.KindAbove:  {singly: true},
 	selection.KindTop:    {notAdded: "has those cells alone that were chosen, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"},
 	selection.KindGroups: {notAdded: "has those groups alone that a selection has let through, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"},
+	selection.KindTexts:  {notAdded: "has those texts alone that were found, which no sum can rest on: `show FOLDER TABLE` prints them"},
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/dprelease/dprelease/internal/measured"
@@ -55,4 +56,9 @@ func (t *Trace) selectedAt(e *published.Release, planned plan.Table, answer meas
 		t.Choice.Select, t.Choice.Times = &d.Select, int64(len(d.Steps()))
 	}
 	return at, nil
+}
+
+// foundCell refuses a text that was found: a collection is not traced.
+func (t *Trace) foundCell(*published.Release, *synth.Reader, int, []string, []measured.Measured) error {
+	return &verdict.Unusable{File: t.Folder, Err: errors.New("texts that were found from reports are not traced")}
 }

@@ -15,4 +15,5 @@ var cellTraces = [selection.Kinds]func(t *Trace, e *published.Release, reader *s
 	selection.KindAbove:  (*Trace).sparseCell,
 	selection.KindTop:    (*Trace).topCell,
 	selection.KindGroups: (*Trace).groupCell,
+	selection.KindTexts:  (*Trace).foundCell,
 }

@@ -21,6 +21,7 @@ var selectionDelta = [selection.Kinds]func(m plan.Measurement) (*big.Rat, error)
 	selection.KindAbove:  noDelta,
 	selection.KindTop:    noDelta,
 	selection.KindGroups: groupsDelta,
+	selection.KindTexts:  noDelta,
 }
 
 func noDelta(plan.Measurement) (*big.Rat, error) { return new(big.Rat), nil }

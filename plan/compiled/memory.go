@@ -23,6 +23,13 @@ var heldBy = [selection.Kinds]func(p *plan.Plan, m plan.Measurement) int64{
 	selection.KindAbove:  func(p *plan.Plan, m plan.Measurement) int64 { return filledCells(p, m) + falseCells(p, m) },
 	selection.KindTop:    filledCells,
 	selection.KindGroups: func(*plan.Plan, plan.Measurement) int64 { return 2 * workload.UsualGroups },
+	selection.KindTexts:  textsFound,
+}
+
+// textsFound returns how many integers the texts that can be found take, with the texts.
+func textsFound(_ *plan.Plan, m plan.Measurement) int64 {
+	texts, _ := m.Texts()
+	return 2 * texts.Followed
 }
 
 // filledCells returns how many integers cells with rows take, with their indices.

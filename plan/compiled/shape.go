@@ -321,6 +321,7 @@ var giving = [selection.Kinds]struct {
 	selection.KindAbove:  {most: limit.SparseCells},
 	selection.KindTop:    {most: limit.SparseCells},
 	selection.KindGroups: {unlisted: true},
+	selection.KindTexts:  {unlisted: true},
 }
 
 // hasTwice reports whether two factors are of one column.

@@ -33,6 +33,17 @@ type Reports struct {
 	// width. A device that draws one of them reports that instead.
 	Along string  `json:"along,omitempty"`
 	Bands []Bands `json:"bands,omitempty"`
+	// Length is the most characters of a text, in a question for texts that nobody lists, 0 for other questions.
+	// Prefixes are then the questions for first characters, of which a device draws one or the question itself. All
+	// have its randomiser.
+	Length   int64    `json:"length,omitempty"`
+	Prefixes []Prefix `json:"prefixes,omitempty"`
+}
+
+// Prefix is a question for the first characters of a text.
+type Prefix struct {
+	Length int64 `json:"length"`
+	Chance int64 `json:"chance"`
 }
 
 // Bands is a coarser form of a question: a category is a band of Width neighbouring ones along an attribute, the last
@@ -125,6 +136,22 @@ func (r Reports) WithBands(categories int64) int64 {
 // errOtherQuestion is the error for reports that are not the question's.
 var errOtherQuestion = errors.New("asks for reports of another question")
 
+// checkTexts returns an error unless the question is one for texts that nobody lists: it has no cells, and the
+// questions for first characters ask for ever more of them, and at last for all.
+func (r Reports) checkTexts(cells int64) error {
+	last := int64(0)
+	for _, s := range r.Prefixes {
+		if s.Length <= last || s.Chance < 1 || s.Chance > 1<<local.ChanceBits {
+			return errOtherQuestion
+		}
+		last = s.Length
+	}
+	if cells != 0 || last != r.Length || r.Chance < 1 || r.Of != "" || len(r.Bands) > 0 {
+		return errOtherQuestion
+	}
+	return nil
+}
+
 // CheckQuestion returns an error unless the reports fit a question with so many categories, counted over all its forms,
 // and cost at most ε. It does not compare bands with the column: [Reports.CheckBands] does.
 func (r Reports) CheckQuestion(categories int64, epsilon *big.Rat) error {
@@ -139,7 +166,14 @@ func (r Reports) CheckQuestion(categories int64, epsilon *big.Rat) error {
 			return err
 		}
 	}
-	wanted, err := NewReports(epsilon, categories-r.WithBands(0))
+	categories -= r.WithBands(0)
+	if r.Length != 0 || len(r.Prefixes) > 0 {
+		if err := r.checkTexts(categories); err != nil {
+			return err
+		}
+		categories = local.TextCategories
+	}
+	wanted, err := NewReports(epsilon, categories)
 	if err != nil {
 		return err
 	}
@@ -191,10 +225,11 @@ func (r Reports) OfLevels(supports []int64) (levels [][]int64, reports []int64) 
 }
 
 // CheckCounts returns an error unless this can be what was counted of so many reports, of which one at least answers
-// the question by its categories: a set has as many of them as the support says, in each form.
+// the question by its categories: a set has as many of them as the support says, in each form. A permuted report has as
+// many at most, as others make up a prime.
 func (r Reports) CheckCounts(supports []int64, reports int64) error {
 	if !r.HasSums() {
-		return nil
+		return checkPermuted(supports, r.Support, reports)
 	}
 	levels, each := r.OfLevels(supports)
 	for h, level := range r.Levels(each) {
@@ -216,8 +251,27 @@ func (r Reports) CheckCounts(supports []int64, reports int64) error {
 	return nil
 }
 
+// checkPermuted returns an error unless so many permuted reports can hold the categories so often.
+func checkPermuted(supports []int64, support, reports int64) error {
+	left := new(big.Int).Mul(big.NewInt(support), big.NewInt(reports))
+	for _, n := range supports {
+		if left.Sub(left, big.NewInt(n)); n < 0 || n > reports || left.Sign() < 0 {
+			return errNoCounts
+		}
+	}
+	return nil
+}
+
 // errNoCounts is the error for counts that no reports have.
 var errNoCounts = errors.New("holds counts that no reports to its question have")
+
+// PrefixLengths returns the lengths of the questions for first characters.
+func (r Reports) PrefixLengths() (lengths []int64) {
+	for _, prefix := range r.Prefixes {
+		lengths = append(lengths, prefix.Length)
+	}
+	return lengths
+}
 
 // Drawn returns the probability with which a device draws the question, in any of its forms, in units of 2^−48; 0 where
 // every device answers all questions.
@@ -225,6 +279,9 @@ func (r Reports) Drawn() int64 {
 	chance := r.Chance
 	for _, b := range r.Bands {
 		chance += b.Chance
+	}
+	for _, s := range r.Prefixes {
+		chance += s.Chance
 	}
 	return chance
 }

@@ -78,7 +78,10 @@ func TestCountsThatNoReportsHave(t *testing.T) {
 		{"without bands", banded, []int64{3, 2, 1, 0, 0, 0}, 3, true},
 		{"of bands alone", banded, []int64{0, 0, 0, 0, 4, 1}, 5, false},
 		{"of other bands", banded, []int64{3, 2, 1, 0, 4, 2}, 8, false},
-		{"permuted", Reports{Form: Permuted}, []int64{1, 2, 3}, 1, true},
+		{"permuted", Reports{Form: Permuted, Support: 3}, []int64{1, 2, 2}, 2, true},
+		{"permuted, more than reports", Reports{Form: Permuted, Support: 3}, []int64{1, 3, 0}, 2, false},
+		{"permuted, fewer than none", Reports{Form: Permuted, Support: 3}, []int64{1, -1, 0}, 2, false},
+		{"permuted, more than in all", Reports{Form: Permuted, Support: 2}, []int64{2, 2, 1}, 2, false},
 	} {
 		if err := c.of.CheckCounts(c.counts, c.reports); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.what, err)

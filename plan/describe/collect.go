@@ -54,32 +54,54 @@ func Questions(p *plan.Plan) []Question {
 // chanceOf returns a probability that is given in units of 2^−48.
 func chanceOf(units int64) float64 { return float64(units) / (1 << local.ChanceBits) }
 
-// Form is a form of a question that devices answer in bands: by its categories, with Width 1, or by bands of so many
-// neighbouring ones.
+// Form is a form of a question of which devices draw one: by its categories, with Width 1, by bands of so many
+// neighbouring ones, or by whole texts, or their first characters, with a Length.
 type Form struct {
-	Width int64
-	Share float64 // of the respondents who answer it
+	Width, Length int64
+	Share         float64 // of the respondents who answer it
 	local.Randomiser
 }
 
-// Forms returns the forms of a question, of which a device draws one; none if there are no bands.
-func (q Question) Forms() []Form {
-	if len(q.Bands) == 0 {
-		return nil
+// Forms returns the forms of a question, of which a device draws one; none if there is one only.
+func (q Question) Forms() (forms []Form) {
+	switch {
+	case q.Length > 0:
+		forms = append(forms, Form{0, 0, chanceOf(q.Chance), q.Randomiser()})
+	case len(q.Bands) > 0:
+		forms = append(forms, Form{1, 0, chanceOf(q.Chance), q.Randomiser()})
 	}
-	forms := []Form{{1, chanceOf(q.Chance), q.Randomiser()}}
 	for _, b := range q.Bands {
-		forms = append(forms, Form{b.Width, chanceOf(b.Chance), b.Randomiser()})
+		forms = append(forms, Form{b.Width, 0, chanceOf(b.Chance), b.Randomiser()})
+	}
+	for _, prefix := range q.Prefixes {
+		forms = append(forms, Form{0, prefix.Length, chanceOf(prefix.Chance), q.Randomiser()})
 	}
 	return forms
 }
 
 // Name returns what a form of a question is called.
 func (f Form) Name(l *language.Language, question string) string {
-	if f.Width == 1 {
+	switch {
+	case f.Length > 0:
+		return l.Text("%s, first %s", question, l.Plural(f.Length, "character"))
+	case f.Width == 0:
+		return l.Text("%s, whole texts", question)
+	case f.Width == 1:
 		return l.Text("%s, single categories", question)
 	}
 	return l.Text("%s, in bands of %s", question, budget.Group(f.Width))
+}
+
+// TextsText says of each question for texts that nobody lists how these are found.
+func TextsText(l *language.Language, p *plan.Plan) string {
+	var texts []string
+	for _, q := range Questions(p) {
+		if q.Length > 0 {
+			texts = append(texts, l.Text("The device draws how many of the first characters of the answer to %s it reports, or that it reports the whole text. First characters that more reports hold than chance explains are followed to the next length. The texts found are counted by the reports of whole texts alone.",
+				q.Table.Path))
+		}
+	}
+	return strings.Join(texts, " ")
 }
 
 // BandsText says of each question that devices answer in bands how they do.
@@ -168,8 +190,11 @@ func InfluenceOnCount(p *plan.Plan, t plan.Table, r counted.Reports, oneIn float
 	if t.Cells == 1 {
 		return 0
 	}
-	if len(r.Bands) > 0 {
+	switch {
+	case len(r.Bands) > 0:
 		return influenceOnBands(p, t, r, oneIn)
+	case r.Length > 0:
+		oneIn *= float64(r.Drawn()) / float64(r.Chance)
 	}
 	weights := slices.Repeat([]float64{1}, int(max(1, r.Points)))
 	return float64(oneIn * local.Weighted{Randomiser: r.Randomiser(), Respondents: 1, Reports: 1, Weights: weights}.MostInfluence())
@@ -199,8 +224,10 @@ func chanceText(chance *big.Rat) string {
 func AsksText(l *language.Language, p *plan.Plan) string {
 	questions := l.Plural(int64(len(p.Measurements)), "question")
 	switch {
-	case len(p.Measurements) == 1:
+	case len(p.Measurements) == 1 && !p.Measurements[0].IsDrawn():
 		return l.Text("Each device answers one question, and sends a randomised report of the answer.")
+	case len(p.Measurements) == 1:
+		return l.Text("Each device answers one question, in one of the forms below. It draws the form whatever the answer is, and sends one randomised report.")
 	case p.Measurements[0].IsDrawn():
 		return l.Text("Each device draws one of %s, whatever the answers are, and sends a randomised report of that answer alone.",
 			questions)
@@ -236,17 +263,29 @@ func explainCollection(c *compiled.Compiled, w io.Writer) error {
 	if bands := BandsText(l, p); bands != "" {
 		fmt.Fprintf(b, "  %s\n", bands)
 	}
+	if found := TextsText(l, p); found != "" {
+		fmt.Fprintf(b, "  %s\n", found)
+		for _, q := range questions {
+			if q.Length > 0 {
+				fmt.Fprintf(b, "  %s\n", Found(l, q.Table.Texts))
+			}
+		}
+	}
 	b.WriteString("\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  question\tcategories\tasked of\tin a report\tp\tq\tbits")
 	for _, q := range questions {
-		if len(q.Bands) > 0 {
+		if q.Forms() != nil {
 			fmt.Fprintf(t, "  %s\t\t%s\t\t\t\t\n", q.Table.Path, budget.Percent(q.Share))
 		} else {
 			writeRandomiser(t, q.Table.Path, q.categories(), q.Share, q.Randomiser(), q.Bits())
 		}
 		for _, f := range q.Forms() {
-			writeRandomiser(t, f.Name(l, q.Table.Path), f.Categories, f.Share, f.Randomiser, f.Categories)
+			bits := f.Categories
+			if !q.HasSums() {
+				bits = q.Bits()
+			}
+			writeRandomiser(t, f.Name(l, q.Table.Path), f.Categories, f.Share, f.Randomiser, bits)
 		}
 	}
 	t.Flush()
@@ -269,7 +308,7 @@ func explainCollection(c *compiled.Compiled, w io.Writer) error {
 	for _, warning := range Warnings(l, p) {
 		fmt.Fprintf(b, "\nBefore you sign: %s.\n", warning)
 	}
-	fmt.Fprintf(b, "\n%s in %s, %s of memory to count. Plan hash %s\n", budget.Plural(p.Size.Cells, "cell"),
+	fmt.Fprintf(b, "\n%s in %s, %s of memory to count. Plan hash %s\n", cellsAndTexts(p),
 		budget.Plural(int64(len(p.Tables)), "table"), BytesText(p.Size.Bytes), c.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -24,7 +25,8 @@ func MechanismText(m budget.Mechanism) string { return m.Kind.Name() }
 
 func ScaleText(m budget.Mechanism) string {
 	v, _ := m.Parameter.Float64()
-	return m.Kind.ParameterName() + " = " + budget.DecimalNearest(v, 4)
+	name := cmp.Or(m.Kind.ParameterName(), "ε") // of reports that devices randomise
+	return name + " = " + budget.DecimalNearest(v, 4)
 }
 
 // CostText returns the cost of n measurements with this noise, in four digits rounded up.

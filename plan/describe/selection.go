@@ -46,6 +46,9 @@ var selecting = [selection.Kinds]struct {
 		cells: cellsUnknown, assumed: " (of groups that nobody listed as many as 1000 in a table)", sayCells: sayGroups,
 		saySelected: sayNothing, gaussian: "groups that nobody listed, of which a unit has many", again: reselectionSteps,
 		exchanged: true, expectation: discoveredExpectation},
+	selection.KindTexts: {cost: costOfNoise, delta: noDelta, which: whichFound, cells: cellsUnknown,
+		assumed: " (of texts that nobody listed as many as can be found)", sayCells: sayFound, saySelected: sayNothing,
+		gaussian: gaussianSums, again: rechoiceSteps, expectation: foundExpectation},
 }
 
 const (

@@ -55,6 +55,7 @@ func warningsWith(l *language.Language, p *plan.Plan, stop []string) (w []string
 	w = append(w, repeatWarnings(l, r)...)
 	w = append(w, uselessWarnings(l, p)...)
 	w = append(w, thresholdWarnings(l, p)...)
+	w = append(w, textWarnings(l, p)...)
 	w = append(w, equalShareWarnings(l, p)...)
 	w = append(w, showWarnings(l, p)...)
 	w = append(w, hiddenWarnings(l, p)...)

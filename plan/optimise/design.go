@@ -145,6 +145,7 @@ var spending = [selection.Kinds]func(p PlannedMeasurement, m *plan.Measurement, 
 	selection.KindGroups: func(p PlannedMeasurement, m *plan.Measurement, amount budget.Cost, _ *big.Rat) error {
 		return p.spendOnGroups(m, new(big.Rat).Mul(amount.Rho, p.Share))
 	},
+	selection.KindTexts: PlannedMeasurement.spendOnAnswers, // in no such design
 }
 
 // spendOnAnswers spends all of a measurement's cost on its answers.
@@ -478,6 +479,7 @@ var noResiduals = [selection.Kinds]phrase.Code{
 	selection.KindAbove:  phrase.Threshold,
 	selection.KindTop:    phrase.ChosenCells,
 	selection.KindGroups: phrase.UnlistedGroups,
+	selection.KindTexts:  phrase.UnlistedGroups,
 }
 
 // designResiduals designs the strategy of residuals. why is the reason if it cannot be taken.

@@ -110,6 +110,7 @@ var designing = [selection.Kinds]func(g *Group, r *spec.Release, noise budget.Ki
 	selection.KindAbove:  (*Group).designAnswers,
 	selection.KindTop:    (*Group).designTop,
 	selection.KindGroups: (*Group).designGroups,
+	selection.KindTexts:  (*Group).designAnswers, // in no such group
 }
 
 // designTop adds the design of a table of the largest cells, if choices are possible with the noise.

@@ -19,6 +19,7 @@ var forecasts = [selection.Kinds]struct {
 	selection.KindAbove:  {(*draftPlan).saySparse, heldFilled},
 	selection.KindTop:    {(*draftPlan).sayTop, heldFilled},
 	selection.KindGroups: {(*draftPlan).sayGroups, heldCells},
+	selection.KindTexts:  {sayNothing, heldCells}, // said where collections are planned
 }
 
 func sayNothing(*draftPlan, int, plan.Measurement) error { return nil }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/local"
@@ -25,9 +26,10 @@ type inquiry struct {
 	cells   int64 // categories that a report chooses among, but for those that make up a prime
 	epsilon *big.Rat
 	reports counted.Reports
-	share   float64  // of the respondents who answer it
-	needs   float64  // the share that its target takes, 0 without one
-	order   *ordered // of a question whose categories are summed up along one attribute
+	share   float64     // of the respondents who answer it
+	needs   float64     // the share that its target takes, 0 without one
+	order   *ordered    // of a question whose categories are summed up along one attribute
+	texts   *textSearch // of a question for texts that nobody lists
 }
 
 // planCollection plans the questions of a collection. Every device answers one question, which it draws, or all
@@ -45,12 +47,13 @@ func planCollection(r *spec.Release, tables []*workload.Table) (*plan.Plan, erro
 		return nil, err
 	}
 	best, missed := one, missedInquiry(r, one)
-	if len(one) > 1 {
+	switch hasTexts := slices.ContainsFunc(one, func(q inquiry) bool { return q.texts != nil }); {
+	case len(one) > 1 && !hasTexts:
 		if all, err := fullInquiries(r, tables); err == nil && missedInquiry(r, all) == nil &&
 			(missed != nil || noneWorse(r, all, one)) {
 			best, missed = all, nil
 		}
-	} else if len(one[0].reports.Bands) == 0 {
+	case len(one) == 1 && len(one[0].formShares()) == 1:
 		one[0].reports.Chance = 0 // nothing is drawn
 	}
 	if missed != nil {
@@ -84,12 +87,18 @@ func newInquiry(r *spec.Release, t *workload.Table, epsilon *big.Rat) (inquiry, 
 				Expected: fmt.Sprintf("at most %d cells, by a coarser level", counted.MostInSet/2)})
 		}
 		q.cells *= max(1, q.reports.Points)
+	} else if found, ok := t.Texts(); ok {
+		q.cells = local.TextCategories
+		if q.reports, err = counted.NewReports(epsilon, local.TextCategories); err == nil {
+			q.reports.Length = t.Discovers[0].Domain.Discover().MaxLength
+			q.searchTexts(found, r.Collection.Expect)
+		}
 	} else {
 		q.reports, err = counted.NewReports(epsilon, t.Cells)
 	}
 	if err != nil {
 		err = r.Problem("marginals."+t.Marginal.Name, document.Problem{
-			Message:  fmt.Sprintf("table %s asks its respondents a question of %s categories", t.Path, budget.Group(t.Cells)),
+			Message:  fmt.Sprintf("table %s asks its respondents a question of %s categories", t.Path, budget.Group(q.cells)),
 			Expected: fmt.Sprintf("2 to %d categories, and an ε that probabilities of 48 bits show", local.MaxCategories)})
 	}
 	if err == nil && q.HasSums() && !q.reports.HasSums() {
@@ -175,13 +184,13 @@ func setChances(all []inquiry) {
 // setChances sets the probabilities of the question's forms.
 func (q *inquiry) setChances(share float64) {
 	chance := func(of float64) int64 { return max(1, int64(math.Floor(float64(of*(1<<local.ChanceBits))))) }
-	if len(q.reports.Bands) == 0 {
-		q.reports.Chance = chance(share)
-		return
-	}
-	q.reports.Chance = chance(float64(share * q.order.shares[0]))
+	forms := q.formShares()
+	q.reports.Chance = chance(float64(share * forms[0]))
 	for i := range q.reports.Bands {
-		q.reports.Bands[i].Chance = chance(float64(share * q.order.shares[i+1]))
+		q.reports.Bands[i].Chance = chance(float64(share * forms[i+1]))
+	}
+	for i := range q.reports.Prefixes {
+		q.reports.Prefixes[i].Chance = chance(float64(share * forms[i+1]))
 	}
 }
 
@@ -207,9 +216,14 @@ func (q inquiry) evenShare() float64 {
 	return 1 / float64(q.Cells)
 }
 
-// asked returns how many of so many respondents answer the question, about.
+// asked returns how many of so many respondents answer the question, about: of one for texts that nobody lists, with
+// whole texts that are counted.
 func (q inquiry) asked(respondents int64) int64 {
-	return max(1, int64(math.Round(float64(q.share*float64(respondents)))))
+	share := q.share
+	if q.texts != nil {
+		share = float64(share * q.formShares()[0])
+	}
+	return max(1, int64(math.Round(float64(share*float64(respondents)))))
 }
 
 // variance returns the variance of the estimated number of respondents whose answer is in some cells (one or, in a
@@ -294,11 +308,17 @@ const fewestAsked = 10
 func missedInquiry(r *spec.Release, all []inquiry) error {
 	n := r.Collection.Expect
 	for _, q := range all {
-		if asked := float64(q.share * float64(n)); float64(asked*q.single()) < fewestAsked {
+		if q.texts != nil && q.detectionLimit(n) >= n {
 			return r.Problem("marginals."+q.Marginal.Name, document.Problem{
-				Message: fmt.Sprintf("of %s, about %s would be asked the question of %s: the targets and weights of the others leave it no more",
-					budget.Plural(n, "respondent"), budget.DecimalNearest(asked, 2), q.Path),
-				Expected: "wider targets, or weights that are less unequal"})
+				Message: fmt.Sprintf("%s are too few to find texts for %s: even a text that all of them have could be missed",
+					budget.Plural(n, "respondent"), q.Path),
+				Expected: "more respondents, a larger epsilon, a smaller max_length, or fewer questions"})
+		}
+		if asked := float64(float64(q.share*q.formShares()[0]) * float64(n)); asked < fewestAsked {
+			return r.Problem("marginals."+q.Marginal.Name, document.Problem{
+				Message: fmt.Sprintf("only about %s of %s would send the reports that %s is counted by: the targets and weights of other questions, and its own other forms, leave no more",
+					budget.DecimalNearest(asked, 2), budget.Plural(n, "respondent"), q.Path),
+				Expected: "more respondents, wider targets, or weights that are less unequal"})
 		}
 		goal, ok := q.Goal()
 		most := q.largestVariance(n)
@@ -325,20 +345,23 @@ func collectionPlan(r *spec.Release, all []inquiry) *plan.Plan {
 	if all[0].reports.Chance == 0 {
 		group.Kind = strategy.AllQuestions
 	}
-	squares, cells, answers, published := 0.0, int64(0), int64(0), int64(0)
+	squares, cells, size := 0.0, int64(0), plan.Size{}
 	for _, q := range all {
 		table := q.describe(r)
 		p.Tables = append(p.Tables, table)
 		p.Measurements = append(p.Measurements, q.measurement())
 		group.Tables = append(group.Tables, table.Path)
 		s := table.Statistics[0].StandardError
-		squares, cells = squares+float64(float64(s*s)*float64(q.cells)), cells+q.cells
-		answers += q.reports.WithBands(q.cells)
-		published += q.Cells
+		weight, bytes := q.cells, q.reports.WithBands(q.cells)*plan.BytesPerCell
+		if q.texts != nil {
+			weight, bytes = 1, r.Collection.Expect*plan.BytesPerText
+		}
+		squares, cells = squares+float64(float64(s*s)*float64(weight)), cells+weight
+		size.Cells, size.Bytes = size.Cells+table.Cells, size.Bytes+bytes
 	}
 	group.RMSE = budget.RoundUp(math.Sqrt(squares/float64(cells)), plan.Significant)
 	p.Strategies = []strategy.Group{group}
-	p.Size = plan.Size{Cells: published, Bytes: answers * plan.BytesPerCell}
+	p.Size = size
 	return p
 }
 
@@ -361,6 +384,9 @@ func marginOf(variance, confidence float64) float64 {
 func (q inquiry) measurement() plan.Measurement {
 	m := plan.Measurement{ID: q.Path, Query: q.Query(), Cells: q.reports.WithBands(q.cells), Selection: selection.All{},
 		Mechanism: budget.Mechanism{Kind: budget.SubsetSelection, Parameter: q.epsilon}}
+	if q.texts != nil {
+		m.Cells, m.Selection = 0, q.texts.Texts
+	}
 	m.Query.Counted = q.reports
 	return m
 }
@@ -379,6 +405,9 @@ func (q inquiry) describe(r *spec.Release) plan.Table {
 	s.Attained = s.Confidence
 	if q.order != nil && q.order.sums == residual.Ranges {
 		s.OfRanges = budget.RoundUp(q.askedDeviation(n), plan.Significant)
+	}
+	if q.texts != nil {
+		t.Texts.DetectionLimit, t.Texts.Respondents, t.Texts.Most = q.detectionLimit(n), n, q.texts.Followed
 	}
 	if column := r.Table(t.From).Column(q.reports.Of); column != nil {
 		q.setQuality(t.Figures, column, n)

@@ -37,12 +37,16 @@ func orderOf(r *spec.Release, q inquiry) *ordered {
 	return order
 }
 
-// single returns the share of those who are asked a question who report single categories.
-func (q inquiry) single() float64 {
-	if len(q.reports.Bands) == 0 {
-		return 1
+// formShares returns the shares, of those who are asked a question, of its forms: single categories, or whole texts,
+// come first.
+func (q inquiry) formShares() []float64 {
+	switch {
+	case q.texts != nil:
+		return append([]float64{wholeShare}, q.texts.shares...)
+	case len(q.reports.Bands) > 0:
+		return q.order.shares
 	}
-	return q.order.shares[0]
+	return []float64{1}
 }
 
 // shown returns which sums the table shows.
@@ -79,10 +83,7 @@ func (q *inquiry) chooseBands(reports float64) {
 // shares to whole numbers does not matter, and the factor that scales its deviations to the number that is given.
 func (q inquiry) estimator(respondents int64) (e *hierarchy.Estimator, scale float64) {
 	const many = 1 << 60
-	shares := []float64{1}
-	if len(q.reports.Bands) > 0 {
-		shares = q.order.shares
-	}
+	shares := q.formShares()
 	reports := make([]int64, len(shares))
 	for h, share := range shares {
 		reports[h] = max(1, int64(float64(share*q.share)*many))

@@ -22,12 +22,13 @@ const (
 	KindAbove
 	KindTop
 	KindGroups
+	KindTexts
 
 	// Kinds is how many kinds there are.
-	Kinds = int(KindGroups) + 1
+	Kinds = int(KindTexts) + 1
 )
 
-// Selection says which answers of a measurement are given out: one of [All], [Above], [Top] and [Groups].
+// Selection says which answers of a measurement are given out: one of [All], [Above], [Top], [Groups] and [Texts].
 type Selection interface {
 	Kind() Kind
 	// Check returns an error unless the selection can be run.

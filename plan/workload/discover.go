@@ -19,7 +19,7 @@ var ChancesOf = []float64{0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999}
 
 // requestedGroups returns the selection of a marginal by columns whose categories nobody lists.
 func requestedGroups(_ *spec.Marginal, unlisted []*spec.Column) (selection.Selection, bool) {
-	return selection.Groups{}, len(unlisted) > 0
+	return selection.Groups{}, len(unlisted) > 0 && unlisted[0].Domain.Discover().Alphabet == ""
 }
 
 // mostListed bounds the combinations of listed categories that go with a column of which up to 2^32 values may be

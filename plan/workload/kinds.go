@@ -34,6 +34,8 @@ var selecting = [selection.Kinds]struct {
 	selection.KindTop: {requestedTop, comparedCells, (*Table).checkTop, (*Table).Top, describeTop, true, true},
 	selection.KindGroups: {requestedGroups, groupCells, checkNothing, func(*Table) int64 { return UsualGroups },
 		describeGroups, false, true},
+	selection.KindTexts: {requestedTexts, textCells, checkNothing, func(*Table) int64 { return UsualGroups },
+		describeTexts, false, true},
 }
 
 func requestedAll(*spec.Marginal, []*spec.Column) (selection.Selection, bool) {

@@ -31,7 +31,7 @@ func collectionOf(p *plan.Plan, tables []synth.Table) (*report.Collection, error
 	}
 	l := languageOf(p)
 	c := &report.Collection{Name: p.Release().Collection.Name, Asks: describe.AsksText(l, p),
-		Bands:    describe.BandsText(l, p),
+		Bands: describe.BandsText(l, p), Texts: describe.TextsText(l, p),
 		Shuffled: p.Guarantee.Shuffled, ShuffledText: describe.ShuffledText(l, p)}
 	for i, q := range describe.Questions(p) {
 		came := tables[i].Reports
@@ -64,8 +64,8 @@ func collectionOf(p *plan.Plan, tables []synth.Table) (*report.Collection, error
 func formsOf(l *language.Language, q describe.Question, reports []int64) (forms []report.CollectionForm) {
 	for i, f := range q.Forms() {
 		own, other := f.Chances()
-		forms = append(forms, report.CollectionForm{Name: f.Name(l, q.Table.Path), Width: f.Width, Share: f.Share,
-			Categories: f.Categories, Support: f.Support, Own: own.RatString(), Other: other.RatString(),
+		forms = append(forms, report.CollectionForm{Name: f.Name(l, q.Table.Path), Width: f.Width, Length: f.Length,
+			Share: f.Share, Categories: f.Categories, Support: f.Support, Own: own.RatString(), Other: other.RatString(),
 			Kept: reports[i]})
 	}
 	return forms

@@ -9,12 +9,13 @@ import (
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec/language"
+	"github.com/dprelease/dprelease/synth"
 )
 
 // selectionsByKind holds for each kind of selection: how to add its facts to a table, the entries of its selection in
 // the list of mechanisms in addition to the noise of the answers, and whether charts begin with the largest counts.
 var selectionsByKind = [selection.Kinds]struct {
-	addFacts     func(p *plan.Plan, t plan.Table, out *report.Table)
+	addFacts     func(p *plan.Plan, t plan.Table, came synth.Table, out *report.Table)
 	mechanisms   func(l *language.Language, m plan.Measurement) []report.Noise
 	largestFirst bool
 }{
@@ -22,14 +23,15 @@ var selectionsByKind = [selection.Kinds]struct {
 	selection.KindAbove:  {addFacts: addSparse, mechanisms: noMechanisms},
 	selection.KindTop:    {addTop, choiceNoise, true},
 	selection.KindGroups: {addFacts: addDiscovered, mechanisms: groupSelectionNoise},
+	selection.KindTexts:  {addFacts: addFound, mechanisms: noMechanisms, largestFirst: true},
 }
 
-func noFacts(*plan.Plan, plan.Table, *report.Table) {}
+func noFacts(*plan.Plan, plan.Table, synth.Table, *report.Table) {}
 
 func noMechanisms(*language.Language, plan.Measurement) []report.Noise { return nil }
 
 // addDiscovered describes a table of groups that are not listed.
-func addDiscovered(p *plan.Plan, t plan.Table, out *report.Table) {
+func addDiscovered(p *plan.Plan, t plan.Table, _ synth.Table, out *report.Table) {
 	m, _ := p.Measurement(t.Path)
 	groups, ok := m.Selection.(selection.Groups)
 	if !ok {
@@ -44,8 +46,16 @@ func addDiscovered(p *plan.Plan, t plan.Table, out *report.Table) {
 	out.Discovered = d
 }
 
+// addFound describes a table of texts that were found, with what could be found in the reports that came.
+func addFound(p *plan.Plan, t plan.Table, came synth.Table, out *report.Table) {
+	m, _ := p.Measurement(t.Path)
+	facts := *t.Texts
+	facts.Respondents, facts.DetectionLimit = came.Respondents, m.DetectionLimit(came.Respondents, came.Forms[1:])
+	out.Texts = &facts
+}
+
 // addSparse describes a table of the cells above a threshold.
-func addSparse(_ *plan.Plan, t plan.Table, out *report.Table) {
+func addSparse(_ *plan.Plan, t plan.Table, _ synth.Table, out *report.Table) {
 	s := &report.Sparse{Above: t.Sparse.Above, Declared: t.Cells, Impossible: t.Impossible,
 		FalseCells: t.Sparse.FalseCells, Bound: t.Sparse.Bound}
 	for _, m := range t.Sparse.Missed {
@@ -55,7 +65,7 @@ func addSparse(_ *plan.Plan, t plan.Table, out *report.Table) {
 }
 
 // addTop describes a table of selected cells.
-func addTop(p *plan.Plan, t plan.Table, out *report.Table) {
+func addTop(p *plan.Plan, t plan.Table, _ synth.Table, out *report.Table) {
 	m, _ := p.Measurement(t.Path)
 	top, ok := m.Selection.(selection.Top)
 	if !ok {

@@ -75,7 +75,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 		Expectation: describe.ExpectationOf(languageOf(p), p, planned) + sumsOfWeights(languageOf(p), planned),
 		Statistics:  make([]report.Statistic, len(t.Statistics)),
 	}
-	selectionsByKind[planned.Selects()].addFacts(p, planned, &out)
+	selectionsByKind[planned.Selects()].addFacts(p, planned, t, &out)
 	out.Counts, out.Weighted = planned.Counts.In(languageOf(p)), planned.Weighted
 	out.Show, out.Invariant = planned.Show, planned.Invariant
 	out.Aside = !slices.ContainsFunc(p.Release().Marginals,
@@ -103,7 +103,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 		if out.Cumulative != nil {
 			one.TotalPublished, one.TotalUnbiased = "", ""
 		}
-		if asked.Uneven > 0 {
+		if asked.Uneven > 0 && s.Error.Len() > 0 {
 			one.Largest = slices.Max(s.Error.Float64Values())
 		}
 		if alone {

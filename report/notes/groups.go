@@ -19,8 +19,12 @@ func groupsNote(l *language.Language, t report.Table, planned plan.Table, _ stri
 			t.Path, describe.Discovered(l, planned.Discovered))}}
 }
 
-// noGroupText is the headline if no number of any table is published although groups might have been; "" otherwise.
+// noGroupText is the headline if no number of any table is published although groups or texts might have been; ""
+// otherwise.
 func noGroupText(l *language.Language, a report.Accuracy, tables []report.Table) string {
+	if text := noTextText(l, a, tables); text != "" {
+		return text
+	}
 	if a.Numbers > 0 || !slices.ContainsFunc(tables, func(t report.Table) bool { return t.Discovered != nil }) {
 		return ""
 	}

@@ -20,6 +20,7 @@ var wordsByKind = [selection.Kinds]struct {
 	selection.KindTop: {topNote,
 		language.Key("Do not take the cells of a table of chosen cells for exactly those with the largest counts.")},
 	selection.KindGroups: {notes: groupsNote},
+	selection.KindTexts:  {notes: foundNote},
 }
 
 func noNote(*language.Language, report.Table, plan.Table, string) []report.Note { return nil }

@@ -5,6 +5,8 @@ package domain
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -63,6 +65,18 @@ func (d *Domain) CanBeKey(text string) bool {
 	return !strings.ContainsFunc(text, unicode.IsControl) && (d.typ != Integer || IsInteger(text))
 }
 
+// MostAlphabet bounds the characters of an alphabet.
+const MostAlphabet = 256
+
+// IsAlphabet reports whether a text has characters that texts can be continued by, each once.
+func IsAlphabet(text string) bool {
+	letters := []rune(text)
+	slices.Sort(letters)
+	n := len(letters)
+	return n > 1 && n <= MostAlphabet && len(slices.Compact(letters)) == n && utf8.ValidString(text) &&
+		!strings.ContainsFunc(text, unicode.IsControl)
+}
+
 // readDiscover reads a domain whose categories are not listed.
 func (r *Reader) readDiscover(c *Declaration, n document.Node) *Domain {
 	of := n.Get("values").Get("discover")
@@ -83,7 +97,13 @@ func (r *Reader) readDiscover(c *Declaration, n document.Node) *Domain {
 			return nil
 		}
 	}
+	if alphabet := of.Get("alphabet"); alphabet.Present() && !IsAlphabet(alphabet.Text()) {
+		r.AddProblem(alphabet, document.Problem{Message: "this is not an alphabet: a character is there twice, is a control character, or there are too few or too many",
+			Expected: fmt.Sprintf("2 to %d characters, each once, none of them a control character", MostAlphabet)})
+		return nil
+	}
 	d := NewTexts(c.Type, nil)
-	d.discover = &Discover{MaxLength: of.Get("max_length").WholeNumber(), AtLeast: of.Get("at_least").WholeNumber()}
+	d.discover = &Discover{MaxLength: of.Get("max_length").WholeNumber(), AtLeast: of.Get("at_least").WholeNumber(),
+		Alphabet: of.Get("alphabet").Text()}
 	return d
 }

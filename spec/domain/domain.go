@@ -304,6 +304,9 @@ type Discover struct {
 	MaxLength int64
 	// AtLeast is the least number of units in a group that may appear; 0 sets no minimum.
 	AtLeast int64
+	// Alphabet are the characters that texts are continued by, where reports of randomised answers are searched; "" for
+	// rows.
+	Alphabet string
 }
 
 // Merged unites the categories of two levels of a domain into the smallest groups that are unions of categories of

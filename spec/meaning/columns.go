@@ -50,13 +50,17 @@ var ofColumns = map[string]shape.Meaning{
 	"tables.*.columns.*.values.integers": {States: "All whole numbers from the first to the second, both included.",
 		Example: "[0, 23]"},
 	"tables.*.columns.*.values.discover": {
-		States: "Nobody lists the categories. A selection, paid for with a part of δ, finds those that enough units have, and only these appear.", Example: "{max_length: 40}", Page: "docs/spec.md#groups-that-nobody-listed"},
+		States: "Nobody lists the categories. A selection, paid for with a part of δ, finds those that enough units have, and only these appear. Texts that respondents are asked for are found from their reports.", Example: "{max_length: 40}", Page: "docs/spec.md#groups-that-nobody-listed"},
 	"tables.*.columns.*.values.discover.max_length": {
-		States: "The most characters of a value that can be a category. Others are unknown.", Example: "40",
+		States: "The most characters of a value that can be a category. Longer values in rows are unknown; longer texts in a collection are cut off by the device.", Example: "40",
 		Page: "docs/spec.md#groups-that-nobody-listed"},
 	"tables.*.columns.*.values.discover.at_least": {States: "Groups of fewer units than this never appear.",
 		Default: "any group may appear, a small one with a tiny chance", Example: "20",
 		Page: "docs/spec.md#groups-that-nobody-listed"},
+	"tables.*.columns.*.values.discover.alphabet": {
+		States:  "The characters that a text can have, in a table of collected answers. Texts are found by extending their first characters with each of these.",
+		Default: "none: required in a collection, refused for rows", Example: "abcdefghijklmnopqrstuvwxyz",
+		Page: "docs/local.md#texts-that-nobody-listed"},
 
 	"tables.*.columns.*.grid.lon": {States: "The column of the source with the longitudes.", Default: "lon",
 		Example: "pu_lon", Page: "docs/spec.md#places"},

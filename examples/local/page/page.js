@@ -22,10 +22,13 @@ function must(answer) {
   return answer
 }
 
-// columnsOf returns the columns of all questions, each once.
+// columnsOf returns the columns of all questions, each once: of a text, as it is where most characters are asked.
 function columnsOf(c) {
   const all = new Map()
-  for (const q of c.questions) for (const column of q.columns) if (!all.has(column.name)) all.set(column.name, column)
+  for (const q of c.questions) for (const column of q.columns) {
+    const known = all.get(column.name)
+    if (!known || column.length > known.length) all.set(column.name, column)
+  }
   return [...all.values()]
 }
 
@@ -52,20 +55,34 @@ function wordsOf(column, i) {
   return String(Number((first + (last - first) * i / (column.points - 1)).toPrecision(6)))
 }
 
-// field returns a labelled list of a column's categories, or a field for a number.
-function field(column, i) {
-  const id = `column-${i}`, [first, last] = ends(column)
-  const input = column.points
-    ? element("input", { type: "number", id, name: column.name, required: true, min: first, max: last, step: "any" })
-    : element("select", { id, name: column.name, required: true },
-      element("option", { value: "" }, "Please choose"),
-      ...column.categories.map((_, j) => element("option", { value: String(j + 1) }, labelOf(column, j))))
-  const title = (column.title || column.name) + (column.points ? ` (a number from ${first} to ${last})` : "")
-  return element("div", { className: "field" }, element("label", { htmlFor: id }, title), input)
+// inputFor returns a list of a column's categories, or a field for a number or a text, and what to say of it. No text
+// is sent to a spelling service.
+function inputFor(column, id) {
+  const named = { id, name: column.name, required: true }
+  if (column.length) {
+    return [element("input", { type: "text", ...named, autocomplete: "off", autocapitalize: "none", spellcheck: false }),
+      ` (at most ${column.length} characters count)`]
+  }
+  if (column.points) {
+    const [first, last] = ends(column)
+    return [element("input", { type: "number", ...named, min: first, max: last, step: "any" }),
+      ` (a number from ${first} to ${last})`]
+  }
+  return [element("select", named, element("option", { value: "" }, "Please choose"),
+    ...column.categories.map((_, j) => element("option", { value: String(j + 1) }, labelOf(column, j)))), ""]
 }
 
-// answer returns the text of the answer that was chosen, or of the one that is nearest to the number given.
+// field returns a labelled input for the answer to a column.
+function field(column, i) {
+  const id = `column-${i}`, [input, hint] = inputFor(column, id)
+  return element("div", { className: "field" },
+    element("label", { htmlFor: id }, (column.title || column.name) + hint), input)
+}
+
+// answer returns the text of the answer that was chosen, of the one that is nearest to the number given, or the text
+// that was written: in lower case, as the alphabet of a collection has no capitals by custom.
 function answer(column, i) {
+  if (column.length) return $(`column-${i}`).value.trim().normalize("NFC").toLowerCase()
   const value = Number($(`column-${i}`).value)
   if (!column.points) return column.categories[value - 1]
   const [first] = ends(column), step = numberOf(column.categories[1]) - first
@@ -99,16 +116,25 @@ function answerOf(q, v) {
 
 const mostListed = 12
 
+// answersIn says which answers a report names.
+function answersIn(q, bytes) {
+  const size = q.columns.reduce((n, column) => n * sizeOf(column), 1)
+  const held = []
+  for (let v = 0; v < size; v++) if (holds(q, bytes, v)) held.push(v)
+  if (held.length === 0) return "It names none of the possible answers. "
+  if (held.length > mostListed) return `It names ${held.length} of ${size} possible answers. `
+  return `It names “${held.map(v => answerOf(q, v)).join("”, “")}”. `
+}
+
+// hashesIn says what a report of a text names.
+const hashesIn = q => `Of your text at most the first ${q.columns[0].length} characters were reported, as one of `
+  + `${q.categories.toLocaleString("en")} hashes. The report names ${percent(q.support / q.categories)} of these. `
+
 // card shows a report.
 function card(c, line) {
   const report = JSON.parse(line)
   const q = c.questions.find(q => q.name === report.question)
   const bytes = report.report.match(/../g).map(b => parseInt(b, 16))
-  const size = q.columns.reduce((n, column) => n * sizeOf(column), 1)
-  const held = []
-  for (let v = 0; v < size; v++) if (holds(q, bytes, v)) held.push(v)
-  const named = held.length <= mostListed
-    ? `“${held.map(v => answerOf(q, v)).join("”, “")}”` : `${held.length} of ${size} possible answers`
   const asked = q.columns[q.columns.length - 1]
   const rounded = asked.points
     ? `Your number was first rounded at random to one of ${asked.points}: ${[...Array(asked.points).keys()]
@@ -120,7 +146,7 @@ function card(c, line) {
   return element("div", { className: "card" },
     element("h3", {}, q.title || q.columns.map(column => column.title || column.name).join(" and ")),
     element("p", {}, "Report: ", element("code", {}, report.report)),
-    element("p", {}, rounded, reported, held.length ? `It names ${named}. ` : "It names none of the possible answers. ",
+    element("p", {}, rounded, reported, asked.length ? hashesIn(q) : answersIn(q, bytes),
       `A report names the true answer with a probability of ${percent(p)}, and any other one with ${percent(other)}.`),
     element("details", {}, element("summary", {}, "All that is sent"), element("code", {}, line)))
 }

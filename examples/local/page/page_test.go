@@ -91,18 +91,25 @@ const numbersFile = `{"format":"dprelease.collector/1","release":"drinks","colle
 	`["-1","-1/2","0","1/2","1"],"points":3}],"chance":281474976710656,"epsilon":"2","form":"set","categories":3,` +
 	`"support":1,"keep":221516877889047}]}`
 
-// numbersPage is a respondent who gives numbers.
-const numbersPage = `<!DOCTYPE html><html lang="en"><title>numbers</title><iframe width=400 height=900></iframe><script>
+// textsFile asks for a text of at most five characters, or for the first two of it, which no device draws here.
+const textsFile = `{"format":"dprelease.collector/1","release":"words","collection":"answers","epsilon":"2",` +
+	`"asks":"one","questions":[{"name":"words/2","columns":[{"name":"word","title":"A word","categories":null,"length":2}],` +
+	`"chance":1,"epsilon":"2","form":"permuted","categories":2147483647,"support":255986325,"keep":140737488131520},` +
+	`{"name":"words","columns":[{"name":"word","title":"A word","categories":null,"length":5}],"chance":281474976710655,` +
+	`"epsilon":"2","form":"permuted","categories":2147483647,"support":255986325,"keep":140737488131520}]}`
+
+// askedPage is a respondent who writes what ANSWERS lists, on the page that is asked of ASKED.
+const askedPage = `<!DOCTYPE html><html lang="en"><title>asked</title><iframe width=400 height=900></iframe><script>
 (async () => {
   const frame = document.querySelector("iframe"), $ = s => frame.contentDocument.querySelector(s)
   const until = async what => { while (!what()) await new Promise(done => setTimeout(done, 20)) }
-  frame.src = "asked.html"
+  frame.src = "ASKED.html"
   await new Promise(done => { frame.onload = done })
   await until(() => $("#form") && (!$("#form").hidden || !$("#problem").hidden))
   const seen = []
-  for (const number of ["", "2", "0.9", "1", "-0.26", "-0.25"]) {
+  for (const answer of [ANSWERS]) {
     $("#form").dispatchEvent(new Event("change"))
-    $("input").value = number
+    $("input").value = answer
     $("#randomise").click()
     seen.push($("#result").hidden ? "" : $("#loss").innerText.match(/ε = ([0-9/]+)/)[1])
   }
@@ -138,9 +145,15 @@ func built(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "asked.html"), strings.Replace(string(asked), `"collector.json"`, `"numbers.json"`, 1))
-	write(t, filepath.Join(dir, "numbers.json"), numbersFile)
-	write(t, filepath.Join(dir, "numbers.html"), numbersPage)
+	for name, of := range map[string][2]string{
+		"numbers": {numbersFile, `"", "2", "0.9", "1", "-0.26", "-0.25"`},
+		"texts":   {textsFile, `"", " Äpfel ", "a\u0308pfel", "äpfelmus", "pear"`},
+	} {
+		write(t, filepath.Join(dir, name+".json"), of[0])
+		write(t, filepath.Join(dir, name+"-asked.html"), strings.Replace(string(asked), "collector.json", name+".json", 1))
+		write(t, filepath.Join(dir, name+".html"),
+			strings.NewReplacer("ASKED", name+"-asked", "ANSWERS", of[1]).Replace(askedPage))
+	}
 	write(t, filepath.Join(dir, "vectors.html"), vectorsPage)
 	write(t, filepath.Join(dir, "visit.html"), visitPage)
 	return dir
@@ -225,15 +238,33 @@ func TestPage(t *testing.T) {
 	t.Run("vectors", func(t *testing.T) { testVectors(t, browser, dir) })
 	t.Run("visits", func(t *testing.T) { testVisits(t, browser, dir) })
 	t.Run("numbers", func(t *testing.T) { testNumbers(t, browser, dir) })
+	t.Run("texts", func(t *testing.T) { testTexts(t, browser, dir) })
+}
+
+// asked is what a respondent sees of a page that asks for one answer: the ε after each, "" while there is no result.
+type asked struct {
+	Seen                 []string
+	Label, Problem, Text string
+}
+
+// testTexts has a respondent write nothing, the same word in three ways, of which one is longer, and another word,
+// which alone costs ε again.
+func testTexts(t *testing.T, browser, dir string) {
+	var result asked
+	browse(t, browser, dir, "texts.html", &result)
+	if want := []string{"", "2", "2", "2", "4"}; !slices.Equal(result.Seen, want) || result.Problem != "" {
+		t.Errorf("%+v, want ε %q", result, want)
+	}
+	if !strings.Contains(result.Label, "A word (at most 5 characters count)") ||
+		!strings.Contains(result.Text, "at most the first 5 characters were reported, as one of 2,147,483,647 hashes") {
+		t.Errorf("the page says %q and %q", result.Label, result.Text)
+	}
 }
 
 // testNumbers has a respondent give no number, one beyond the range, and then some that are rounded to four answers:
 // each costs ε, but for the same answer again.
 func testNumbers(t *testing.T, browser, dir string) {
-	var result struct {
-		Seen                 []string
-		Label, Problem, Text string
-	}
+	var result asked
 	browse(t, browser, dir, "numbers.html", &result)
 	if want := []string{"", "", "2", "2", "4", "6"}; !slices.Equal(result.Seen, want) || result.Problem != "" {
 		t.Errorf("%+v, want ε %q", result, want)

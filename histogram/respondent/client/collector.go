@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ const (
 	certain         = 1 << 48 // the probability 1
 	mostCategories  = 1 << 20
 	mostEpsilon     = 10
+
+	// TextCategories is how many hashes a text can have, a prime.
+	TextCategories = 1<<31 - 1
 )
 
 // Collector is what a collector asks, as [Read] returns it. It is only to be read.
@@ -60,6 +64,8 @@ type Question struct {
 // Points, which only the last column of a question has, the categories are numbers at equal distances, ascending, and
 // the device rounds an answer, at random, to one of so many points, the first, the last, and others evenly between.
 // With a Width an answer is one of the bands of so many neighbouring categories, the last of which may be narrower.
+// With a Length, the only column of its question has no categories: the answer is a text, and its category is a hash of
+// at most that many first characters.
 type Column struct {
 	Name       string   `json:"name"`
 	Title      string   `json:"title,omitempty"`
@@ -67,10 +73,25 @@ type Column struct {
 	Labels     []string `json:"labels,omitempty"`
 	Points     int64    `json:"points,omitempty"`
 	Width      int64    `json:"width,omitempty"`
+	Length     int64    `json:"length,omitempty"`
 }
 
-// Answers returns how many answers the column has: categories, or bands of them.
-func (c Column) Answers() int64 { return (int64(len(c.Categories))-1)/max(1, c.Width) + 1 }
+// Answers returns how many answers the column has: categories, bands of them, or hashes of a text.
+func (c Column) Answers() int64 {
+	if c.Length > 0 {
+		return TextCategories
+	}
+	return (int64(len(c.Categories))-1)/max(1, c.Width) + 1
+}
+
+// Category returns the category of a text, whose question has a column with a length: the hash of the question's name
+// and of the first characters.
+func (q *Question) Category(text string) int64 {
+	letters := []rune(text)
+	letters = letters[:min(int64(len(letters)), q.Columns[0].Length)]
+	sum := sha256.Sum256([]byte(q.Name + "\x00" + string(letters)))
+	return int64(binary.BigEndian.Uint64(sum[:])>>1) % TextCategories
+}
 
 // Read reads a collector's file. It returns an error if the text is not of the format, if its numbers contradict each
 // other, or if reports would take more ε than it says.
@@ -106,8 +127,9 @@ func decode(text []byte, into any) error {
 func (c *Collector) define(q Question) string {
 	rests := []any{c.Release, c.Collection, q.Name, q.Epsilon, q.Form, q.Categories, q.Support, q.Keep}
 	for _, column := range q.Columns {
-		if rests = append(rests, column.Name, column.Categories); column.Points != column.Width { // one of them is 0
-			rests = append(rests, column.Points-column.Width)
+		rests = append(rests, column.Name, column.Categories)
+		if n := column.Points - column.Width - column.Length; n != 0 { // at most one of the three is not 0
+			rests = append(rests, n)
 		}
 	}
 	text, _ := json.Marshal(rests)
@@ -157,23 +179,31 @@ func (c *Collector) check() error {
 func (q *Question) check(columns map[string][]string, epsilon *big.Rat) error {
 	size, own := int64(1), map[string]bool{"": true}
 	for i, c := range q.Columns {
-		texts, known := c.Categories, columns[c.Name]
-		distinct := slices.Compact(slices.Sorted(slices.Values(texts)))
-		if own[c.Name] || len(distinct) != len(texts) || len(texts) == 0 || known != nil && !slices.Equal(known, texts) ||
+		texts, distinct := c.Categories, slices.Compact(slices.Sorted(slices.Values(c.Categories)))
+		known, seen := columns[c.Name]
+		if c.Length != 0 && (c.Length < 0 || c.Name == "" || len(q.Columns) > 1 || texts != nil || known != nil ||
+			c.Labels != nil || c.Points != 0 || c.Width != 0) {
+			return fmt.Errorf("column %q asks for a text: it must be the only column of a question, with a name and a length of 1 "+
+				"or more, without categories, labels, points and width", c.Name)
+		}
+		if c.Length == 0 && (own[c.Name] || len(distinct) != len(texts) || len(texts) == 0 || seen && !slices.Equal(known, texts) ||
 			c.Labels != nil && len(c.Labels) != len(texts) ||
 			c.Points != 0 && (c.Points < 2 || c.Points > int64(len(texts)) || i < len(q.Columns)-1 || c.Width != 0) ||
-			c.Width < 0 || c.Width == 1 {
+			c.Width < 0 || c.Width == 1) {
 			return fmt.Errorf("column %q needs a name of its own, distinct categories, the same in all questions, as many labels "+
 				"or none, and a width of 2 or more, or 2 to as many points if it is the last, or neither", c.Name)
 		}
 		own[c.Name], columns[c.Name] = true, texts
-		size = min(size*cmp.Or(c.Points, c.Answers()), mostCategories+1)
+		if size = min(size*cmp.Or(c.Points, c.Answers()), mostCategories+1); c.Length > 0 {
+			size = TextCategories
+		}
 	}
 	want := size
 	for q.Form == Permuted && !big.NewInt(want).ProbablyPrime(0) { // exact below 2^64
 		want++
 	}
-	if q.Form != Set && q.Form != Permuted || size < 2 || q.Categories != want || want > mostCategories {
+	if q.Form != Set && q.Form != Permuted || size < 2 || q.Categories != want ||
+		want > mostCategories && (size != TextCategories || q.Form != Permuted) {
 		return fmt.Errorf("its reports are of form %q and %d categories, where its columns have %d: expected %q and that "+
 			"number, or %q and the next prime, from 2 to %d", q.Form, q.Categories, size, Set, Permuted, mostCategories)
 	}

@@ -39,6 +39,11 @@ func bands(name string, n int, width int64) client.Column {
 	return c
 }
 
+// openText returns a column that asks for the first so many characters of a text.
+func openText(name string, length int64) client.Column {
+	return client.Column{Name: name, Length: length}
+}
+
 // question returns a question with the randomiser that a collector would choose.
 func question(t testing.TB, form, epsilon string, columns ...client.Column) client.Question {
 	t.Helper()

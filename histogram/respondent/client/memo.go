@@ -126,11 +126,17 @@ func (c *Collector) Respond(answers map[string]string, memo *Memo, random io.Rea
 }
 
 // Answer returns the index of the answers to the question's columns, or of the bands that they are in, which is their
-// category if there are no points. An error shows what is expected, no answer.
+// category if there are no points. Of a text it is the hash. An error shows what is expected, no answer.
 func (q *Question) Answer(answers map[string]string) (answer int64, err error) {
 	for _, c := range q.Columns {
-		i := slices.Index(c.Categories, answers[c.Name])
-		if _, ok := answers[c.Name]; !ok || i < 0 {
+		text, ok := answers[c.Name]
+		i := slices.Index(c.Categories, text)
+		switch {
+		case c.Length > 0 && ok:
+			return q.Category(text), nil
+		case c.Length > 0:
+			return 0, fmt.Errorf("column %q has no answer: expected a text", c.Name)
+		case !ok || i < 0:
 			return 0, fmt.Errorf("column %q has no answer, or one that is none of its %d categories: expected one of %q",
 				c.Name, len(c.Categories), c.Categories[:min(len(c.Categories), 20)])
 		}

@@ -2,9 +2,11 @@ package client_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/histogram/respondent/client"
@@ -59,6 +61,9 @@ func (r *reference) respond(c *client.Collector, answers map[string]string) (rep
 func answerOf(q client.Question, answers map[string]string) int64 {
 	answer, size := 0, 1
 	for _, c := range slices.Backward(q.Columns) {
+		if c.Length > 0 {
+			return hashed(q.Name, answers[c.Name], int(c.Length))
+		}
 		at, n := slices.Index(c.Categories, answers[c.Name]), len(c.Categories)
 		if c.Width > 0 {
 			at, n = at/int(c.Width), len(slices.Collect(slices.Chunk(c.Categories, int(c.Width))))
@@ -67,6 +72,14 @@ func answerOf(q client.Question, answers map[string]string) int64 {
 		size *= n
 	}
 	return int64(answer)
+}
+
+// hashed is the category of a text.
+func hashed(question, text string, length int) int64 {
+	characters := strings.Split(text, "")
+	hash := sha256.Sum256([]byte(question + "\x00" + strings.Join(characters[:min(length, len(characters))], "")))
+	x := new(big.Int).SetBytes(hash[:8])
+	return x.Rsh(x, 1).Mod(x, big.NewInt(1<<31-1)).Int64()
 }
 
 // rounded is the category of an answer to a question whose last column has points.
@@ -126,7 +139,9 @@ func TestReferenceAgrees(t *testing.T) {
 			answers := map[string]string{}
 			for _, q := range c.Questions {
 				for j, column := range q.Columns {
-					answers[column.Name] = column.Categories[(i*7+j)%len(column.Categories)]
+					if answers[column.Name] = fmt.Sprintf("wörd %d", i*i*7); column.Length == 0 {
+						answers[column.Name] = column.Categories[(i*7+j)%len(column.Categories)]
+					}
 				}
 			}
 			r := &reference{bytes: random}

@@ -112,6 +112,8 @@ func vectorCollectors(t *testing.T) map[string]string {
 		"bands by group":      of(client.Set, "2", column("d", 2), bands("c", 9, 2)),
 		"one band by group":   of(client.Set, "1", column("d", 3), bands("c", 5, 8)),
 		"bands, permuted":     of(client.Permuted, "1", bands("c", 50, 16), column("d", 5)),
+		"a text":              of(client.Permuted, "1", openText("c", 12)),
+		"a text's start":      of(client.Permuted, "4", openText("c", 2)),
 		"one of three":        textOf(t, threeQuestions(t, client.One, "3", "1")),
 		"one of three, later": textOf(t, retitled),
 		"one of two":          textOf(t, fewer),
@@ -128,7 +130,7 @@ func writeVectors(t *testing.T) {
 			"its steps follow each other. A step uses all its random bytes. A step without any sends what it has sent before."}
 	for _, name := range []string{"yes or no", "3 categories", "8 categories", "9 in two columns", "100 categories",
 		"257 categories", "4 permuted", "13 permuted", "600 permuted", "70000 permuted", "7 numbers", "300 numbers",
-		"33 numbers by group", "numbers, permuted", "10 in bands of 4", "bands by group", "one band by group", "bands, permuted"} {
+		"33 numbers by group", "numbers, permuted", "10 in bands of 4", "bands by group", "one band by group", "bands, permuted", "a text", "a text's start"} {
 		all.Vectors = append(all.Vectors, simpleVectors(t, name, all.Collectors[name])...)
 	}
 	for _, name := range []string{"one of three", "all three"} {
@@ -171,6 +173,9 @@ func simpleVectors(t *testing.T, name, text string) (all []vector) {
 	answers := map[string]string{"c": "2", "d": "1"}
 	if len(q.Columns[0].Categories) == 2 {
 		answers["c"] = "1"
+	}
+	if q.Columns[0].Length > 0 {
+		answers["c"] = "żółw, größer"
 	}
 	rest := func(of string) []byte { return stream(name+of, 4096) }
 	for _, s := range []struct {

@@ -38,6 +38,7 @@ var kinds = []kind{
 	{"top-k", []string{"Top", "Choices"}, []string{"Top", "TopFacts"}, []string{"top.go"}},
 	{"discovery", []string{"Discovered", "Discovery", "Discover"}, []string{"Groups", "GroupsFacts"},
 		[]string{"discover.go", "discovered.go", "groups.go"}},
+	{"texts", nil, []string{"Texts", "TextsFacts"}, []string{"texts.go", "collect_texts.go"}},
 	{"impossible", []string{"Impossible", "Impossibilities"}, nil, []string{"impossible.go"}},
 	{"invariant", []string{"Invariant", "Invariants"}, nil, []string{"invariants.go", "invariant.go"}},
 	{"sample", []string{"Sample", "Sampled", "Partial"}, nil, []string{"sample.go", "sampling.go"}},
