@@ -13,8 +13,8 @@ func (m Measurement) Texts() (selection.Texts, bool) {
 	return texts, ok
 }
 
-// missRate is the probability with which a text is not found that enough respondents have.
-const missRate = 0.05
+// MissRate is the probability with which a text is not found though as many respondents have it as the detection limit.
+const MissRate = 0.05
 
 // PrefixLaws returns the laws of the questions for first characters, of which so many reports came of all respondents,
 // and how many reports must hold a text for it to pass each question. The measurement must be one of texts.
@@ -37,7 +37,7 @@ func (m Measurement) DetectionLimit(respondents int64, reports []int64) int64 {
 	search, _ := m.Texts()
 	question, _ := m.Reports()
 	laws, thresholds := m.PrefixLaws(respondents, reports)
-	return min(respondents+1, max(local.LeastDetected(laws, thresholds, 1-missRate),
+	return min(respondents+1, max(local.LeastDetected(laws, thresholds, 1-MissRate),
 		search.Crowded(respondents, question.PrefixLengths())))
 }
 

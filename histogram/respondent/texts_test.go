@@ -71,9 +71,9 @@ func (s *search) ask(t *testing.T, text string, respondents int, random *client.
 	}
 }
 
-// TestTextsAreFound has 6000 respondents with five texts, three of which begin alike, and 6000 with as many other
-// texts. The five are found; at most three others are, of which one is expected by chance. The numbers of reports that
-// hold a text are within 6.5 standard deviations of what is expected.
+// TestTextsAreFound asks 6000 respondents who have five texts between them, three with the same beginning, and 6000 who
+// each have a text of their own. The search must find the five and at most three others, where chance brings one on
+// average. The number of reports that hold a text must be within 6.5 standard deviations of its expectation.
 func TestTextsAreFound(t *testing.T) {
 	s, random := newSearch(t, 4, 6, 2, 4, 6), client.NewBytes(rand.NewChaCha8([32]byte{5}))
 	texts := []string{"an", "and", "andere", "zebra", "é"}
@@ -105,9 +105,9 @@ func TestTextsAreFound(t *testing.T) {
 	}
 }
 
-// TestFrequentTextsBringNoOthers has 40 texts of four letters, among half a million that are tried. None of the others
-// may have the hash of one of the 40: of a million hashes 18 would, and be held by as many reports. At most one other is
-// expected, by chance; the draws are those of a fixed seed.
+// TestFrequentTextsBringNoOthers has respondents with 40 texts of four letters, and the search tries half a million. A
+// tried text with the hash of one of the 40 would be found too; with only a million hashes 18 would be. At most one
+// other may be found, as chance brings one. The seed of the draws is fixed.
 func TestFrequentTextsBringNoOthers(t *testing.T) {
 	s, random := newSearch(t, 10, 4, 4), client.NewBytes(rand.NewChaCha8([32]byte{6}))
 	for i := range 40 {

@@ -480,8 +480,8 @@ func (m Measured) checkTexts() error {
 	return nil
 }
 
-// hasForms reports whether the forms are those of a question: of one for texts that nobody lists a count of whole
-// texts, which is not 0, and one of each prefix, which add up to all reports.
+// hasForms reports whether the counts by form fit the question. One for texts that nobody lists has a count of whole
+// texts, above 0, and a count for each prefix, and they add up to all reports; others have none.
 func (r *Reports) hasForms(question counted.Reports) bool {
 	if question.Length == 0 {
 		return r.Forms == nil

@@ -148,7 +148,7 @@ func TestTooManyCategoriesToAddUp(t *testing.T) {
 
 // TestForgedBandsAreRefused changes the bands of a plan that was written, where the planner does not make it again.
 func TestForgedBandsAreRefused(t *testing.T) {
-	for what, change := range map[string]func(m *plan.Measurement, r *counted.Reports){
+	refuseForged(t, bandsText("epsilon: 1, expect: 100000", 2, 100, "ranges: [age]"), forgeries{
 		"as it is":              func(*plan.Measurement, *counted.Reports) {},
 		"keeps more":            func(_ *plan.Measurement, r *counted.Reports) { r.Bands[1].Keep += 1 << 30 },
 		"all in a report":       func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Support = r.Bands[0].Categories },
@@ -168,8 +168,17 @@ func TestForgedBandsAreRefused(t *testing.T) {
 		"negative categories":   func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Categories = -1 },
 		"as many as there are":  func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Categories = math.MaxInt64 },
 		"a part is not counted": func(m *plan.Measurement, _ *counted.Reports) { m.Cells -= 5 },
-	} {
-		p, err := plantest.PlanOfText(t, bandsText("epsilon: 1, expect: 100000", 2, 100, "ranges: [age]"))
+	})
+}
+
+// forgeries are changes of a measurement and of its question, which no planner makes; "as it is" changes nothing.
+type forgeries map[string]func(m *plan.Measurement, r *counted.Reports)
+
+// refuseForged makes each change to the first measurement of the plan of a spec. All but "as it is" must be refused.
+func refuseForged(t *testing.T, text string, all forgeries) {
+	t.Helper()
+	for what, change := range all {
+		p, err := plantest.PlanOfText(t, text)
 		if err != nil {
 			t.Fatal(err)
 		}

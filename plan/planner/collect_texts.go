@@ -5,6 +5,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/local"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/selection"
 )
@@ -20,8 +21,6 @@ const (
 	leastFollowed = 100
 	// wholeShare is the share of those who are asked who report whole texts.
 	wholeShare = 1. / 3
-	// missRate is the probability with which a text is not found that enough respondents have, roughly.
-	missRate = 0.05
 )
 
 // textSearch is how texts that nobody lists are searched, and the shares of those who are asked the question who are
@@ -43,7 +42,7 @@ func (q *inquiry) searchTexts(f selection.Texts, respondents int64) {
 		q.reports.Prefixes = prefixesOf(f, q.reports.Length, limit)
 		q.texts = &textSearch{f, sharesOf(f, q.reports.PrefixLengths())}
 		laws, thresholds := q.measurement().PrefixLaws(respondents, q.prefixReports(respondents))
-		frequent := float64(respondents) / float64(local.LeastDetected(laws, thresholds, 1-missRate))
+		frequent := float64(respondents) / float64(local.LeastDetected(laws, thresholds, 1-plan.MissRate))
 		wanted = min(int64(math.Ceil(4./3*frequent)), most)
 	}
 }
@@ -71,7 +70,7 @@ func sharesOf(f selection.Texts, lengths []int64) []float64 {
 	shares, squares := make([]float64, len(lengths)), 0.0
 	for i, tried := range f.Tried(lengths) {
 		deviations := budget.NormalQuantile(math.Min(0.5, f.FalsePositiveRate(tried, i == len(lengths)-1))) +
-			budget.NormalQuantile(missRate/float64(len(lengths)))
+			budget.NormalQuantile(plan.MissRate/float64(len(lengths)))
 		shares[i] = float64(deviations * deviations)
 		squares += shares[i]
 	}

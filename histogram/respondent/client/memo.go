@@ -1,6 +1,7 @@
 package client
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -108,13 +109,12 @@ func (c *Collector) Respond(answers map[string]string, memo *Memo, random io.Rea
 		answer, _ := q.Answer(answers)
 		key := fmt.Sprint(q.definition, ":", answer)
 		kept, ok := next.Reports[key]
-		if ok && !q.Valid(kept.Report) {
-			return nil, errDamaged
-		}
 		if !ok {
 			kept.Epsilon = q.Epsilon
 			kept.Report, _ = q.Randomise(nil, answer, b)
 			next.Reports[key] = kept
+		} else if !q.Valid(kept.Report) {
+			return nil, errDamaged
 		}
 		if b.err != nil { // of any draw so far
 			return nil, b.err
@@ -149,9 +149,8 @@ func (q *Question) Answer(answers map[string]string) (answer int64, err error) {
 func (m *Memo) open(c *Collector, random *Bytes) {
 	if len(m.Token) == 0 {
 		m.Release, m.Collection = c.Release, c.Collection
-		for range tokenBytes {
-			m.Token = append(m.Token, byte(random.take(1)))
-		}
+		m.Token = binary.BigEndian.AppendUint64(nil, uint64(random.take(8)))
+		m.Token = binary.BigEndian.AppendUint64(m.Token, uint64(random.take(8)))
 	}
 	if c.Asks == One && !slices.ContainsFunc(c.Questions, func(q Question) bool { return q.definition == m.Drawn }) {
 		x, i := random.take(6), 0

@@ -29,8 +29,7 @@ func (b *Bytes) take(n int) (x int64) {
 		if b.at == b.read {
 			b.fill()
 		}
-		x = x<<8 | int64(b.block[b.at])
-		b.at++
+		x, b.at = x<<8|int64(b.block[b.at]), b.at+1
 	}
 	return x
 }
@@ -47,7 +46,11 @@ func (b *Bytes) fill() {
 func (b *Bytes) uniform(n int64) (x int64) {
 	width := bits.Len64(uint64(n - 1))
 	for x = n; x >= n; {
-		x = b.take((width+7)/8) & (1<<width - 1)
+		if width > 0 && width <= 8 && b.at < b.read { // one byte, without a call
+			x, b.at = int64(b.block[b.at])&(1<<width-1), b.at+1
+		} else {
+			x = b.take((width+7)/8) & (1<<width - 1)
+		}
 	}
 	return x
 }
@@ -92,9 +95,8 @@ func (q *Question) round(answer int64, random *Bytes) int64 {
 
 // appendSet appends a uniform set that holds category v, or does not.
 func (q *Question) appendSet(dst []byte, v int64, kept bool, random *Bytes) []byte {
-	start := len(dst)
 	dst = append(dst, make([]byte, (q.Categories+7)/8)...)
-	set, left := dst[start:], q.Support
+	set, left := dst[int64(len(dst))-(q.Categories+7)/8:], q.Support
 	set[v/8] |= 1 << (v % 8)
 	if kept {
 		left--
