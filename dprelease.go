@@ -20,6 +20,7 @@ import (
 	"log/slog"
 
 	"github.com/dprelease/dprelease/budget/sign"
+	"github.com/dprelease/dprelease/histogram/holder"
 	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/progress"
@@ -73,6 +74,12 @@ type Options struct {
 	// --emit); empty if no table of the plan is in Spark.
 	FromSpark string
 
+	// For [Measure], if several holders make the release together: which of them measures, the file of its private key,
+	// and the folder with the signatures of all of them under the roll (dprelease holder sign).
+	Holder    string
+	HolderKey string
+	Roll      string
+
 	// For [Publish]: the number of the publication of the measurements, 0 and 1 being the first, and the reason why it
 	// replaces the one before; a file of words, NAME.words.json, to use instead of the sealed ones; the rows of
 	// microdata, as N or TABLE=N, and the method, as METHOD or TABLE=METHOD, if they are not the plan's.
@@ -104,6 +111,13 @@ func (o Options) releaseOptions() (release.Options, error) {
 		Trust: o.Trust, Today: o.Today, Memory: o.Memory, Log: o.Log, FromShards: o.FromShards, FromSpark: o.FromSpark,
 		Revision: release.Revision{Number: o.Revision, Reason: o.Reason}, Words: o.Words, Rows: o.Rows,
 		Methods: o.Methods}
+	if o.Holder != "" {
+		key, err := holder.ReadKey(o.HolderKey)
+		if err != nil {
+			return out, err
+		}
+		out.Holder = &release.Holder{Name: o.Holder, Key: key, KeyFile: o.HolderKey, Roll: o.Roll}
+	}
 	if o.OfficeKey == "" {
 		return out, nil
 	}
@@ -137,12 +151,19 @@ func (o Options) runStep(run func(release.Options) (release.Result, error)) (Res
 }
 
 // Measure reads the confidential tables once, debits the account, draws the noise and seals the noisy integers in
-// Out/NAME.measured. If that folder already holds the measurements of this plan, nothing is read or spent.
+// Out/NAME.measured. If that folder already holds the measurements of this plan, nothing is read or spent. For one of
+// several holders it seals that holder's share of them, in Out/NAME.HOLDER.share.
 //
 // Guarantee: the account is debited, durably, before the first draw. A run that fails before its debit leaves nothing
 // spent; one that is cut off after it resumes, when it is called again, to the same noise at no further cost.
 func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	return o.runStep(func(in release.Options) (release.Result, error) { return release.Measure(ctx, p, in) })
+}
+
+// Combine adds the shares of all holders of a release and seals the sum in Out/NAME.measured. It costs nothing and may be
+// repeated: it gives the same bytes.
+func Combine(ctx context.Context, shares []string, o Options) (Result, error) {
+	return o.runStep(func(in release.Options) (release.Result, error) { return release.Combine(ctx, shares, in) })
 }
 
 // Publish derives tables, microdata and the report from sealed measurements, in Out/NAME. It costs nothing and may be

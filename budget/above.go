@@ -7,12 +7,20 @@ import "sort"
 //
 //	P(X > n) = P(|X| > n)/2,   P(X > −n) = 1 − P(X > n−1).
 //
-// For n ≥ 0 its relative error is below 1e-12. It is 0 for a mechanism that adds no noise or does not validate.
+// For n ≥ 0 its relative error is below 1e-12. If more [Shares] are added than needed, X is the noise really drawn, and
+// P(|X| ≤ n) that of [NoiseSum.Within]: then the result has an absolute error of 1e-11 or is an upper bound.
+//
+// It is 0 for a mechanism that adds no noise or does not validate.
 func (m Mechanism) Above(n int64) float64 {
 	if !m.Kind.addsNoise() || m.Validate() != nil {
 		return 0
 	}
-	tail := m.Kind.law().tailFunction(nearest(m.Parameter))
+	term := m.NoiseTerm(1, 1)
+	tail := m.Kind.law().tailFunction(term.Parameter)
+	if term.Count != 1 {
+		law := NewNoiseSum([]NoiseTerm{term})
+		tail = func(m int64) float64 { return 1 - law.Within(float64(m)) }
+	}
 	if n < 0 {
 		return 1 - float64(tail(-n-1)/2)
 	}

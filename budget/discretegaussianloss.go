@@ -49,6 +49,9 @@ func (discreteGaussian) knownByNorms(m Mechanism) bool {
 
 func (discreteGaussian) isSmoothable() bool { return true }
 
+// checkShifts: the loss is known by the norms.
+func (discreteGaussian) checkShifts(Mechanism) error { return nil }
+
 // gaussianAtoms returns the pair (X, X+d) for the discrete Gaussian of parameter σ²: L = (d² − 2dX)/2σ² at X, an
 // integer times 1/2σ².
 func gaussianAtoms(sigmaSquared *big.Rat, d int64) atoms {

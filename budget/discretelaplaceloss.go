@@ -43,6 +43,9 @@ func (discreteLaplace) knownByNorms(Mechanism) bool { return false }
 
 func (discreteLaplace) isSmoothable() bool { return false }
 
+// checkShifts: the loss is known by the norms.
+func (discreteLaplace) checkShifts(Mechanism) error { return nil }
+
 // coarseLaplace returns the pairs of whole shifts of Laplace noise, all moved to multiples of the same loss; nil if
 // that would be too rough or too much work.
 func coarseLaplace(scale *big.Rat, shifts []Shift) []atoms {

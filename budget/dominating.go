@@ -81,7 +81,12 @@ func mergeEqualSteps(steps []step) []step {
 	return joined
 }
 
+// sameAtoms reports whether two pairs of coordinates with the same noise are equal.
 func sameAtoms(a, b pair) bool {
+	if x, ok := a.(scattered); ok {
+		y, also := b.(scattered)
+		return also && x.loss[0] == y.loss[0] && len(x.loss) == len(y.loss)
+	}
 	x, ok := a.(atoms)
 	y, also := b.(atoms)
 	return ok && also && x.at.first == y.at.first && x.at.stride == y.at.stride && len(x.mass) == len(y.mass)

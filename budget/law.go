@@ -4,7 +4,8 @@ import "math/big"
 
 // This file holds the laws of noise: their kinds, their interface and the table of them. A new law is a type that
 // implements the interface, in files of its own, with a kind and a line in the table; with its sampler in
-// internal/noise and histogram/laws.go, its loss in budget/contour/law.go, and its margins in report/page/whatif.js.
+// internal/noise and histogram/laws.go, its loss in budget/contour/law.go, and its margins in report/page/whatif.js. A
+// law that no plan may choose has its line in the table of further laws instead.
 
 // The kinds of [Mechanism] that add noise over all integers.
 const (
@@ -26,7 +27,7 @@ type law interface {
 	parameterBits() uint
 	// mechanismFor returns the mechanism that spends at most a cost, an ε or a ρ.
 	mechanismFor(l1, l2Squared *big.Int, cost *big.Rat) (Mechanism, error)
-	// costOf returns the ε or ρ of a mechanism, exactly.
+	// costOf returns the ε or ρ of a mechanism, exactly or rounded up.
 	costOf(m Mechanism) *big.Rat
 	// variance returns the variance of X.
 	variance(parameter float64) float64
@@ -59,6 +60,8 @@ type lossLaw interface {
 	knownByNorms(m Mechanism) bool
 	// isSmoothable reports whether X has the law for which smoothing is proved: docs/proofs/smoothing.md.
 	isSmoothable() bool
+	// checkShifts returns an error if no bound is known on the loss of a mechanism with these sensitivities and shifts.
+	checkShifts(m Mechanism) error
 }
 
 // lawNames holds the words for a law and its parameter.
@@ -69,26 +72,37 @@ type lawNames struct {
 	asked  string // in the budget of a spec
 }
 
-// laws lists the laws of noise. The first that is priced in ε and the first that is priced in ρ are the defaults.
-var laws = []struct {
+// kindLaw is a kind with its law of noise.
+type kindLaw struct {
 	kind Kind
 	law  law
-}{
+}
+
+// laws lists the laws of noise that a plan may choose. The first that is priced in ε and the first that is priced in ρ
+// are the defaults.
+var laws = []kindLaw{
 	{DiscreteLaplace, discreteLaplace{}},
 	{DiscreteGaussian, discreteGaussian{}},
 }
 
+// furtherLaws lists the laws of noise of mechanisms that a caller builds.
+var furtherLaws = []kindLaw{
+	{Skellam, skellam{}},
+}
+
 // law returns the law of noise of a kind, nil for a kind that adds none.
 func (k Kind) law() law {
-	for _, l := range laws {
-		if l.kind == k {
-			return l.law
+	for _, table := range [...][]kindLaw{laws, furtherLaws} {
+		for _, l := range table {
+			if l.kind == k {
+				return l.law
+			}
 		}
 	}
 	return nil
 }
 
-// Laws returns the kinds that add noise.
+// Laws returns the kinds of noise that a plan may choose by itself: all but [Skellam], which a spec asks for.
 func Laws() []Kind {
 	all := make([]Kind, len(laws))
 	for i, l := range laws {
@@ -107,11 +121,20 @@ func DefaultLaw(pure bool) Kind {
 	return ""
 }
 
+// AllLaws returns the kinds of noise that a budget can name: those that a plan may choose, and [Skellam].
+func AllLaws() []Kind {
+	all := Laws()
+	for _, l := range furtherLaws {
+		all = append(all, l.kind)
+	}
+	return all
+}
+
 // LawNamed returns the law of noise with this name in the budget of a spec, or false if there is none.
 func LawNamed(name string) (Kind, bool) {
-	for _, l := range laws {
-		if l.law.lawNames().asked == name {
-			return l.kind, true
+	for _, kind := range AllLaws() {
+		if kind.SpecName() == name {
+			return kind, true
 		}
 	}
 	return "", false
@@ -186,6 +209,6 @@ type Outcomes struct {
 // Outcomes returns the integers that noise with this parameter takes. The kind must be one of [Laws].
 func (k Kind) Outcomes(parameter float64) Outcomes { return k.law().outcomes(parameter) }
 
-// Price returns what the noise of a mechanism costs, exactly: its ε if the law is [Kind.Pure], its ρ if it is not. The
-// kind must be one of [Laws].
+// Price returns what the noise of a mechanism costs: its ε if the law is [Kind.Pure], its ρ if it is not. It is exact,
+// and of [Skellam] noise rounded up. The kind must be one of [Laws] or [Skellam].
 func (m Mechanism) Price() *big.Rat { return m.Kind.law().costOf(m) }

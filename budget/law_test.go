@@ -25,9 +25,9 @@ func (l lawTable) mechanism() Mechanism {
 	one := big.NewInt(1)
 	if l.Law == "discrete_gaussian" {
 		sigma := new(big.Rat).SetFloat64(l.Sigma)
-		return Mechanism{DiscreteGaussian, sigma.Mul(sigma, sigma), one, one, nil}
+		return Mechanism{DiscreteGaussian, sigma.Mul(sigma, sigma), one, one, nil, Shares{}}
 	}
-	return Mechanism{DiscreteLaplace, new(big.Rat).SetFloat64(l.Scale), one, one, nil}
+	return Mechanism{DiscreteLaplace, new(big.Rat).SetFloat64(l.Scale), one, one, nil, Shares{}}
 }
 
 func readLawTables(t *testing.T) []lawTable {
@@ -134,11 +134,11 @@ func TestGaussianFormsAgreeWhereTheyMeet(t *testing.T) {
 
 func TestMarginsOfHugeNoiseAreTheContinuousOnes(t *testing.T) {
 	one := big.NewInt(1)
-	wide := Mechanism{DiscreteGaussian, new(big.Rat).SetInt(new(big.Int).Lsh(one, 100)), one, one, nil}
+	wide := Mechanism{DiscreteGaussian, new(big.Rat).SetInt(new(big.Int).Lsh(one, 100)), one, one, nil, Shares{}}
 	margin, attained := wide.Margin(0.95)
 	assertRelative(t, "Gaussian margin", float64(margin), 1.9599639845400542*0x1p50, 1e-12)
 	assertRelative(t, "attained", attained, 0.95, 1e-12)
-	slow := Mechanism{DiscreteLaplace, new(big.Rat).SetInt(new(big.Int).Lsh(one, 50)), one, one, nil}
+	slow := Mechanism{DiscreteLaplace, new(big.Rat).SetInt(new(big.Int).Lsh(one, 50)), one, one, nil, Shares{}}
 	margin, attained = slow.Margin(0.95)
 	assertRelative(t, "Laplace margin", float64(margin), math.Log(20)*0x1p50, 1e-12)
 	assertRelative(t, "attained", attained, 0.95, 1e-12)
@@ -157,7 +157,7 @@ func TestMarginAtTheEdges(t *testing.T) {
 	if margin, attained := m.Margin(-1); margin != 0 || attained <= 0 {
 		t.Errorf("Margin(-1) = %d, %v", margin, attained)
 	}
-	tiny := Mechanism{DiscreteGaussian, big.NewRat(1, 1<<60), big.NewInt(1), big.NewInt(1), nil}
+	tiny := Mechanism{DiscreteGaussian, big.NewRat(1, 1<<60), big.NewInt(1), big.NewInt(1), nil, Shares{}}
 	if margin, attained := tiny.Margin(0.999); margin != 0 || attained != 1 || tiny.Variance() != 0 {
 		t.Errorf("σ² = 2⁻⁶⁰: margin %d at %v, variance %v", margin, attained, tiny.Variance())
 	}

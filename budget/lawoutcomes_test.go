@@ -192,7 +192,7 @@ var lawParameters = []*big.Rat{big.NewRat(1, 2), big.NewRat(7, 3), big.NewRat(25
 
 // What every law of noise says of itself (variance, tails, cumulant, price and loss) is what its probabilities give.
 func TestEveryLawIsWhatItsProbabilitiesGive(t *testing.T) {
-	for _, kind := range Laws() {
+	for _, kind := range append(Laws(), Skellam) {
 		for _, parameter := range lawParameters {
 			for _, fault := range faultsOfLaw(kind, kind.law(), parameter) {
 				t.Error(fault)
@@ -224,7 +224,7 @@ func (l narrowLaw) outcomes(parameter float64) Outcomes { return l.law.outcomes(
 // A law that misstates its variance, tails, cumulant or price is noticed, and so is one that draws less noise than its
 // price and loss are of.
 func TestLawsThatMisstateThemselvesAreNoticed(t *testing.T) {
-	for _, kind := range Laws() {
+	for _, kind := range append(Laws(), Skellam) {
 		for _, parameter := range lawParameters {
 			l := kind.law()
 			for what, mutant := range map[string]law{"the variance": wideLaw{l}, " of a shift by 1": cheapLaw{l},

@@ -32,12 +32,12 @@ func (k Kind) hasSensitivities() bool { return k.addsNoise() || k == Exponential
 
 // Mechanism describes how an answer is protected: which noise is added independently to every coordinate of an integer
 // query, and the sensitivity of that query; or another mechanism and its loss. It is pure data: accountant, sampler and
-// report all read the same value. Its JSON form is {"kind", "parameter", "l1", "l2_squared", "shifts"}, with every
-// number exact in a string; the last three are left out if they are nil.
+// report all read the same value. Its JSON form is {"kind", "parameter", "l1", "l2_squared", "shifts", "shares"}, with
+// every number but those of shares exact in a string; the last four are left out if there are none.
 type Mechanism struct {
 	Kind Kind
-	// Parameter is the scale t of the discrete Laplace law, or σ² of the discrete Gaussian, in units of the query (σ²:
-	// units squared); ρ of an adaptive block; θ of quantiles, the range of the loss for each unit by which scores change;
+	// Parameter is the scale t of the discrete Laplace law, σ² of the discrete Gaussian, or the variance μ of [Skellam]
+	// noise, in units of the query (σ² and μ: units squared); ρ of an adaptive block; θ of quantiles, the range of the loss for each unit by which scores change;
 	// ε of the others.
 	Parameter *big.Rat
 	// L1 is the L1 sensitivity, the largest Σ|Δ|, and L2Squared the squared L2 sensitivity, the largest ΣΔ², of the vector
@@ -47,6 +47,8 @@ type Mechanism struct {
 	// one of these (positive, in descending order) or loses less (docs/proofs/shifts.md). Nil adds no restriction to L1
 	// and L2Squared.
 	Shifts []Shift
+	// Shares says how several holders of data draw the noise together. It concerns its error and not its loss.
+	Shares Shares
 }
 
 // maxDeviationBits bounds the scale t and σ by 2^50, so that noise never approaches the ends of a 64-bit count: 2^62 is
@@ -55,7 +57,8 @@ const maxDeviationBits = 50
 
 // Validate returns an error that says what to change if m is not a complete mechanism: an unknown kind, a parameter
 // outside (0, 2^50] for t or (0, 2^100] for σ², a sensitivity that is not positive, L2² above L1² (impossible for
-// integer shifts), or an empty list of shifts, which would mean that no unit changes an answer.
+// integer shifts), an empty list of shifts, which would mean that no unit changes an answer, [Skellam] noise of a variance
+// above 2^24 or without a list of its worst shifts, or [Shares] of a law that has none, or out of their range.
 func (m Mechanism) Validate() error {
 	bits := uint(maxDeviationBits)
 	switch m.Kind {
@@ -65,6 +68,9 @@ func (m Mechanism) Validate() error {
 			return fmt.Errorf("mechanism kind %q is unknown", m.Kind)
 		}
 		bits = m.Kind.law().parameterBits()
+	}
+	if err := m.Shares.validate(m.Kind == DiscreteLaplace || m.Kind == Skellam); err != nil {
+		return fmt.Errorf("%s: %w", m.Kind, err)
 	}
 	if m.Parameter == nil || m.Parameter.Sign() <= 0 {
 		return fmt.Errorf("%s: param must be positive", m.Kind)
@@ -93,30 +99,12 @@ func (m Mechanism) Validate() error {
 			return fmt.Errorf("%s: %w", m.Kind, err)
 		}
 	}
+	if m.Kind.addsNoise() {
+		if err := m.Kind.law().checkShifts(m); err != nil {
+			return fmt.Errorf("%s: %w", m.Kind, err)
+		}
+	}
 	return nil
-}
-
-// Variance returns the variance of the noise on one coordinate, of the discrete
-// law itself and not of its continuous limit, with relative error below 1e-12.
-// It is zero for a mechanism that adds no noise or does not validate.
-func (m Mechanism) Variance() float64 {
-	if !m.Kind.addsNoise() || m.Validate() != nil {
-		return 0
-	}
-	return m.Kind.law().variance(nearest(m.Parameter))
-}
-
-// Margin returns the least m for which P(|X| ≤ m) ≥ confidence under the discrete law of one coordinate, and the
-// probability attained, P(|X| ≤ m), which for a law on integers is usually higher.
-//
-// The tail P(|X| > m) carries a relative error below 1e-12, so m can be one too
-// small only if P(|X| ≤ m) equals the confidence to that accuracy. A confidence
-// of 1 or more has no finite margin and gives (2^63−1, 1).
-func (m Mechanism) Margin(confidence float64) (margin int64, attained float64) {
-	if !m.Kind.addsNoise() || m.Validate() != nil {
-		return 0, 0
-	}
-	return leastMargin(confidence, m.Kind.law().tailFunction(nearest(m.Parameter)))
 }
 
 // Epsilon returns the exact ε of pure differential privacy that the mechanism gives. A discrete Gaussian and an
@@ -138,7 +126,7 @@ func (m Mechanism) Epsilon() (*big.Rat, error) {
 }
 
 // Rho returns the exact ρ of zero-concentrated differential privacy that the mechanism gives, or nil if it does not
-// validate: Δ₂²/2σ² for the discrete Gaussian, ε²/8 for the exponential mechanism, Δ₂²θ²/8 for quantiles, ε²/2 for
+// validate: Δ₂²/2σ² for the discrete Gaussian, the bound of docs/proofs/skellam.md for [Skellam] noise, ε²/8 for the exponential mechanism, Δ₂²θ²/8 for quantiles, ε²/2 for
 // other pure mechanisms.
 //
 // Guarantee: for the neighbours of the sensitivities. Theorem: Canonne, Kamath &
@@ -172,6 +160,7 @@ type mechanismJSON struct {
 	L1        string  `json:"l1,omitempty"`
 	L2Squared string  `json:"l2_squared,omitempty"`
 	Shifts    []Shift `json:"shifts,omitempty"`
+	Shares    *Shares `json:"shares,omitempty"`
 }
 
 // MarshalJSON writes the canonical form; an invalid mechanism is an error.
@@ -182,6 +171,9 @@ func (m Mechanism) MarshalJSON() ([]byte, error) {
 	text := mechanismJSON{Kind: m.Kind, Parameter: FormatRat(m.Parameter), Shifts: m.Shifts}
 	if m.Kind.hasSensitivities() {
 		text.L1, text.L2Squared = m.L1.String(), m.L2Squared.String()
+	}
+	if m.Shares != (Shares{}) {
+		text.Shares = &m.Shares
 	}
 	return json.Marshal(text)
 }
@@ -205,6 +197,11 @@ func (m *Mechanism) UnmarshalJSON(data []byte) error {
 	if text.L2Squared != "" {
 		if read.L2Squared, err = parseInteger(text.L2Squared); err != nil {
 			return fmt.Errorf("mechanism l2_squared: %w", err)
+		}
+	}
+	if text.Shares != nil {
+		if read.Shares = *text.Shares; read.Shares == (Shares{}) {
+			return fmt.Errorf("mechanism shares: leave them out where there are none")
 		}
 	}
 	if err := read.Validate(); err != nil {

@@ -79,7 +79,7 @@ func TestMechanismsRefuseWhatCannotBe(t *testing.T) {
 		"L2 above L1":        func() (Mechanism, error) { return GaussianFor(one, big.NewInt(2), big.NewRat(1, 1)) },
 		"the zero mechanism": func() (Mechanism, error) { return Mechanism{}, Mechanism{}.Validate() },
 		"a kind with other spelling": func() (Mechanism, error) {
-			m := Mechanism{"Laplace", big.NewRat(1, 1), one, one, nil}
+			m := Mechanism{Kind: "Laplace", Parameter: big.NewRat(1, 1), L1: one, L2Squared: one}
 			return m, m.Validate()
 		},
 	} {

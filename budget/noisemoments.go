@@ -28,7 +28,7 @@ func MomentsOf(terms []NoiseTerm) NoiseMoments {
 			excess = t.Kind.ExcessOver(draw)
 			normal, other = normal && t.Kind.Normal(), other && !t.Kind.Normal()
 		}
-		count, square := float64(t.Count), float64(t.Weight*t.Weight)
+		count, square := t.Count, float64(t.Weight*t.Weight)
 		variance += float64(square * float64(count*draw))
 		proxy += float64(square * float64(count*t.Parameter))
 		cumulant += float64(float64(square*square) * float64(count*float64(draw*excess)))

@@ -31,10 +31,10 @@ func TestMomentsAreThoseOfTheLaw(t *testing.T) {
 // TestMomentsBoundMargins compares bounds with the laws of sums: of Laplace noise, of Gaussian noise and of both. For
 // many draws the bounds are close to the margins.
 func TestMomentsBoundMargins(t *testing.T) {
-	laplace := func(weight float64, count int64, scale float64) NoiseTerm {
+	laplace := func(weight float64, count float64, scale float64) NoiseTerm {
 		return NoiseTerm{weight, count, DiscreteLaplace, scale}
 	}
-	gauss := func(weight float64, count int64, square float64) NoiseTerm {
+	gauss := func(weight float64, count float64, square float64) NoiseTerm {
 		return NoiseTerm{weight, count, DiscreteGaussian, square}
 	}
 	for name, c := range map[string]struct {

@@ -10,9 +10,13 @@ import (
 
 // NoiseTerm is a number of independent draws of the same noise, each times a weight: of a [Mechanism] of this kind, one
 // of [Laws], with this parameter.
+//
+// Its characteristic function is that of one draw to the power Count, which need not be whole: a fraction of a draw is a
+// share of an infinitely divisible law ([Shares]). Only the discrete Laplace and the Skellam law are known to be such,
+// so the Count of other laws must be whole.
 type NoiseTerm struct {
 	Weight    float64
-	Count     int64
+	Count     float64 // of draws, not negative
 	Kind      Kind
 	Parameter float64
 }
@@ -21,11 +25,12 @@ type NoiseTerm struct {
 //
 //	φ(θ) = Π φ_i(w_i·θ)^n_i,
 //
-// with the φ_i of each law ([laplaceSummand], [gaussianSummand]). The tails are bounded by Chernoff's inequality.
+// with the φ_i of each law ([laplaceSummand], [gaussianSummand], [skellamSummand]). The tails are bounded by Chernoff's inequality.
 //
 // If all weights are small multiples of one unit, the probabilities are exact to 1e-11 ([NoiseSum.Whole]). Other sums
-// may have values arbitrarily close together, and their probabilities are lower bounds: see [NoiseSum.Within]. A
-// NoiseSum is not for concurrent use.
+// may have values arbitrarily close together, and their probabilities are lower bounds: see [NoiseSum.Within]. So are
+// those of sums with a fractional count below 1.6 of a scale above 4000, whose φ falls off too slowly. A NoiseSum is not
+// for concurrent use.
 type NoiseSum struct {
 	draws      []draws  // widest first
 	rest       []series // sum of the series of draws[i:], which holds where the series of draws[i] does
@@ -70,7 +75,7 @@ func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
 		if w == 0 || t.Count == 0 {
 			continue
 		}
-		s.anyNonZero += float64(float64(t.Count) * t.variance())
+		s.anyNonZero += float64(t.Count * t.variance())
 		switch {
 		case first:
 			s.unit, first = w, false
@@ -155,7 +160,7 @@ func (t NoiseTerm) variance() float64 { return t.Kind.law().variance(t.Parameter
 func newDraws(t NoiseTerm, deviation float64) draws {
 	w := math.Abs(t.Weight) / deviation
 	one := t.Kind.law().summand(t.Parameter)
-	return draws{term: t, draw: one, count: float64(t.Count), weight: w, turns: w / (2 * math.Pi),
+	return draws{term: t, draw: one, count: t.Count, weight: w, turns: w / (2 * math.Pi),
 		seriesScale: one.seriesScale(w), pole: one.pole()}
 }
 

@@ -31,7 +31,7 @@ func convolved(step float64, terms ...NoiseTerm) table {
 			one[x+reach] = p
 			sum += p
 		}
-		for range t.Count {
+		for range int(t.Count) {
 			next := make([]float64, len(law)+2*reach*stride)
 			for i, p := range law {
 				for j, q := range one {
@@ -151,10 +151,10 @@ func TestBoundsOfUnequalWeightsHold(t *testing.T) {
 // that of n continuous ones, whose 95 % margin is 5.6925713 for n = 4, and 2.9957323 for n = 1.
 func TestSumsOfMuchNoise(t *testing.T) {
 	for _, scale := range []float64{3_000_001, 3_000_000_001, 3_000_000_000_001, 700_000_000_000_001} {
-		for n, want := range map[int64]float64{1: 2.9957323, 4: 5.6925713} {
+		for n, want := range map[float64]float64{1: 2.9957323, 4: 5.6925713} {
 			margin, attained := NewNoiseSum([]NoiseTerm{{1, n, DiscreteLaplace, scale}}).Margin(0.95)
 			if ratio := margin / scale; math.Abs(ratio-want) > 1e-6 || math.Abs(attained-0.95) > 1e-6 {
-				t.Errorf("%d draws of scale %v: margin %v scales, attaining %v", n, scale, ratio, attained)
+				t.Errorf("%v draws of scale %v: margin %v scales, attaining %v", n, scale, ratio, attained)
 			}
 		}
 	}
@@ -229,7 +229,7 @@ func TestIntervalsCoverAsTheLawSays(t *testing.T) {
 		for range n {
 			var sum float64
 			for _, term := range terms {
-				for range term.Count {
+				for range int(term.Count) {
 					sum += term.Weight * draw(term)
 				}
 			}
@@ -247,7 +247,7 @@ func TestIntervalsCoverAsTheLawSays(t *testing.T) {
 func BenchmarkNoiseSum(b *testing.B) {
 	many := []NoiseTerm{{0.9, 1, DiscreteLaplace, 105}}
 	for i := range 130 {
-		many = append(many, NoiseTerm{0.9 / float64(3+i), int64(1 + 10*i), DiscreteLaplace, 80 + float64(i)})
+		many = append(many, NoiseTerm{0.9 / float64(3+i), float64(1 + 10*i), DiscreteLaplace, 80 + float64(i)})
 	}
 	few := []NoiseTerm{{0.9, 1, DiscreteLaplace, 3}, {0.1, 2, DiscreteLaplace, 3}}
 	normal := []NoiseTerm{{0.9, 1, DiscreteGaussian, 10000}, {0.1, 20, DiscreteGaussian, 3000}}

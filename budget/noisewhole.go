@@ -82,7 +82,11 @@ func (s *NoiseSum) wholeMargin(confidence float64) (m, attained float64, ok bool
 	}
 	low := -1.0
 	for high-low > 1 {
-		if middle := math.Floor((low + high) / 2); l.probabilityWithin(middle) >= confidence {
+		middle := math.Floor((low + high) / 2)
+		if middle == low || middle == high { // neighbours among floats, beyond 2^53
+			break
+		}
+		if l.probabilityWithin(middle) >= confidence {
 			high = middle
 		} else {
 			low = middle

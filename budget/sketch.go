@@ -22,7 +22,9 @@ func (s step) sketchOf() sketch {
 	k := sketch{low: low, high: high, count: float64(s.count)}
 	switch p := s.pair.(type) {
 	case atoms:
-		k.loss, k.mass = p.sketchPoints()
+		k.loss, k.mass = sketchPoints(p.lossFunction(), p.mass)
+	case scattered:
+		k.loss, k.mass = sketchPoints(func(i int) float64 { return p.loss[i] }, p.mass)
 	case tails:
 		k.loss, k.mass = p.sketchPoints()
 	}
@@ -54,17 +56,16 @@ func (s binScale) binStart(bin int) float64 {
 	return s.middle + float64(s.unit*(Exp(y)-Exp(-y))/2)
 }
 
-func (a atoms) sketchPoints() (loss, mass []float64) {
+// sketchPoints returns the points of a pair whose losses are listed in ascending order, with their masses.
+func sketchPoints(at func(i int) float64, all []float64) (loss, mass []float64) {
 	var mean, square float64
-	at := a.lossFunction()
-	for i, m := range a.mass {
+	for i, m := range all {
 		mean += float64(m * at(i))
 		square += float64(m * at(i) * at(i))
 	}
-	low, high := a.lossSpan()
-	scale := newScale(mean, math.Sqrt(max(0, square-float64(mean*mean))), low, high)
+	scale := newScale(mean, math.Sqrt(max(0, square-float64(mean*mean))), at(0), at(len(all)-1))
 	last := -1
-	for i, m := range a.mass {
+	for i, m := range all {
 		if m == 0 {
 			continue
 		}

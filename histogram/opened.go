@@ -41,28 +41,46 @@ type opened struct {
 // measured by its [Oracle]. The result does not depend on the number of processors.
 func (o *Opened) Measure(ctx context.Context, m plan.Measurement) (measured.Measured, error) {
 	x := o.inner
+	if x.exact.plan.Release().Holders != nil && !x.exact.madeUp {
+		return measured.Measured{}, errHeld
+	}
+	i, err := x.indexOf(m)
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	return x.giveAnswer(ctx, i)
+}
+
+// indexOf returns the index of a measurement in the plan.
+func (x *opened) indexOf(m plan.Measurement) (int, error) {
 	definition := m.Canonical()
 	for i := range x.exact.answers { // by index: a concurrent call may release the counts of another answer
 		if bytes.Equal(x.exact.answers[i].definition, definition) {
-			return x.giveAnswer(ctx, i)
+			return i, nil
 		}
 	}
-	return measured.Measured{}, errNotPlanned
+	return 0, errNotPlanned
 }
 
-// giveAnswer is Measure for an index in the plan. It releases the exact counts once they are given, so that a plan's
-// exact and noisy counts are not all in memory at once.
+// giveAnswer is Measure for an index in the plan.
 func (x *opened) giveAnswer(ctx context.Context, i int) (measured.Measured, error) {
+	return x.giveOnce(i, func(a exactAnswer) (measured.Measured, error) {
+		return publicationOf(a.measurement).answer(x, ctx, a)
+	})
+}
+
+// giveOnce gives what is made of an answer, once. It releases the exact counts once they are given, so that a plan's
+// exact and noisy counts are not all in memory at once.
+func (x *opened) giveOnce(i int, made func(a exactAnswer) (measured.Measured, error)) (measured.Measured, error) {
 	if !x.claimAnswer(i) {
 		return measured.Measured{}, errGiven
 	}
-	a := &x.exact.answers[i]
-	noisy, err := publicationOf(a.measurement).answer(x, ctx, *a)
+	noisy, err := made(x.exact.answers[i])
 	if err != nil {
 		x.releaseClaim(i) // nothing was given, and a second try draws the same noise
 		return measured.Measured{}, err
 	}
-	a.Answer = answer.Answer{}
+	x.exact.answers[i].Answer = answer.Answer{}
 	return noisy, nil
 }
 
@@ -70,6 +88,7 @@ func (x *opened) giveAnswer(ctx context.Context, i int) (measured.Measured, erro
 var (
 	errNotPlanned = errors.New("it is not in the plan that was paid for")
 	errGiven      = errors.New("it was given before; each answer is given once")
+	errHeld       = errors.New("the noise of one holder does not protect its answer: only a share of it, masked, is given")
 )
 
 // claimAnswer marks an answer as given, and reports false if it already was.
@@ -118,11 +137,19 @@ func int64Array(of []int64) *array.Int64 {
 
 // addNoise returns an answer's counts with the noise of its measurement: drawn exactly and in blocks of
 // [noise.BlockCells], each from a stream of its own that depends on the key, the canonical definition and the exact
-// integers. The law of the mechanism draws it: [noise.AddDiscreteLaplace] or [noise.AddDiscreteGaussian].
+// integers. The law of the mechanism draws it: [noise.AddDiscreteLaplace], [noise.AddDiscreteGaussian] or, for one of
+// several holders, [noise.AddLaplaceShare].
 func (x *opened) addNoise(ctx context.Context, a exactAnswer) ([]int64, error) {
-	law, err := noiseLawOf(a.measurement.Mechanism)
+	mechanism := a.measurement.Mechanism
+	law, err := noiseLawOf(mechanism)
 	if err != nil {
 		return nil, err
+	}
+	if s := mechanism.Shares; s.Needed > 0 {
+		law.addTo = law.sharesOf(s.Needed, 1)
+		if x.exact.madeUp { // all holders' noise is drawn here
+			law.addTo = law.sharesOf(s.Needed, s.Added)
+		}
 	}
 	counts := make([]int64, a.Len())
 	blocks := (len(counts) + noise.BlockCells - 1) / noise.BlockCells
@@ -130,6 +157,6 @@ func (x *opened) addNoise(ctx context.Context, a exactAnswer) ([]int64, error) {
 		first := i * noise.BlockCells
 		cells := counts[first:min(first+noise.BlockCells, len(counts))]
 		a.Read(cells, first)
-		return law.addTo(x.streams.Noise(a.definition, a.hash, i), a.measurement.Mechanism.Parameter, cells)
+		return law.addTo(x.streams.Noise(a.definition, a.hash, i), mechanism.Parameter, cells)
 	})
 }

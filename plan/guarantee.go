@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 )
@@ -31,8 +32,25 @@ type Guarantee struct {
 	FurtherAccounts []string   `json:"also,omitempty"` // accounts of further datasets that are read, charged as well
 	// Shuffled is what shuffling adds to the promise of a collection, nil for nothing.
 	Shuffled *Shuffled `json:"shuffled,omitempty"`
+	// Holders are those who make the release together, nil if one place draws all noise.
+	Holders *Holders `json:"holders,omitempty"`
 	// Sample is the share of the units that is drawn in secret, an exact fraction; "" for all.
 	Sample string `json:"sample,omitempty"`
+}
+
+// Holders are the holders of a release by name, each of whom draws a share of the noise. The shares of any Trusted of
+// them meet the guarantee, whatever the others know. A unit's rows are with Overlap holders at most.
+type Holders struct {
+	Names   []string `json:"names"`
+	Overlap int64    `json:"overlap"`
+	Trusted int      `json:"trusted"`
+	// Withdrawn are those who took no part after all. A plan has none before it is measured.
+	Withdrawn []string `json:"withdrawn,omitempty"`
+}
+
+// TookPart returns those who add a share of the noise.
+func (h *Holders) TookPart() []string {
+	return slices.DeleteFunc(slices.Clone(h.Names), func(name string) bool { return slices.Contains(h.Withdrawn, name) })
 }
 
 // Shuffled is the promise for reports that a trusted shuffler mixes, if at least Honest of them are honest: ε at δ,

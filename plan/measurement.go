@@ -61,6 +61,7 @@ func (m Measurement) Noisy() bool {
 // that a question asked twice in one plan is answered with two independent draws.
 func (m Measurement) Canonical() []byte {
 	form := m.form()
+	form.Mechanism.Shares.Added = form.Mechanism.Shares.Needed // a holder's share is the same, whoever else adds one
 	return canonical.Must(json.Marshal(definitionForm{form.ID, form.Query, form.Impossible, form.Above, form.Mechanism,
 		form.Discovery, form.Top, form.Texts}))
 }

@@ -28,10 +28,12 @@ type Guarantee struct {
 	Rows        []plan.UnitRows   `json:"rows_in_tables,omitempty"`  // if there are several tables
 	WithoutID   string            `json:"rows_without_id,omitempty"` // what happens to them; "" if the run stops
 	// the probability with which a unit is selected, in secret, as an exact fraction; "" for all units
-	Sample    string   `json:"sample,omitempty"`
-	Meaning   Meaning  `json:"meaning"`
-	Statement string   `json:"statement"` // in the field's terms
-	Sentences []string `json:"sentences"` // in words that anyone understands
+	Sample string `json:"sample,omitempty"`
+	// Holders are those who made the release together; nil if all data were in one place.
+	Holders   *plan.Holders `json:"holders,omitempty"`
+	Meaning   Meaning       `json:"meaning"`
+	Statement string        `json:"statement"` // in the field's terms
+	Sentences []string      `json:"sentences"` // in words that anyone understands
 }
 
 // Meaning is what the guarantee means for one unit. Every figure is rounded up.

@@ -115,12 +115,12 @@ func TestSchemaListsTheStatistics(t *testing.T) {
 // it with -update.
 func TestSchemaListsTheLawsOfNoise(t *testing.T) {
 	text := report.Schema()
-	list := regexp.MustCompile(`("enum": \[\n *)"discrete-laplace",(?:\s*"discrete-[a-z-]*",)*(\s*)`)
+	list := regexp.MustCompile(`("enum": \[\n *)"discrete-laplace",(?:\s*"(?:discrete-[a-z-]*|skellam)",)*(\s*)`)
 	if n := len(list.FindAllIndex(text, -1)); n != 2 {
 		t.Fatalf("the schema has %d lists of kinds of noise, want 2", n)
 	}
 	laws := ""
-	for i, kind := range budget.Laws() {
+	for i, kind := range budget.AllLaws() {
 		if i > 0 {
 			laws += "${2}"
 		}
@@ -231,7 +231,7 @@ func sameFields(t *testing.T, defs map[string]*node, used map[string]bool, path 
 			t.Errorf("%s: field %s is not in the schema", path, typ.Field(i).Name)
 			continue
 		}
-		if slices.Contains(n.Required, name) == (option == "omitempty") {
+		if slices.Contains(n.Required, name) == (option == "omitempty" || option == "omitzero") {
 			t.Errorf("%s.%s: the schema and the Go type disagree on whether it is required", path, name)
 		}
 		same(t, defs, used, path+"."+name, typ.Field(i).Type, property)

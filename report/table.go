@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/usefulness"
@@ -118,6 +119,8 @@ type Mechanism struct {
 	Parameter string `json:"parameter"`
 	L1        string `json:"l1,omitempty"`
 	L2Squared string `json:"l2_squared,omitempty"`
+	// the shares in which several holders draw the noise; absent if one place does
+	Shares budget.Shares `json:"shares,omitzero"`
 }
 
 // Sparse describes a table with a row for each cell whose noisy count is above a public threshold, and for no other.

@@ -22,7 +22,7 @@ func (r *reader) readBudget(root document.Node) {
 		r.AddProblem(delta, document.Problem{Message: "delta is " + delta.Text(), Expected: "a delta below 1, such as 1e-9"})
 	}
 	b.Minimise = Objective(n.Get("minimise").TextOr(string(Guarded)))
-	r.readNoise(n.Get("noise"))
+	r.readNoise(n.Get("noise"), root.Get("holders"))
 	split, rest := n.Get("split"), r.shareWithoutExtras(extras)
 	if rest == nil {
 		return // already reported
@@ -48,7 +48,7 @@ func (r *reader) readBudget(root document.Node) {
 
 // readNoise reads the law of noise. A budget of ε alone requires noise that is priced in ε, a budget of ρ noise
 // that is priced in ρ.
-func (r *reader) readNoise(n document.Node) {
+func (r *reader) readNoise(n, holders document.Node) {
 	if !n.Present() {
 		return
 	}
@@ -57,6 +57,12 @@ func (r *reader) readNoise(n document.Node) {
 	form, pure := "epsilon alone", true
 	if b.Rho != nil {
 		form, pure = "rho", false
+	}
+	if skellam := NoiseOf(budget.Skellam); b.Noise == skellam && !holders.Present() {
+		r.AddProblem(n, document.Problem{
+			Message:  "Skellam noise, which is for several holders: in one place Gaussian noise has less error",
+			Expected: "another law, or holders"})
+		return
 	}
 	if law, ok := budget.LawNamed(n.Text()); b.Delta == nil && (!ok || law.Pure() != pure) {
 		only := NoiseOf(budget.DefaultLaw(pure))

@@ -619,6 +619,7 @@ var errorCases = map[string][]errorCase{
 		ofSample("of a marginal", "{by: [mode]}", "{by: [mode], sample: {poisson: 10%}}"),
 	},
 	"reports": reportCases,
+	"holders": holderCases,
 	"weights": {
 		figure("without a column", "{from: w, ", "{"),
 		figure("without a step", "step: 0.5, kind", "kind"),

@@ -27,6 +27,7 @@ var grammar = sync.OnceValue(func() *shape.Shape {
 		shape.Field{Key: "fit", Shape: fitShape()},
 		shape.Field{Key: "privacy", Shape: privacyShape(), Required: "whom the release protects",
 			Fix: "privacy: {protects: person, neighbours: add-remove}"},
+		shape.Field{Key: "holders", Shape: holdersShape()},
 		shape.Field{Key: "budget", Shape: budgetShape(), Required: "the privacy budget: {epsilon}, {rho} or {epsilon, delta}",
 			Fix: "budget: {epsilon: 1}", Instead: "collect"},
 		shape.Field{Key: "collect", Shape: collectShape()},

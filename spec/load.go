@@ -147,6 +147,7 @@ func (r *reader) readRelease(root document.Node, params map[string]string) {
 	r.readBudget(root)
 	r.readCollection(root)
 	r.readTables(root)
+	r.readHolders(root)
 	r.readImpossible(root)
 	r.readInvariants(root)
 	r.checkJoins()

@@ -36,6 +36,7 @@ func (r *reader) readMarginal(root, n document.Node) {
 		r.checkDiscovers(t, &m, n)
 	}
 	r.readCollectedMarginal(t, &m, n)
+	r.checkHeldMarginal(&m, n)
 	m.Weight = r.readWeight(n.Get("weight"))
 	m.Leaf = r.readLeaf(n)
 	r.release.Marginals = append(r.release.Marginals, m)

@@ -29,7 +29,7 @@ func (n Noise) Law() string {
 // noiseShape is the choice of a law of noise.
 func noiseShape() *shape.Shape {
 	var names []string
-	for _, kind := range budget.Laws() {
+	for _, kind := range budget.AllLaws() {
 		names = append(names, kind.SpecName())
 	}
 	slices.Sort(names)

@@ -47,6 +47,8 @@ type Release struct {
 	// Collection is how the answers of its tables are collected under local differential privacy, nil if the tables hold
 	// rows.
 	Collection *Collection
+	// Holders are those who make the release together, nil if all data are in one place.
+	Holders *Holders
 	// Tables are in spec order.
 	Tables []*Table
 	// Marginals are in spec order.

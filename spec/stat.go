@@ -42,10 +42,11 @@ type statKind struct {
 	units      bool // it counts the units of a group
 	isQuotient bool // of a sum and a count
 	ofReports  bool // it can be estimated from randomised reports
+	ofValues   bool // it counts values that differ, which do not add up over holders of data
 }
 
 var statKinds = [StatKinds]statKind{
-	Count: {word: "count", rows: true, ofReports: true}, Units: {word: "units", units: true}, Distinct: {word: "distinct"},
+	Count: {word: "count", rows: true, ofReports: true}, Units: {word: "units", units: true}, Distinct: {word: "distinct", ofValues: true},
 	Sum: {word: "sum", ofReports: true}, Mean: {word: "mean", isQuotient: true, ofReports: true}, Variance: {word: "variance"},
 	Deviation: {word: "deviation"}, Ratio: {word: "ratio"}, Quantiles: {word: "quantiles"}, Share: {word: "share"},
 	Variation: {word: "cv"},

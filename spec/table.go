@@ -64,7 +64,13 @@ type Unit struct {
 	ID      string
 	Null    Action
 	MaxRows int64
+	// Holders is how many holders can have rows of one unit, each at most MaxRows that are counted; 0 if all data are in
+	// one place.
+	Holders int64
 }
+
+// AllRows returns the most rows of a unit that are counted, with all holders together.
+func (u Unit) AllRows() int64 { return u.MaxRows * max(1, u.Holders) }
 
 // Expect are the conditions of completeness that a table's files must meet before anything is spent. They apply to the
 // rows that count: the rows that `where` keeps and nothing leaves out, before max_rows and a sample.

@@ -51,8 +51,8 @@ func PrefixLessShareNoise(count Noise, cells int, share float64) func(cell int) 
 	return func(cell int) Noise {
 		within, beyond := count.scaledBy(1-share), count.scaledBy(-share)
 		for i := range within {
-			within[i].Count *= int64(cell + 1)
-			beyond[i].Count *= int64(cells - 1 - cell)
+			within[i].Count *= float64(cell + 1)
+			beyond[i].Count *= float64(cells - 1 - cell)
 		}
 		return append(within, beyond...)
 	}

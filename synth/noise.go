@@ -15,8 +15,7 @@ type Noise []budget.NoiseTerm
 
 // NoiseOf returns the law of the noise that a mechanism adds to one answer.
 func NoiseOf(m budget.Mechanism) Noise {
-	parameter, _ := m.Parameter.Float64() // the nearest, on every machine
-	return Noise{{Weight: 1, Count: 1, Kind: m.Kind, Parameter: parameter}}
+	return Noise{m.NoiseTerm(1, 1)}
 }
 
 // scaledBy returns the noise of the figure times a factor.

@@ -371,7 +371,7 @@ func (n *numbers) shareParts(f plan.Figure, cell int, sizes []int, together int)
 	if n.estimate == nil {
 		others := slices.Clone(n.noises[0])
 		for i := range others {
-			others[i].Count *= int64(together - 1)
+			others[i].Count *= float64(together - 1)
 		}
 		return []Part{{Noise: n.noises[0], Numerator: 1, Denominator: 1}, {Noise: others, Denominator: 1}}
 	}
@@ -385,18 +385,15 @@ func (n *numbers) shareParts(f plan.Figure, cell int, sizes []int, together int)
 	over, under := n.estimate.Sum(n.marginal, one).Weights(), n.estimate.Sum(n.marginal, total).Weights()
 	var parts []Part
 	for _, source := range slices.Sorted(maps.Keys(over)) {
-		place := map[[2]float64]int{}
+		draw, place := n.estimate.Sources[source].Mechanism.NoiseTerm(1, 1), map[[2]float64]int{}
 		for i, weight := range over[source] {
 			both := [2]float64{weight, under[source][i]}
-			at, known := place[both]
-			if !known {
-				at = len(parts)
-				place[both] = at
-				noise := NoiseOf(n.estimate.Sources[source].Mechanism)
-				noise[0].Count = 0
-				parts = append(parts, Part{Noise: noise, Numerator: both[0], Denominator: both[1]})
+			if at, known := place[both]; known {
+				parts[at].Noise[0].Count += draw.Count
+				continue
 			}
-			parts[at].Noise[0].Count++
+			place[both] = len(parts)
+			parts = append(parts, Part{Noise: Noise{draw}, Numerator: both[0], Denominator: both[1]})
 		}
 	}
 	return parts

@@ -207,7 +207,7 @@ func (n *numbers) sumOfCells(id string, t termCells, per int, factor float64) (i
 	}
 	noise := p.noise.scaledBy(factor)
 	for i := range noise {
-		noise[i].Count *= int64(len(t.indexes))
+		noise[i].Count *= float64(len(t.indexes))
 	}
 	return ingredient{
 		value: func(cell int) float64 {

@@ -116,7 +116,7 @@ func TestSharesRestOnWhatMovesThem(t *testing.T) {
 					says, got := map[moving]int64{}, map[moving]int64{}
 					for _, part := range n.shareParts(f, slices.Index(n.classes, n.classes[cell]), sizes, n.cells/all) {
 						if m, moves := newMoving(part.Noise, part.Numerator, part.Denominator); moves {
-							says[m] += part.Noise[0].Count
+							says[m] += int64(part.Noise[0].Count)
 						}
 					}
 					for i, counts := range moved {

@@ -38,8 +38,8 @@ func newTails(noises []Noise, confidence float64) *tails {
 		for _, one := range n {
 			square := one.Weight * one.Weight
 			single := Noise{{Weight: 1, Count: 1, Kind: one.Kind, Parameter: one.Parameter}}.Variance()
-			t.variances[i] += float64(square * float64(one.Count) * single)
-			t.fourths[i] += float64(square * square * float64(one.Count) * single * one.Kind.ExcessOver(single))
+			t.variances[i] += float64(square * one.Count * single)
+			t.fourths[i] += float64(square * square * one.Count * single * one.Kind.ExcessOver(single))
 			t.steps[i] = math.Max(t.steps[i], math.Abs(one.Weight))
 		}
 	}

@@ -523,6 +523,17 @@ func TestEveryLawOfNoiseIsJudged(t *testing.T) {
 	}
 }
 
+// TestSkellamIsNotJudged checks that a law whose loss is not known here is refused, and not judged by another's.
+func TestSkellamIsNotJudged(t *testing.T) {
+	m, err := budget.SkellamFor(big.NewInt(2), big.NewInt(4), nil, big.NewRat(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Delta([]budget.Mechanism{m}, 0.5); !errors.Is(err, ErrCannotJudge) {
+		t.Errorf("Skellam noise: %v, want ErrCannotJudge", err)
+	}
+}
+
 // deltaOfTwo returns the δ at ε of two independent draws of noise against both shifted, by its definition.
 func deltaOfTwo(m budget.Mechanism, shift int, epsilon float64) (delta float64) {
 	parameter, _ := m.Parameter.Float64()

@@ -75,6 +75,7 @@ type outcome struct {
 	*release.Payment        // of run and measure
 	Fingerprint      string `json:"fingerprint,omitempty"` // of prepare: of the file with the row key
 	MachineKey       string `json:"machine_key,omitempty"` // of machine-key: the public one
+	HolderKey        string `json:"holder_key,omitempty"`  // of holder key: the public one
 	// of a release that was there: the day its files were counted, if they differ now
 	InputsChanged string             `json:"inputs_changed_since,omitempty"`
 	Problems      []document.Problem `json:"problems,omitempty"` // of a spec, all of them

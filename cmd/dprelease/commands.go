@@ -147,6 +147,10 @@ func (a *app) planCommand() *cobra.Command {
 				a.say("Written to %s. Next, the public file for the respondents' devices: dprelease local collector %s", path, args[0])
 				return nil
 			}
+			if p.Release().Holders != nil {
+				a.say("Written to %s. Next, each holder: dprelease holder sign %[1]s --holder-key FILE", path)
+				return nil
+			}
 			a.say("Written to %s. Next, for a release on an account: dprelease measure %s --data %s --ledger FILE", path, path,
 				filepath.Dir(args[0]))
 			return nil
@@ -230,6 +234,7 @@ func (a *app) runCommand() *cobra.Command {
 
 func (a *app) measureCommand() *cobra.Command {
 	fromShards, counted := "", ""
+	var held heldPart
 	c := &cobra.Command{
 		Use:   "measure PLAN",
 		Short: "Read the confidential tables once, debit the account and draw the noise",
@@ -239,6 +244,10 @@ same noise.
 
 With --from-shards DIR, the tables are not read here: DIR has what other machines have
 counted of a plan that was prepared for them (dprelease prepare, dprelease count).
+
+With --holder NAME, the release is of several holders, and this one measures its part:
+the noisy integers are masked and sealed in NAME.HOLDER.share, for whoever combines the
+shares of all (dprelease combine). All must have signed the plan (dprelease holder sign).
 
 With --counted DIR, tables in Spark are not read: DIR has what Spark has counted of a plan
 that was prepared for it (dprelease prepare, dprelease count --emit).`,
@@ -256,6 +265,12 @@ that was prepared for it (dprelease prepare, dprelease count --emit).`,
 			a.notePlan(p, release.MeasuredFolder(a.out, p.Name))
 			steps := a.stepOptions()
 			steps.FromShards, steps.FromSpark = fromShards, counted
+			if err := held.check(); err != nil {
+				return err
+			}
+			if held.holder != "" {
+				steps.Holder, steps.HolderKey, steps.Roll = held.holder, held.key, cmp.Or(held.roll, filepath.Dir(args[0]))
+			}
 			result, err := dprelease.Measure(c.Context(), p, steps)
 			a.notePayment(c.Context(), p, options)
 			if err != nil {
@@ -267,6 +282,13 @@ that was prepared for it (dprelease prepare, dprelease count --emit).`,
 			}
 			if a.ledger == "" {
 				a.practiceBanner()
+			}
+			a.outcome.Path = result.Folder
+			if held.holder != "" {
+				a.say("Measured the part of %s, %s for %s. Its share, masked: %s.", held.holder, contentsText(p, ""),
+					describe.Budget(p.Guarantee), a.outcome.Path)
+				a.say("Next, with the shares of all holders: dprelease combine *.share")
+				return nil
 			}
 			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", contentsText(p, ""),
 				describe.Budget(p.Guarantee),
@@ -280,6 +302,7 @@ that was prepared for it (dprelease prepare, dprelease count --emit).`,
 	a.outFlag(c)
 	a.measureFlags(c, "the current folder")
 	c.Flags().StringVar(&counted, "counted", "", "folder of the job that Spark has run")
+	held.addFlags(c)
 	c.Flags().StringVar(&fromShards, "from-shards", "", "folder with what other machines have counted")
 	return c
 }

@@ -68,8 +68,8 @@ marginals: {fine: {by: [x.k]}, coarse: {by: [x.m]}}
 `)
 }
 
-// rowsOffice is an office whose release has microdata of seven columns, by method aim as the planner chooses, so up to
-// 56 rounds.
+// rowsOffice is an office whose release has microdata of seven columns, by method aim as the planner chooses, so up
+// to 56 rounds.
 func rowsOffice(t *testing.T, ledger string) string {
 	t.Helper()
 	columns, names := "", ""
@@ -82,6 +82,35 @@ tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 2}, columns: {`+col
 marginals: {coarse: {by: [x0.k], budget: tables}}
 synthetic: {t: {by: [`+names[2:]+`], budget: rows}}
 `)
+}
+
+// holderOffice is an office that has a part of the data of a release of two holders, both of whom have signed its
+// plan.
+func holderOffice(t *testing.T, ledger string) string {
+	t.Helper()
+	dir := officeWith(t, ledger, "cap: {epsilon: 2}", `budget: {epsilon: 2}
+holders: {keys: {north: north.pub, south: south.pub}, units: disjoint, trusted: 1}
+tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 2}, columns: {x: {type: integer, range: [0, 99999], levels: {k: {width: 1000}}}}}}
+marginals: {fine: {by: [x]}, coarse: {by: [x.k]}}
+`)
+	for _, args := range [][]string{{"holder", "key", "north"}, {"holder", "key", "south"}, {"plan", "release.yaml"},
+		{"holder", "sign", holderPlan, "--holder-key", "north"}, {"holder", "sign", holderPlan, "--holder-key", "south"}} {
+		if out, err := programCommand(t, dir, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	return dir
+}
+
+// holderPlan is the file of the plan in the office of a holder.
+const holderPlan = "r.plan.json"
+
+// drawingArgs is the command that draws the noise of an office: of its release, or of its share as a holder.
+func drawingArgs(dir, ledger string) []string {
+	if _, err := os.Stat(filepath.Join(dir, "north.pub")); err == nil {
+		return []string{"measure", holderPlan, "--holder", "north", "--holder-key", "north", "--ledger", ledger}
+	}
+	return []string{"run", "release.yaml", "--ledger", ledger}
 }
 
 // officeWith is an office with the cap of its account and what its spec asks for.
@@ -275,6 +304,9 @@ func TestKilled(t *testing.T) {
 	t.Run("microdata", func(t *testing.T) {
 		killRuns(t, half, rowsOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
 	})
+	t.Run("holder", func(t *testing.T) {
+		killRuns(t, half, holderOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
+	})
 	t.Run("postgres", func(t *testing.T) {
 		testkit.Postgres(t) // or skip
 		killRuns(t, half, tables, func() string { return testkit.Postgres(t) },
@@ -311,7 +343,7 @@ func killRuns(t *testing.T, runs int, made func(t *testing.T, at string) string,
 	for i := range runs {
 		at := open()
 		dir := made(t, at)
-		c := programCommand(t, dir, "run", "release.yaml", "--ledger", at)
+		c := programCommand(t, dir, drawingArgs(dir, at)...)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -324,7 +356,7 @@ func killRuns(t *testing.T, runs int, made func(t *testing.T, at string) string,
 			await(filepath.Join(dir, ".dprelease", "r-*", "answers"))
 			time.Sleep(rand.N(60 * time.Millisecond))
 		case i%2 == 0: // aimed at the time of the debit and the draw
-			await(filepath.Join(dir, ".r.measured.tmp-*"))
+			await(filepath.Join(dir, ".r.*.tmp-*"))
 			time.Sleep(rand.N(120 * time.Millisecond))
 		default:
 			time.Sleep(rand.N(400 * time.Millisecond))
@@ -336,13 +368,13 @@ func killRuns(t *testing.T, runs int, made func(t *testing.T, at string) string,
 		}
 		state := debitState(t, dir, at)
 		found[state]++
-		drawn, err := filepath.Glob(filepath.Join(dir, "*r.measured*", "measurements", "*"))
-		if hidden, _ := filepath.Glob(filepath.Join(dir, ".r.measured*", "measurements", "*")); err != nil ||
+		drawn, err := filepath.Glob(filepath.Join(dir, "*r.*", "measurements", "*"))
+		if hidden, _ := filepath.Glob(filepath.Join(dir, ".r.*", "measurements", "*")); err != nil ||
 			len(drawn)+len(hidden) > 0 && state != ledger.Debited && state != ledger.Finished {
 			t.Errorf("%v, %v is drawn, and the account says %s (%v)", drawn, hidden, state, err)
 		}
 		if state != ledger.Debited {
-			assertFinishes(t, dir, []string{"run", "release.yaml", "--ledger", at}, at)
+			assertFinishes(t, dir, drawingArgs(dir, at), at)
 			continue
 		}
 		otherDir, otherAt := filepath.Join(t.TempDir(), "copy"), copied(at)
@@ -351,9 +383,9 @@ func killRuns(t *testing.T, runs int, made func(t *testing.T, at string) string,
 		}
 		restoreModes(t, otherDir)
 		changed()
-		assertFinishes(t, dir, []string{"run", "release.yaml", "--ledger", at}, at)
+		assertFinishes(t, dir, drawingArgs(dir, at), at)
 		changed()
-		assertFinishes(t, otherDir, []string{"run", "release.yaml", "--ledger", otherAt}, otherAt)
+		assertFinishes(t, otherDir, drawingArgs(otherDir, otherAt), otherAt)
 		assertSameFiles(t, dir, otherDir)
 	}
 	t.Logf("killed when the account said: %v; with a journal of rounds: %d", found, journals)
@@ -369,9 +401,12 @@ func await(pattern string) {
 	}
 }
 
-// restoreModes restores the modes of a copied state, which copying has not kept.
+// restoreModes restores the modes of a copied state and of a holder's key, which copying has not kept.
 func restoreModes(t *testing.T, dir string) {
 	t.Helper()
+	if err := os.Chmod(filepath.Join(dir, "north"), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
 	err := filepath.WalkDir(filepath.Join(dir, ".dprelease"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			return os.Chmod(path, 0o700)
@@ -385,11 +420,15 @@ func restoreModes(t *testing.T, dir string) {
 	}
 }
 
-// assertSameFiles asserts that the measurements and the releases of two offices are equal, byte by byte.
+// assertSameFiles asserts that the measurements and the releases of two offices, or their shares as holders, are
+// equal, byte by byte.
 func assertSameFiles(t *testing.T, a, b string) {
 	t.Helper()
-	compared := 0
-	for _, folder := range []string{"r.measured", "r"} {
+	compared, least, folders := 0, 10, []string{"r.measured", "r"}
+	if drawingArgs(a, "")[0] == "measure" {
+		least, folders = 8, []string{"r.north.share"}
+	}
+	for _, folder := range folders {
 		err := filepath.WalkDir(filepath.Join(a, folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -416,7 +455,7 @@ func assertSameFiles(t *testing.T, a, b string) {
 			t.Error(err)
 		}
 	}
-	if compared < 10 {
+	if compared < least {
 		t.Errorf("only %d files were compared", compared)
 	}
 }

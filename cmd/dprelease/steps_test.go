@@ -35,6 +35,16 @@ synthetic:
   persons: {by: [age.band, sex, status], method: aim, budget: microdata}
 `
 
+// heldSteps is a release of two holders.
+const heldSteps = `version: 1
+release: held
+privacy: {protects: person, neighbours: add-remove}
+holders: {keys: {a: a.pub, b: b.pub}, units: disjoint, trusted: 1}
+budget: {epsilon: 1}
+tables: {persons: {source: {csv: persons.csv}, unit: {id: person_id, max_rows: 1}, columns: {sex: {values: [f, m]}}}}
+marginals: {sex: {by: [sex]}}
+`
+
 // publishedSteps are the steps from sealed measurements to files.
 var publishedSteps = []string{"estimating 2 tables", "fitting a model of the microdata of persons",
 	"drawing the microdata of persons", "writing the microdata of persons", "making the counts of persons add up",
@@ -75,6 +85,18 @@ var commandSteps = []struct {
 	{"prepare", "prepare persons.plan.json --cancel", []string{"checking the plan persons.plan.json"}},
 	{"measure", "measure persons.plan.json", slices.Concat([]string{"checking the plan persons.plan.json",
 		"counting persons"}, drawnSteps)},
+	{"holder key", "holder key a", nil},
+	{"holder key", "holder key b", nil},
+	{"plan", "plan held.yaml", []string{"planning"}},
+	{"holder sign", "holder sign held.plan.json --holder-key a", []string{"checking the plan held.plan.json"}},
+	{"holder sign", "holder sign held.plan.json --holder-key b", []string{"checking the plan held.plan.json"}},
+	{"measure", "measure held.plan.json --holder a --holder-key a", []string{"checking the plan held.plan.json",
+		"counting persons", "drawing the noise of 1 measurement"}},
+	{"measure", "measure held.plan.json --holder b --holder-key b --out other", []string{"checking the plan held.plan.json",
+		"counting persons", "drawing the noise of 1 measurement"}},
+	{"combine", "combine held.a.share other/held.b.share", []string{"adding 2 shares"}},
+	{"plan", "plan left.yaml", []string{"planning"}},
+	{"holder withdraw", "holder withdraw left.plan.json --holder-key a", []string{"checking the plan left.plan.json"}},
 	{"publish", "publish persons.measured", publishedSteps},
 	{"verify", "verify persons", verifySteps},
 	{"evaluate", "evaluate release.yaml persons --out evaluation", []string{"planning",
@@ -120,7 +142,7 @@ func TestEveryCommandReportsItsSteps(t *testing.T) {
 			"collect: {answers: {protocol: local, epsilon: 2, expect: 100}}\n" +
 			"tables: {t: {source: {parquet: reports.parquet}, collected: answers, columns: {way: {values: [bike, car]}}}}\n" +
 			"marginals: {way: {by: [way]}}\n",
-		"answers.csv": "way\nbike\ncar\n",
+		"answers.csv": "way\nbike\ncar\n", "held.yaml": heldSteps, "left.yaml": strings.Replace(heldSteps, "held", "left", 1),
 		"policy.yaml": "{account: survey, protects: person, neighbours: add-remove, cap: {rho: 2}}\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

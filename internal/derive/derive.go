@@ -192,6 +192,13 @@ func documentsOf(s *measured.Sealed, tables []synth.Table, microdata []synth.Mic
 		{"report.md", page.Markdown(r)},
 		{"README.txt", page.Readme(r)},
 	}
+	if s.Holders != nil {
+		b, err := canonical.Indented(s.Holders)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, document{measured.HoldersFile, b})
+	}
 	if len(record.Approvals) > 0 {
 		b, err := canonical.Indented(record.Approvals)
 		if err != nil {

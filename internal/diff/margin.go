@@ -19,7 +19,7 @@ const slack = 1e-9
 // and Y of two cells: the largest difference that the noise explains. If both cells are one measurement each, m is a
 // whole number.
 //
-// If both are, and have discrete Laplace noise, m is the quantile for two draws of the wider one, exact if they have
+// If both are, and have discrete Laplace noise that is one draw, m is the quantile for two draws of the wider one, exact if they have
 // one scale (laplaceMargin), provided that it is less. Otherwise m is Chernoff's bound for the discrete laws
 // themselves, not for a normal law: P(X − Y ≥ m) ≤ exp(K(s) − s·m) for every s > 0 at which K(s) = log E exp(sX) + log
 // E exp(−sY) is finite. Both laws are symmetric, so E exp(−sY) = E exp(sY), and P(|X − Y| ≥ m) is at most twice that.
@@ -45,7 +45,7 @@ func differenceMargin(x, y cellNoise, chance float64) float64 {
 		return margin
 	}
 	whole := int64(math.Ceil(margin)) - 1
-	if laws[0].t > 0 && laws[1].t > 0 {
+	if laws[0].isOneLaplace() && laws[1].isOneLaplace() {
 		whole = laplaceMargin(max(laws[0].t, laws[1].t), chance, whole)
 	}
 	return float64(whole)
@@ -91,7 +91,7 @@ func bestTilt(bound func(s float64) float64, laws [2]symmetricLaw) float64 {
 type tableNoise struct {
 	single bool
 	law    symmetricLaw
-	// For weighted sums: the largest variance of a discrete Laplace law, 0 for
+	// For weighted sums: the largest variance of a draw of discrete Laplace noise, 0 for
 	// discrete Gaussian ones; for those the largest parameter ÷ variance.
 	widest, excess float64
 }
@@ -111,7 +111,7 @@ func combinedNoise(all []budget.Mechanism) (tableNoise, error) {
 			return n, err
 		}
 		if law.t > 0 {
-			n.widest = max(n.widest, m.Variance())
+			n.widest = max(n.widest, m.Variance()/law.draws)
 		} else {
 			n.excess = max(n.excess, law.variance/m.Variance())
 		}
@@ -132,7 +132,8 @@ func combinedNoise(all []budget.Mechanism) (tableNoise, error) {
 // Laplace: a pure budget's tables are plain sums, of weights of at most 1. A draw of variance v has E exp(sX) = 1 / (1
 // − v·(cosh s − 1)), and cosh ws − 1 ≤ w²·(cosh s − 1) for |w| ≤ 1, by their series. If the terms w²v add up to V and
 // none is above u, the sum of −log(1 − w²v·(cosh s − 1)) is at most that of V/u terms of u, since −log(1 − x) is
-// convex and 0 at 0; and if V is below u, that of one term of V.
+// convex and 0 at 0; and if V is below u, that of one term of V. Noise that is added in shares counts as a number of
+// draws that is at least 1 and need not be whole, which changes nothing.
 func (n tableNoise) ofCell(standardError float64) cellNoise {
 	if n.single {
 		return cellNoise{single: true, law: n.law}
@@ -146,15 +147,18 @@ func (n tableNoise) ofCell(standardError float64) cellNoise {
 	return cellNoise{law: symmetricLaw{t: 1 / math.Log1p(u+math.Sqrt(u*(2+u))), draws: draws}}
 }
 
-// symmetricLaw is the law of noise: if t is positive a sum of draws of discrete Laplace noise with scale t, where 0
-// draws mean one; otherwise discrete Gaussian with parameter variance.
+// symmetricLaw is the law of noise: if t is positive a sum of draws of discrete Laplace noise with scale t, whose number
+// is at least 1 and need not be whole ([budget.Shares]); otherwise discrete Gaussian with parameter variance.
 type symmetricLaw struct{ t, variance, draws float64 }
+
+// isOneLaplace reports whether the noise is one draw of discrete Laplace noise.
+func (l symmetricLaw) isOneLaplace() bool { return l.t > 0 && l.draws == 1 }
 
 func symmetricLawOf(m budget.Mechanism) (symmetricLaw, error) {
 	parameter, _ := m.Parameter.Float64()
 	switch {
 	case m.Kind.Pure():
-		return symmetricLaw{t: parameter}, nil
+		return symmetricLaw{t: parameter, draws: m.Draws()}, nil
 	case m.Kind.Normal():
 		return symmetricLaw{variance: parameter}, nil
 	}
@@ -163,7 +167,7 @@ func symmetricLawOf(m budget.Mechanism) (symmetricLaw, error) {
 
 // scale returns about a standard deviation.
 func (l symmetricLaw) scale() float64 {
-	return max(l.t*math.Sqrt(max(l.draws, 1)), math.Sqrt(l.variance))
+	return max(l.t*math.Sqrt(l.draws), math.Sqrt(l.variance))
 }
 
 // logMoment returns log E exp(sX), or an upper bound; +∞ if there is none.
@@ -175,5 +179,5 @@ func (l symmetricLaw) logMoment(s float64) float64 {
 		return math.Inf(1)
 	}
 	logOneMinus := func(exponent float64) float64 { return math.Log(-math.Expm1(exponent)) } // of 1 − e^exponent
-	return max(l.draws, 1) * (2*logOneMinus(-1/l.t) - logOneMinus(s-1/l.t) - logOneMinus(-s-1/l.t))
+	return l.draws * (2*logOneMinus(-1/l.t) - logOneMinus(s-1/l.t) - logOneMinus(-s-1/l.t))
 }

@@ -1,5 +1,5 @@
 // Package keyfile reads and writes the files of keys: PEM, as openssl writes it, PKCS #8 for private keys and PKIX for
-// public ones.
+// public ones, or a text of the caller's own.
 //
 // It never reads a private key that others than its owner can read, and it replaces no file.
 package keyfile
@@ -69,17 +69,11 @@ func IsPrivate(text []byte) bool {
 // ReadPrivate reads a private key file. It refuses one that others than its owner can read, and explains when the file
 // is a public key.
 func ReadPrivate(path string, kind Kind, isPublic func(text string) bool) (key any, err error) {
-	b, err := Read(path, kind)
+	b, err := ReadPrivateText(path, kind, isPublic)
 	if err != nil {
 		return nil, err
 	}
 	defer clear(b)
-	if isPublic(string(b)) {
-		return nil, fmt.Errorf("%s is a public key: give the private key that belongs to it%s", path, suggestWithout(path, ".pub"))
-	}
-	if err := checkPrivate(path); err != nil {
-		return nil, err
-	}
 	block, rest := pem.Decode(b)
 	if block == nil || block.Type != privatePEM || len(strings.TrimSpace(string(rest))) > 0 {
 		return nil, fmt.Errorf("%s is not a private key: expected PEM as `%s` or `%s` writes it", path, kind.Made, kind.Else)
@@ -89,6 +83,22 @@ func ReadPrivate(path string, kind Kind, isPublic func(text string) bool) (key a
 		return nil, nil //nolint:nilerr // of no kind: the caller says which it wants
 	}
 	return key, nil
+}
+
+// ReadPrivateText is [ReadPrivate] for keys whose text the caller parses. Whoever is done with the text clears it.
+func ReadPrivateText(path string, kind Kind, isPublic func(text string) bool) (text []byte, err error) {
+	b, err := Read(path, kind)
+	if err != nil {
+		return nil, err
+	}
+	if isPublic(string(b)) {
+		return nil, fmt.Errorf("%s is a public key: give the private key that belongs to it%s", path, suggestWithout(path, ".pub"))
+	}
+	if err := checkPrivate(path); err != nil {
+		clear(b)
+		return nil, err
+	}
+	return b, nil
 }
 
 // suggestWithout returns ", " and the path without its ending, or "" if it does not have that ending.
@@ -110,13 +120,20 @@ func Write(path string, private crypto.PrivateKey, public crypto.PublicKey) erro
 	if err != nil {
 		return err
 	}
+	text := pem.EncodeToMemory(&pem.Block{Type: privatePEM, Bytes: secret})
+	defer clear(text)
+	return WriteTexts(path, text, pem.EncodeToMemory(&pem.Block{Type: publicPEM, Bytes: open}))
+}
+
+// WriteTexts writes the text of a private key to path, for its owner alone, and the text of its public key to path.pub.
+func WriteTexts(path string, private, public []byte) error {
 	if _, err := os.Lstat(path + ".pub"); err == nil {
 		return fmt.Errorf("%s.pub is there already: choose another name", path)
 	}
-	if err := writeNew(path, 0o600, pem.EncodeToMemory(&pem.Block{Type: privatePEM, Bytes: secret})); err != nil {
+	if err := writeNew(path, 0o600, private); err != nil {
 		return err
 	}
-	if err := writeNew(path+".pub", 0o644, pem.EncodeToMemory(&pem.Block{Type: publicPEM, Bytes: open})); err != nil {
+	if err := writeNew(path+".pub", 0o644, public); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil

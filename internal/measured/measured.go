@@ -101,6 +101,10 @@ type Sealed struct {
 	Status   string          // of the release, in words, as in every measurement
 	Measured []Measured      // in the plan's order
 	Rounds   []Rounds        // of each adaptive method, in the plan's order
+	// Share is set in the folder of one of several holders, whose answers are masked, and Holders in the folder of their
+	// sum; Receipt is then the first holder's.
+	Share   *Share
+	Holders []Held
 }
 
 // Names of the files in a sealed folder.
@@ -155,6 +159,9 @@ func Seal(write func(name string, b []byte) error, s *Sealed) error {
 		return err
 	}
 	if err := add(ReceiptFile, s.Receipt); err != nil {
+		return err
+	}
+	if err := s.addHolders(add); err != nil {
 		return err
 	}
 	if err := s.Drawn(add); err != nil {
@@ -227,8 +234,8 @@ func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 // HashOf returns the [SealHash] of the folder that [Seal] would write.
 func HashOf(s *Sealed) (string, error) {
 	hashes := map[string]string{PlanFile: hashOf(s.Plan.Bytes()), ReceiptFile: hashOf(s.Receipt)}
-	err := s.Drawn(func(name string, b []byte) error { hashes[name] = hashOf(b); return nil })
-	if err != nil {
+	add := func(name string, b []byte) error { hashes[name] = hashOf(b); return nil }
+	if err := errors.Join(s.addHolders(add), s.Drawn(add)); err != nil {
 		return "", err
 	}
 	b, err := canonical.Indented(hashes)
@@ -361,6 +368,9 @@ func Open(dir string, compile func(text []byte) (*compiled.Compiled, error)) (*S
 	if s.Receipt, err = files.readFile(ReceiptFile); err != nil {
 		return nil, err
 	}
+	if err := s.readHolders(files); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
 	files.plan = p.Hash()
 	for _, m := range p.Measurements {
 		answer, err := s.readMeasured(files, m)
@@ -377,6 +387,9 @@ func Open(dir string, compile func(text []byte) (*compiled.Compiled, error)) (*S
 			}
 		}
 		s.Rounds = append(s.Rounds, rounds)
+	}
+	if s.Holders != nil {
+		s.SetHolders(s.Holders)
 	}
 	return s, nil
 }

@@ -2,6 +2,7 @@ package noise
 
 import (
 	"math/big"
+	"slices"
 	"sort"
 )
 
@@ -35,7 +36,7 @@ type binomial struct {
 // newBinomial returns the law of 2^trialBits trials, of which mostMean or fewer succeed on average.
 func newBinomial(trialBits uint, success func(precision uint) *enclosure) *binomial {
 	l := &binomial{trialBits: trialBits, success: success}
-	l.thresholds = certainThresholds(l.cumulative, 64, binomialSpare)
+	l.thresholds = certainThresholds(oneByOne(l.cumulative), 64, binomialSpare)
 	return l
 }
 
@@ -61,7 +62,7 @@ func (l *binomial) drawCount(b *Bits) uint64 {
 // locatePrefix returns the least k with U < F(k) for every U in [prefix, prefix+1)·2^−length. It reports false if
 // that is not the same for all of them, or not certain at a precision of length + binomialSpare bits.
 func (l *binomial) locatePrefix(prefix *big.Int, length uint) (k int, certain bool) {
-	return locateIn(l.cumulative(length, length+binomialSpare), prefix, binomialSpare)
+	return locateIn(slices.Values(l.cumulative(length, length+binomialSpare)), prefix, binomialSpare)
 }
 
 // cumulative encloses F(k) for k = 0, 1, …, up to some k with F(k) > 1 − 2^−length that is certain, or to where

@@ -1,11 +1,12 @@
-// Package noise draws the integers that protect a release: discrete Laplace and discrete Gaussian samples of exactly
-// the stated law, from streams that are never used twice.
+// Package noise draws the integers that protect a release: discrete Laplace, discrete Gaussian and Skellam samples of
+// exactly the stated law, from streams that are never used twice.
 //
 // It owns the release [Key], the [Streams] derived from it and the keystream [Bits]. [AddDiscreteLaplace] and
-// [AddDiscreteGaussian] add noise to counts. [Exceeding] draws, for very many cells without rows, only the noise
-// above a threshold. [ExponentialMechanism] selects one of some candidates. [Ranking] chooses the best of very many
-// candidates by the exponential mechanism or by permute-and-flip, and [Quantile] chooses among all integers of a
-// range.
+// [AddDiscreteGaussian] add noise to counts, and [AddSkellam] adds the difference of two Poisson variables.
+// [AddLaplaceShare] and [AddSkellamShare] add one holder's share of noise, for counts that several holders add up.
+// [Exceeding] draws, for very many cells without rows, only the noise above a threshold. [ExponentialMechanism] selects
+// one of some candidates. [Ranking] chooses the best of very many candidates by the exponential mechanism or by
+// permute-and-flip, and [Quantile] chooses among all integers of a range.
 //
 // It never computes in floating point: parameters are rationals, every decision of a sampler is a comparison of
 // integers, and no tail is cut off. It never falls back to another source of randomness, and never prints a key. It

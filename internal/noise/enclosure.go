@@ -1,6 +1,9 @@
 package noise
 
-import "math/big"
+import (
+	"math/big"
+	"math/bits"
+)
 
 // An enclosure holds a real number between two multiples of 2⁻ᴾ: it is known to
 // lie in [lo, hi]·2⁻ᴾ. The precision P belongs to the fixedPoint that made it.
@@ -60,6 +63,48 @@ func (f *fixedPoint) sub(e, x, y *enclosure) {
 	if e.lo.Set(lo); lo.Sign() < 0 {
 		e.lo.SetInt64(0)
 	}
+}
+
+// mulRatio sets e to e·numerator/denominator, both positive.
+func (f *fixedPoint) mulRatio(e *enclosure, numerator, denominator *big.Int) {
+	f.scratch.Mul(&e.lo, numerator)
+	e.lo.QuoRem(&f.scratch, denominator, &f.rest)
+	e.hi.Mul(&e.hi, numerator)
+	f.quoRoundUp(&e.hi, denominator)
+}
+
+// power encloses (x·2⁻ᴾ)ⁿ, for 0 ≤ x ≤ 2ᴾ.
+func (f *fixedPoint) power(x *big.Int, n uint64) *enclosure {
+	base, e := new(enclosure), f.one()
+	base.lo.Set(x)
+	base.hi.Set(x)
+	for i := bits.Len64(n) - 1; i >= 0; i-- {
+		if f.mul(e, e, e); n>>i&1 == 1 {
+			f.mul(e, e, base)
+		}
+	}
+	return e
+}
+
+// root encloses y^(1/n), for y.lo < 1, 0 < y.hi ≤ 1 and n ≥ 1: between a number whose power is certainly at most y and
+// one whose power is certainly at least y.
+func (f *fixedPoint) root(y *enclosure, n uint64) *enclosure {
+	e := new(enclosure)
+	e.lo.Set(f.split(func(x *big.Int) bool { return f.power(x, n).hi.Cmp(&y.lo) <= 0 }))
+	e.hi.Set(f.split(func(x *big.Int) bool { return f.power(x, n).lo.Cmp(&y.hi) < 0 }))
+	e.hi.Add(&e.hi, bigOne)
+	return e
+}
+
+// split returns an x in [0, 2ᴾ) with isBelow(x) but not isBelow(x+1), given isBelow(0) and not isBelow(2ᴾ).
+func (f *fixedPoint) split(isBelow func(x *big.Int) bool) *big.Int {
+	x, next := new(big.Int), new(big.Int)
+	for bit := int(f.precision) - 1; bit >= 0; bit-- { // not isBelow(x + 2^(bit+1))
+		if next.SetBit(x, bit, 1); isBelow(next) {
+			x.Set(next)
+		}
+	}
+	return x
 }
 
 // shiftRoundUp sets z to x/2ⁿ rounded up.

@@ -1,7 +1,9 @@
 package noise
 
 import (
+	"iter"
 	"math/big"
+	"slices"
 	"sync/atomic"
 )
 
@@ -114,12 +116,17 @@ func (l magnitudes) tailWeights(f *fixedPoint, weight, ratio *enclosure) *enclos
 // 2^length − 1, as all later ones are, for length ≤ 64. Each is certain: it is the
 // same for both ends of an enclosure, where an upper end of 1 is not attained.
 func (l magnitudes) thresholds(length uint) []uint64 {
-	return certainThresholds(l.cumulative, length, spareBits)
+	return certainThresholds(oneByOne(l.cumulative), length, spareBits)
+}
+
+// oneByOne makes a sequence of what a function returns at once.
+func oneByOne(cumulative func(length, precision uint) []enclosure) func(length, precision uint) iter.Seq[enclosure] {
+	return func(length, precision uint) iter.Seq[enclosure] { return slices.Values(cumulative(length, precision)) }
 }
 
 // certainThresholds rounds a distribution function down at the first precision, beginning with spare bits more than
 // length, at which the result is certain.
-func certainThresholds(cumulative func(length, precision uint) []enclosure, length, spare uint) []uint64 {
+func certainThresholds(cumulative func(length, precision uint) iter.Seq[enclosure], length, spare uint) []uint64 {
 	for precision := length + spare; ; precision += 64 {
 		if t, certain := roundDown(cumulative(length, precision), length, precision); certain {
 			return t
@@ -127,12 +134,12 @@ func certainThresholds(cumulative func(length, precision uint) []enclosure, leng
 	}
 }
 
-func roundDown(cumulative []enclosure, length, precision uint) (thresholds []uint64, certain bool) {
+func roundDown(cumulative iter.Seq[enclosure], length, precision uint) (thresholds []uint64, certain bool) {
 	last := ^uint64(0) >> (64 - length)
 	var lo, hi big.Int
-	for m := range cumulative {
-		lo.Rsh(&cumulative[m].lo, precision-length)
-		hi.Rsh(&cumulative[m].hi, precision-length)
+	for f := range cumulative {
+		lo.Rsh(&f.lo, precision-length)
+		hi.Rsh(&f.hi, precision-length)
 		if hi.BitLen() > int(length) {
 			hi.SetUint64(last)
 		}
@@ -150,20 +157,21 @@ func roundDown(cumulative []enclosure, length, precision uint) (thresholds []uin
 // locatePrefix returns the least m with U < F(m) for every U in [prefix, prefix+1)·2^−length. It reports false if
 // that is not the same for all of them, or not certain at a precision of length + 128 bits.
 func (l magnitudes) locatePrefix(prefix *big.Int, length uint) (m int, certain bool) {
-	return locateIn(l.cachedCumulative(length), prefix, spareBits)
+	return locateIn(slices.Values(l.cachedCumulative(length)), prefix, spareBits)
 }
 
 // locateIn returns the least m with U < F(m) for every U in [prefix, prefix+1)·2^−length, given enclosures of F at a
 // precision of length + spare bits. It reports false if that is not the same for all of them, or not certain.
-func locateIn(cumulative []enclosure, prefix *big.Int, spare uint) (m int, certain bool) {
+func locateIn(cumulative iter.Seq[enclosure], prefix *big.Int, spare uint) (m int, certain bool) {
 	least, end := prefixEnds(prefix, spare)
-	for m := range cumulative {
-		if end.Cmp(&cumulative[m].lo) <= 0 {
+	for f := range cumulative {
+		if end.Cmp(&f.lo) <= 0 {
 			return m, true
 		}
-		if least.Cmp(&cumulative[m].hi) < 0 {
+		if least.Cmp(&f.hi) < 0 {
 			return 0, false
 		}
+		m++
 	}
 	return 0, false
 }

@@ -88,7 +88,7 @@ func TestNoiseIsFixedByItsDefinition(t *testing.T) {
 // goroutines, and compares with samplers made afresh.
 func TestSamplersAreSharedAndFew(t *testing.T) {
 	const laws, workers = mostSamplers + 20, 8
-	c := cache{entries: map[lawName]*entry{}}
+	c := cache{entries: map[lawName]*entry{}, room: mostSamplers}
 	parameter := func(i int) *big.Rat { return big.NewRat(int64(i)+1, 7) }
 	var want [laws][8]int64
 	for i := range laws {
@@ -129,7 +129,7 @@ func TestSamplersAreSharedAndFew(t *testing.T) {
 
 // TestTheLawsUsedLastAreKept asks again and again for one law between others.
 func TestTheLawsUsedLastAreKept(t *testing.T) {
-	c := cache{entries: map[lawName]*entry{}}
+	c := cache{entries: map[lawName]*entry{}, room: mostSamplers}
 	first := c.samplerOf(false, big.NewRat(1, 2))
 	for i := range int64(3 * mostSamplers) {
 		c.samplerOf(true, big.NewRat(1, i+1))

@@ -70,5 +70,8 @@ func RecordIn(s *measured.Sealed) (ledger.Record, error) {
 	if err := record.Check(); err != nil {
 		return record, fmt.Errorf("%s: %w", measured.ReceiptFile, err)
 	}
+	if err := checkHolders(s, record.Status); err != nil {
+		return record, fmt.Errorf("%s: %w", measured.HoldersFile, err)
+	}
 	return record, nil
 }

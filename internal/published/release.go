@@ -1,6 +1,7 @@
 package published
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,19 @@ func Open(place string) (*Release, error) {
 	}
 	if e.Record, err = d.ReadRecord(); err != nil {
 		return nil, err
+	}
+	if e.Plan.Release().Holders != nil && e.Record.Status != ledger.Rehearsal {
+		var all []measured.Held
+		if b, err = d.Read(measured.HoldersFile); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(b, &all); err != nil {
+			return nil, d.Altered(Faultf(measured.HoldersFile, "cannot be read"))
+		}
+		if err := checkHolders(&measured.Sealed{Plan: e.Plan, Holders: all}, e.Record.Status); err != nil {
+			return nil, d.Altered(Faultf(measured.HoldersFile, "%v", err))
+		}
+		e.Plan = measured.MeasuredBy(e.Plan, all)
 	}
 	return e, nil
 }

@@ -305,7 +305,7 @@ func (d *drawer) sealed(t testing.TB) *measured.Sealed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drawn, err := drawAll(t.Context(), d.plan, exact, receipt, streams, &journal{})
+	drawn, err := drawAll(t.Context(), d.plan, exact, receipt, streams, nil, &journal{})
 	if err != nil {
 		t.Fatal(err)
 	}

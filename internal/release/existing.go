@@ -170,7 +170,7 @@ func checkDebit(ctx context.Context, l *ledger.Ledger, place string, record ledg
 
 // finishInLedger records in the ledger that the measurements are durable, so that no run draws them again.
 func finishInLedger(ctx context.Context, l *ledger.Ledger, c ledger.Charge, place string) error {
-	seal, err := measured.SealHash(place)
+	seal, err := measured.DrawnSealHash(place)
 	if err != nil {
 		return err
 	}

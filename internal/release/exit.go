@@ -86,3 +86,13 @@ type InputChanged struct{ Release, Date string }
 func (e *InputChanged) Error() string {
 	return fmt.Sprintf("release %s was debited on %s for other data than the sources hold now (or from another state directory): put the files back as they were, or give the corrected release a new name (and a new debit)", e.Release, e.Date)
 }
+
+// ShareRefused reports a share that is not added to the others.
+type ShareRefused struct{ Folder, Why string }
+
+func (e *ShareRefused) Error() string { return e.Folder + ": " + e.Why + ": nothing was combined" }
+
+// Verdict returns that the folder cannot be used.
+func (e *ShareRefused) Verdict() verdict.Verdict {
+	return (&verdict.Unusable{File: e.Folder, Err: e}).Verdict()
+}

@@ -518,7 +518,7 @@ func crashAfterRounds(t *testing.T, o releasetest.Office, opt Options) {
 		t.Fatal(err)
 	}
 	defer j.close()
-	if _, err := drawAll(t.Context(), o.Plan, exact, receipt, streams, j); err != nil {
+	if _, err := drawAll(t.Context(), o.Plan, exact, receipt, streams, nil, j); err != nil {
 		t.Fatal(err)
 	}
 }

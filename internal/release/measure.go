@@ -46,9 +46,16 @@ func MeasuredFolder(out, release string) string {
 // key is erased once the measurements are durable. The plan must come from the planner: [planfile.Load] or
 // [planfile.Read].
 func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
-	place := MeasuredFolder(o.Out, p.Name)
 	if p.Release().Words == nil {
 		return Result{}, &verdict.Unusable{File: planfile.Path(p, o.Out), Err: plan.ErrNoWords}
+	}
+	masking, err := o.maskingFor(p)
+	if err != nil {
+		return Result{}, err
+	}
+	place, err := o.place(p, masking)
+	if err != nil {
+		return Result{}, err
 	}
 	record, err := sealedFor(place, p, o)
 	if err != nil {
@@ -68,6 +75,11 @@ func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, erro
 		return Result{Folder: place, Status: published.StatusText(record.Status), AlreadyDone: true,
 			InputsChanged: changed}, err
 	}
+	if masking != nil {
+		if done, status, err := masking.maskAgain(ctx, o, p, place); done || err != nil {
+			return Result{Folder: place, Status: status}, err
+		}
+	}
 	if err := o.checkMemory(p); err != nil {
 		return Result{}, err
 	}
@@ -79,7 +91,7 @@ func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, erro
 		return Result{}, err
 	}
 	defer l.Close()
-	a := &attempt{plan: p, options: o, ledger: l, charge: charge, place: place}
+	a := &attempt{plan: p, options: o, ledger: l, charge: charge, place: place, masking: masking}
 	if err := a.measure(ctx); err != nil {
 		return Result{}, err
 	}
@@ -93,6 +105,7 @@ type attempt struct {
 	ledger   *ledger.Ledger
 	charge   ledger.Charge
 	place    string
+	masking  *masking // of a holder; nil if the data are in one place
 	accounts []string // that pay, each prefixed with the identity of its ledger
 	resumed  bool     // an earlier run debited the release and drew the key
 	prepared bool     // other machines or Spark count, by the key that was drawn for them
@@ -120,6 +133,9 @@ func (r *attempt) measure(ctx context.Context) error {
 	debited, err := r.ledger.Debited(ctx, r.charge)
 	if err != nil {
 		return err
+	}
+	if r.masking != nil && debited == "" && r.masking.entry.Commitment != "" {
+		return errDrawnBefore(r.plan)
 	}
 	r.accounts = payingAccounts(identity, r.charge)
 	elsewhere, err := r.countedElsewhere()
@@ -254,15 +270,23 @@ func (r *attempt) countDebitDraw(ctx context.Context, st *state.State, out *stag
 			return err
 		}
 	}
+	if r.masking != nil {
+		if err := r.masking.bind(ctx, r.plan, r.charge.Commitment); err != nil {
+			return err
+		}
+	}
 	log.Info("budget debited", "account", r.charge.Account, "cost", r.charge.Cost.String())
 	journal, err := r.runJournal(st)
 	if err != nil {
 		return err
 	}
 	defer journal.close()
-	sealed, err := drawAll(ctx, r.plan, exact, receipt, streams, journal)
+	sealed, err := drawAll(ctx, r.plan, exact, receipt, streams, r.masking, journal)
 	if err != nil {
 		return err
+	}
+	if r.masking != nil {
+		return r.masking.sealDrawn(ctx, out.Write, r.options.Holder.Key, sealed)
 	}
 	return measured.Seal(out.Write, sealed)
 }
@@ -472,9 +496,10 @@ func (r *attempt) giveUp(st *state.State, cause error) error {
 }
 
 // drawAll opens the exact counts with the receipt of their debit and draws every measurement in the plan's order, and
-// then the rounds of its adaptive methods, each through the journal.
+// then the rounds of its adaptive methods, each through the journal. For a holder, it draws
+// its share.
 func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, receipt ledger.Receipt,
-	streams *noise.Streams, j *journal) (*measured.Sealed, error) {
+	streams *noise.Streams, held *masking, j *journal) (*measured.Sealed, error) {
 	opened, err := exact.Open(receipt, streams)
 	if err != nil {
 		return nil, err
@@ -483,11 +508,18 @@ func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, 
 	if s.Receipt, err = published.EncodeRecord(receipt.Record()); err != nil {
 		return nil, err
 	}
+	measure := opened.Measure
+	if held != nil {
+		s.Share = held.share()
+		measure = func(ctx context.Context, m plan.Measurement) (measured.Measured, error) {
+			return opened.Share(ctx, m, held.masks)
+		}
+	}
 	byID := map[string]measured.Measured{}
 	drawing := progress.Begin(ctx, int64(len(p.Measurements)), "drawing the noise of %s",
 		budget.Plural(int64(len(p.Measurements)), "measurement"))
 	for _, m := range p.Measurements {
-		answer, err := opened.Measure(drawing, m)
+		answer, err := measure(drawing, m)
 		if err != nil {
 			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 		}

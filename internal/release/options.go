@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/budget/sign"
+	"github.com/dprelease/dprelease/histogram/holder"
 	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/memory"
@@ -33,6 +34,8 @@ type Options struct {
 	Trust     string    // file of the public key that must sign the ledger; empty: anybody's is read
 	Today     string    // today's date as a person confirms it, for an entry long after the last one; empty: none
 	Revision  Revision  // which publication of the measurements Publish makes
+	// Holder says for which of several holders Measure measures; nil: the data are in one place.
+	Holder *Holder
 	// FromShards is a folder with what other machines have counted of a plan that was prepared for them; empty: the tables
 	// are counted here
 	FromShards string
@@ -44,6 +47,16 @@ type Options struct {
 	Methods []string
 	Memory  int64 // bytes that counting may use; 0: half of the machine's memory
 	Log     *slog.Logger
+}
+
+// Holder says for which of several holders a plan is measured.
+type Holder struct {
+	Name string
+	Key  holder.Key
+	// KeyFile is the file of the key, next to which its book is.
+	KeyFile string
+	// Roll is the folder with the signatures of all holders under the roll ([SignRoll]).
+	Roll string
 }
 
 // scanOptions returns the options of counting.

@@ -92,6 +92,8 @@ func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division,
 	switch {
 	case p.Release().Collection != nil:
 		return Handed{}, refusePreparing(p, "collects reports, which are counted where they are")
+	case p.Release().Holders != nil:
+		return Handed{}, refusePreparing(p, "is of several holders, each of which counts its part in one place")
 	case inSpark && (d != Division{} || machines != nil):
 		return Handed{}, refusePreparing(p, "has a table in Spark, which counts all of its rows: leave out --shards, --own-files and --for")
 	case p.Resume == spec.Never:

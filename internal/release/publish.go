@@ -37,8 +37,14 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := o.checkPaid(ctx, sealedDir, record); err != nil {
-		return Result{}, err
+	if s.Share != nil {
+		return Result{}, &verdict.Unusable{File: sealedDir, Err: fmt.Errorf(
+			"%s is the masked share of %s, of which nothing can be published: add the shares of all holders with dprelease combine", sealedDir, s.Share.Holder)}
+	}
+	if s.Holders == nil { // the debits of holders are in ledgers of theirs
+		if err := o.checkPaid(ctx, sealedDir, record); err != nil {
+			return Result{}, err
+		}
 	}
 	rows, err := published.ParseRows(s.Plan, o.Rows)
 	if err != nil {

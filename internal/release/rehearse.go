@@ -95,7 +95,7 @@ func measureMadeUp(ctx context.Context, p *compiled.Compiled, rows int64, stream
 	if err != nil {
 		return nil, err
 	}
-	return drawAll(ctx, p, exact, receipt, streams, &journal{})
+	return drawAll(ctx, p, exact, receipt, streams, nil, &journal{})
 }
 
 // rehearsedDebit returns the receipt of a rehearsal.

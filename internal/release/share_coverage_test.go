@@ -257,7 +257,7 @@ func independentTotals(t *testing.T, seen *shareTally, sealed *measured.Sealed) 
 	}
 	noise := synth.NoiseOf(at.Mechanism)
 	together := synth.NoiseOf(at.Mechanism)
-	together[0].Count = int64(len(shareKinds))
+	together[0].Count = float64(len(shareKinds))
 	wrong := synth.NewRatio([]synth.Part{{Noise: noise, Numerator: 1}, {Noise: together, Denominator: 1}},
 		synth.Domain{High: 1},
 		0.95)

@@ -4,6 +4,7 @@ package verify
 // signatures under the plan, and an export of the ledger.
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
@@ -29,7 +31,13 @@ func (v *verifier) checkDebit(context.Context) (string, error) {
 		return "", err
 	}
 	v.sealed.Receipt = json.RawMessage(text)
+	if err := v.readHolders(); err != nil {
+		return "", err
+	}
 	r, err := published.RecordIn(v.sealed)
+	if about, is := strings.CutPrefix(fmt.Sprint(err), measured.HoldersFile+": "); is {
+		return "", published.Faultf(measured.HoldersFile, "%s", about)
+	}
 	if err != nil {
 		return "", published.Faultf(published.ProofFile, "%s", strings.TrimPrefix(err.Error(), measured.ReceiptFile+" "))
 	}
@@ -52,11 +60,39 @@ func (v *verifier) checkDebit(context.Context) (string, error) {
 	case v.manifestText != nil && v.manifest.Head != r.Proof.Hash:
 		return "", published.Faultf(published.ManifestFile, "names another entry of the ledger than %s", published.ProofFile)
 	}
-	if err := v.checkEntrySigner(r); err != nil {
-		return "", err
+	if v.sealed.Holders == nil { // else the debits are in ledgers of the holders
+		if err := v.checkEntrySigner(r); err != nil {
+			return "", err
+		}
 	}
 	v.record = &r
+	if n := len(v.sealed.Holders); n > 0 {
+		return fmt.Sprintf("%s from the account of each of %d holders, each of whom signed its share", r.Cost,
+			v.sealed.TookPart()), nil
+	}
 	return fmt.Sprintf("%s from account %s on %s, entry %s", r.Cost, r.Account, r.Date, r.Proof.Hash[:16]), nil
+}
+
+// readHolders reads what a release of several holders says of them; nothing of another release.
+func (v *verifier) readHolders() error {
+	if v.plan.Release().Holders == nil || v.manifest.Status == published.RehearsalStatus {
+		return nil
+	}
+	text, err := v.readListed(measured.HoldersFile)
+	if err != nil {
+		return err
+	}
+	var all []measured.Held
+	if json.Unmarshal(text, &all) != nil || len(all) != len(v.plan.Release().Holders.All) {
+		return published.Faultf(measured.HoldersFile, "cannot be read")
+	}
+	if again, err := canonical.Indented(all); err != nil || !bytes.Equal(again, text) {
+		return published.Faultf(measured.HoldersFile, "is not in the form in which it is written")
+	}
+	v.sealed.SetHolders(all)
+	v.out.Signed = append(v.out.Signed, fmt.Sprintf(
+		"what each of %d holders has sealed, or that it withdrew: by the key of the holder in the plan", len(all)))
+	return nil
 }
 
 // checkEntrySigner checks that the ledger's entry of the debit is signed by the key that signed the manifest, and
@@ -143,14 +179,30 @@ func (v *verifier) checkExport(context.Context) (string, error) {
 		return "", published.Faultf(v.options.Export, "is signed by the key with the fingerprint %s, not by the one in %s",
 			x.Office.Fingerprint(), v.options.Trust)
 	}
-	r := *v.record
+	r, seal, err := v.debitIn(v.export)
+	if err != nil {
+		return "", err
+	}
 	if err := v.export.Contains(r); err != nil {
 		if r.Status != ledger.Official {
 			return "", &notDone{"practice and rehearsals are debited in ledgers of their own, and this export is of another"}
 		}
 		return "", published.Faultf(v.options.Export, "%s", explainMissingDebit(v.export, r))
 	}
-	return v.checkSeal(v.export, r)
+	return v.checkSeal(v.export, r, seal)
+}
+
+// debitIn returns the debit of the release that an export should hold, and the seal of what was drawn for it: of several
+// holders, those of one whose debit it holds, if there is one.
+func (v *verifier) debitIn(x *ledger.Export) (ledger.Record, string, error) {
+	for _, h := range v.sealed.Holders {
+		var r ledger.Record
+		if err := json.Unmarshal(h.Receipt, &r); err == nil && !h.Withdrawn && x.Contains(r) == nil {
+			return r, h.DrawnSeal(), nil
+		}
+	}
+	seal, err := measured.HashOf(v.sealed)
+	return *v.record, seal, err
 }
 
 // explainMissingDebit returns why an export may lack the debit of a release. Innocent explanations come first.
@@ -167,11 +219,7 @@ func explainMissingDebit(x *ledger.Export, r ledger.Record) string {
 }
 
 // checkSeal compares the measurements with the seal under which the ledger closed the release.
-func (v *verifier) checkSeal(x *ledger.Export, r ledger.Record) (string, error) {
-	seal, err := measured.HashOf(v.sealed)
-	if err != nil {
-		return "", err
-	}
+func (v *verifier) checkSeal(x *ledger.Export, r ledger.Record, seal string) (string, error) {
 	posted, err := postingOf(x, r)
 	if err != nil {
 		return "", err
@@ -191,13 +239,17 @@ func (v *verifier) checkSeal(x *ledger.Export, r ledger.Record) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	says := fmt.Sprintf("the export holds the debit and the seal of these measurements; %s; entry %s is its last, head %s",
-		asked, budget.Group(x.Entries), x.Head)
+	what, sealed := "these measurements", "these very measurements"
+	if v.sealed.Holders != nil {
+		what, sealed = "the masked share of the holder whose ledger this is", "the masked share of its holder"
+	}
+	says := fmt.Sprintf("the export holds the debit and the seal of %s; %s; entry %s is its last, head %s", what, asked,
+		budget.Group(x.Entries), x.Head)
 	if v.out.Withdrawn != nil {
 		says += "; THE OFFICE HAS WITHDRAWN THIS RELEASE, see the last line"
 	}
 	v.out.Recomputed = append(v.out.Recomputed,
-		"the ledger's export is one chain, within its caps and with the approvals that its accounts ask for, and holds this debit and the seal of these very measurements")
+		"the ledger's export is one chain, within its caps and with the approvals that its accounts ask for, and holds this debit and the seal of "+sealed)
 	v.out.Unchecked = append(v.out.Unchecked, "that the export is the newest: compare its head with the office's")
 	if x.Office.IsZero() {
 		v.out.Unchecked = append(v.out.Unchecked, "that the export is the office's: its entries are not signed")

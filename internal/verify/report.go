@@ -130,6 +130,9 @@ func (v *verifier) uncheckable() []string {
 	add(collected, "that no report is false, and that those that came in are those that were counted")
 	add(!collected, "that the noise was truly drawn, once, from a key that nobody knows, by the program that is named")
 	add(!collected, "that the spec's bounds were applied and the input was the true one")
+	held := v.plan != nil && v.plan.Release().Holders != nil && !rehearsed
+	add(held, "that the figures are made of the sum of the holders' shares (whoever has the shares can combine them again, publish that, and compare)")
+	add(held, "that each holder counted its own rows, drew its noise, and declared rightly how many holders have rows of one unit")
 	add(!rehearsed, "that nothing else was released from the same data without the ledger")
 	if r := v.record; r != nil && !rehearsed {
 		alone := v.options.Export == ""

@@ -70,6 +70,20 @@ func (c *Compiled) WithWords(w *spec.Words) (*Compiled, error) {
 	return &Compiled{planned: p, text: c.text, hash: c.hash, results: c.results}, nil
 }
 
+// WithoutHolders returns the plan as it was measured, without the noise of those who have withdrawn. Its bytes and its hash
+// are those of the plan as it was made, and so is what it predicts.
+func (c *Compiled) WithoutHolders(withdrawn []string) *Compiled {
+	p := *c.planned
+	held := *p.Guarantee.Holders
+	held.Withdrawn = withdrawn
+	p.Guarantee.Holders = &held
+	p.Measurements = slices.Clone(p.Measurements)
+	for i := range p.Measurements {
+		p.Measurements[i].Mechanism.Shares.Added = len(held.TookPart())
+	}
+	return &Compiled{planned: &p, text: c.text, hash: c.hash, results: &results{}}
+}
+
 // Plan returns the plan, which nobody may write to.
 func (c *Compiled) Plan() *plan.Plan { return c.planned }
 

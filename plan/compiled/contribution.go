@@ -63,10 +63,9 @@ func NoiseTerms(contributions []Contribution) []budget.NoiseTerm {
 
 // termsOf returns the noise terms of weights on integers of a mechanism.
 func termsOf(m budget.Mechanism, weights []Weight) []budget.NoiseTerm {
-	parameter, _ := m.Parameter.Float64()
 	terms := make([]budget.NoiseTerm, len(weights))
 	for i, w := range weights {
-		terms[i] = budget.NoiseTerm{Weight: w.Value, Count: w.Integers, Kind: m.Kind, Parameter: parameter}
+		terms[i] = m.NoiseTerm(w.Value, w.Integers)
 	}
 	return terms
 }

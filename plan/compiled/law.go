@@ -114,7 +114,7 @@ func (l *lawCache) lawOf(terms []budget.NoiseTerm, confidence float64) law {
 	exact := binary.BigEndian.AppendUint64(nil, math.Float64bits(confidence))
 	for _, t := range terms {
 		exact = append(append(exact, t.Kind...), 0)
-		for _, bits := range []uint64{math.Float64bits(t.Parameter), uint64(t.Count), math.Float64bits(t.Weight)} {
+		for _, bits := range []uint64{math.Float64bits(t.Parameter), math.Float64bits(t.Count), math.Float64bits(t.Weight)} {
 			exact = binary.BigEndian.AppendUint64(exact, bits)
 		}
 	}
@@ -145,7 +145,7 @@ func keyOf(terms []budget.NoiseTerm) string {
 	for _, t := range terms {
 		key = append(key, t.Kind[len(t.Kind)-1])
 		key = binary.BigEndian.AppendUint64(key, math.Float64bits(t.Parameter))
-		key = binary.BigEndian.AppendUint64(key, uint64(t.Count))
+		key = binary.BigEndian.AppendUint64(key, math.Float64bits(t.Count))
 		key = binary.BigEndian.AppendUint64(key, (math.Float64bits(math.Abs(t.Weight))+1<<11)>>12)
 	}
 	return string(key)

@@ -1,6 +1,8 @@
 package compiled
 
 import (
+	"slices"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -16,6 +18,15 @@ type NoiseLaw struct {
 
 // EitherNoise are the usual kinds of noise under ε and δ, by their names in a spec.
 var EitherNoise = []NoiseLaw{usualLaw(false), usualLaw(true)}
+
+// NoiseUnder returns the kinds of noise that a release of ε and δ can have, [EitherNoise] and, of several holders, Skellam
+// noise.
+func NoiseUnder(r *spec.Release) []NoiseLaw {
+	if r.Holders == nil {
+		return EitherNoise
+	}
+	return append(slices.Clone(EitherNoise), NoiseLaw{spec.NoiseOf(budget.Skellam), budget.Skellam})
+}
 
 func usualLaw(pure bool) NoiseLaw {
 	kind := budget.DefaultLaw(pure)

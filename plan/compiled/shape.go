@@ -221,7 +221,7 @@ func checkTotals(p *plan.Plan) error {
 // them, each once, with figures or with a reason.
 func checkOtherNoise(p *plan.Plan) error {
 	for i, o := range p.OtherNoise {
-		known := slices.ContainsFunc(EitherNoise, func(law NoiseLaw) bool {
+		known := slices.ContainsFunc(NoiseUnder(p.Release()), func(law NoiseLaw) bool {
 			return law.Kind == o.Noise &&
 				law.Requested != p.Release().Budget.Noise
 		})

@@ -51,13 +51,14 @@ func (d Diagnostic) Check(*spec.Table) error {
 // Extent returns 1 to 1.
 func (Diagnostic) Extent(*spec.Table) Extent { return one() }
 
-// Sensitivity returns the sensitivity of the count: 1 if units are counted, else max_rows.
+// Sensitivity returns the sensitivity of the count: 1 if units are counted, else max_rows; as often as holders can have
+// rows of a unit.
 //
 // Guarantee: each diagnostic is a sum over units of integers from 0 to this. Neighbours: both relations. Argument:
 // docs/proofs/values.md.
 func (d Diagnostic) Sensitivity(u Unit) (*Sensitivity, error) {
 	if d == UnitsOver {
-		return moves(1), nil
+		return moves(max(1, u.Table.Unit.Holders)), nil
 	}
-	return moves(u.Table.Unit.MaxRows), nil
+	return moves(u.Table.Unit.AllRows()), nil
 }

@@ -32,8 +32,16 @@ type Unit struct {
 	Cells      int64 // of the question's factors
 }
 
-// Rows returns how many rows a unit has at most in the question, and how many of them in one cell.
+// Rows returns how many rows a unit has at most in the question, and how many of them in one cell: with each of the
+// holders that can have rows of it, as many as the bounds leave it there.
 func (u Unit) Rows() (all, each int64) {
+	all, each = u.rowsOfHolder()
+	holders := max(1, u.Table.Unit.Holders)
+	return all * holders, each * holders
+}
+
+// rowsOfHolder returns [Unit.Rows] of a single holder, who enforces the bounds.
+func (u Unit) rowsOfHolder() (all, each int64) {
 	all, each = u.Table.Unit.MaxRows, u.Table.Unit.MaxRows
 	if u.PerUnit == (spec.PerUnit{}) {
 		return all, each

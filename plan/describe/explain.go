@@ -86,6 +86,7 @@ func explainGovernance(p *plan.Plan, b *strings.Builder) {
 		lines = append(lines, fmt.Sprintf("Charged in full to each of the accounts %s and %s.", g.Account,
 			strings.Join(g.FurtherAccounts, ", ")))
 	}
+	lines = append(lines, holdersLines(p)...)
 	lines = append(lines, sampleLines(p)...)
 	for _, t := range p.Release().Tables {
 		if t.Unit.Null == spec.Drop {

@@ -128,6 +128,7 @@ func (b *factBook) sayGuarantee(p *plan.Plan) {
 	say("unit", Unit(language.English, g))
 	say("rows of a unit that are counted, at most", countedRows(language.English, g.MaxRows, g.Rows))
 	say("rows without an id", g.WithoutID)
+	b.sayHolders(p)
 	say("account", g.Account)
 	say("further accounts", strings.Join(g.FurtherAccounts, ", "))
 	if p.Release().Privacy.Total {

@@ -502,7 +502,7 @@ func changeMechanism(p *plan.Plan, m plan.Measurement, column string) (budget.Me
 	moved := slices.DeleteFunc(slices.Clone(m.Query.Factors),
 		func(f plan.Factor) bool { return !haveSameValues(t, f.Attribute, column) })
 	changed := m.Mechanism
-	rows := t.Unit.MaxRows
+	rows := t.Unit.AllRows()
 	k := big.NewInt(rows)
 	columns, axes, plain, err := m.Query.Residual(p.Release())
 	if err != nil {

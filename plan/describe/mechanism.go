@@ -21,7 +21,18 @@ func SensitivityText(m budget.Mechanism) string {
 	return "L2² " + m.L2Squared.String()
 }
 
-func MechanismText(m budget.Mechanism) string { return m.Kind.Name() }
+// MechanismText names the law of a mechanism's noise and, if several holders draw it, how many draws of it their shares
+// are.
+func MechanismText(m budget.Mechanism) string { return SharesText(m.Shares) + m.Kind.Name() }
+
+// SharesText writes how many draws of a law of noise the shares of several holders are, before the name of the law; "" for
+// one.
+func SharesText(s budget.Shares) string {
+	if s.Added == s.Needed {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d × ", s.Added, s.Needed)
+}
 
 func ScaleText(m budget.Mechanism) string {
 	v, _ := m.Parameter.Float64()

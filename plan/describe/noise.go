@@ -61,7 +61,10 @@ func explainNoise(p *plan.Plan, b *strings.Builder) {
 	lines := make([]string, len(p.OtherNoise))
 	for i, other := range p.OtherNoise {
 		lines[i] = otherNoiseName(other) + " " + otherNoiseEffect(other, p.Cost.Rho)
-		if other.Why.IsZero() {
+		switch {
+		case p.Guarantee.Holders != nil && other.Noise.Normal(): // which holders cannot divide
+			lines[i] = "With all data in one place, " + lines[i]
+		case other.Why.IsZero():
 			lines[i] += fmt.Sprintf(" (choose it with noise: %s under budget)", spec.NoiseOf(other.Noise))
 		}
 		lines[i] += "."

@@ -159,6 +159,7 @@ func (p PlannedMeasurement) spendOnAnswers(m *plan.Measurement, _ budget.Cost, c
 // setNoise gives a measurement the noise that a cost buys.
 func (p PlannedMeasurement) setNoise(m *plan.Measurement, cost *big.Rat) (err error) {
 	m.Mechanism, err = noiseFor(p.Noise, p.Sensitivity, cost)
+	m.Mechanism.Shares = sharesOf(p.Group.Release, p.Noise)
 	return err
 }
 
@@ -347,7 +348,8 @@ func optimalPart(minimise spec.Objective, noise budget.Kind, weight float64, p P
 
 // variance returns the approximate variance of the noise that an ε or ρ buys.
 func (p PlannedMeasurement) variance(amount float64) float64 {
-	return p.Noise.RoughVariance(floatOf(p.L1), floatOf(p.L2Squared), amount)
+	of := p.Noise.RoughVariance(floatOf(p.L1), floatOf(p.L2Squared), amount)
+	return float64(of * budget.Mechanism{Shares: sharesOf(p.Group.Release, p.Noise)}.Draws())
 }
 
 // servedWeights returns the weight of the variance of each measured table. A table's weight counts for the smallest

@@ -162,7 +162,7 @@ func (g *Group) designAnswers(r *spec.Release, noise budget.Kind) error {
 			return err
 		}
 		g.Designs = append(g.Designs, d)
-	case !laplace && (len(g.Tables) > 1 || g.HasSeparableLevels() || ranged):
+	case !laplace && ranged, !byTables(noise) && (len(g.Tables) > 1 || g.HasSeparableLevels()):
 		d, why, err := g.designResiduals(r)
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func (g *Group) designGuarded(r *spec.Release, noise budget.Kind) error {
 	}
 	var d Design
 	var err error
-	if laplace || len(g.Tables) == 1 && !g.HasSeparableLevels() && !ranged {
+	if laplace || byTables(noise) && !ranged || len(g.Tables) == 1 && !g.HasSeparableLevels() && !ranged {
 		d, err = g.guardedTables(r, noise)
 	} else {
 		d, err = g.guardedResiduals(r)

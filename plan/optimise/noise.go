@@ -12,9 +12,24 @@ import (
 
 // noiseFor returns the noise of a kind that a cost buys: an ε for noise that is priced in ε, else a ρ.
 func noiseFor(kind budget.Kind, s *counted.Sensitivity, cost *big.Rat) (m budget.Mechanism, err error) {
+	if kind == budget.Skellam { // whose loss its norms do not bound
+		return budget.SkellamFor(s.L1, s.L2Squared, s.Shifts, cost)
+	}
 	m, err = kind.MechanismFor(s.L1, s.L2Squared, cost)
 	m.Shifts = s.Shifts
 	return m, err
+}
+
+// byTables reports whether noise of a kind goes on tables by themselves: the loss of Skellam noise on residuals is known
+// only where they have few shifts.
+func byTables(kind budget.Kind) bool { return kind.Pure() || kind == budget.Skellam }
+
+// sharesOf returns how the holders of a release divide noise of a kind among them; none if one place draws all of it.
+func sharesOf(r *spec.Release, kind budget.Kind) budget.Shares {
+	if r.Holders == nil || !byTables(kind) {
+		return budget.Shares{}
+	}
+	return r.Holders.Shares()
 }
 
 // noiseInRho returns the noise of a budget that is priced in ρ: the requested one, or else the usual one.

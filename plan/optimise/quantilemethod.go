@@ -107,7 +107,7 @@ func BestDistribution(t *workload.Table, g *Group, noise budget.Kind, amount flo
 		}
 		seen = n
 		tries := []counted.Bins{d}
-		if n > fewBins {
+		if n > fewBins && noise != budget.Skellam { // the shifts of a strategy are not listed
 			ranged := d.WithStrategy(residual.RangingOf(residual.Prefixes, int(n), laplace))
 			ranged.Total = 1
 			if ranged, err = workload.Balanced(ranged, l, q.Shares(), laplace); err != nil {

@@ -19,16 +19,17 @@ import (
 // gridBits is the number of fractional bits of a mechanism's parameter.
 const gridBits = 12
 
-// Parameter returns the largest parameter of a noise, on the grid of parameters, whose margin keeps a goal; nil if
-// there is none.
-func Parameter(g workload.Goal, noise budget.Kind) *big.Rat {
+// Parameter returns the largest parameter of a noise of a release, on the grid of parameters, whose margin keeps a
+// goal; nil if there is none.
+func Parameter(r *spec.Release, g workload.Goal, noise budget.Kind) *big.Rat {
 	if g.Margin < 1 {
 		return nil // the least noise there is moves a count by one
 	}
+	shares := sharesOf(r, noise)
 	at := func(steps int64) *big.Rat { return big.NewRat(steps, 1<<gridBits) }
 	keeps := func(steps int64) bool {
 		one := big.NewInt(1)
-		m := budget.Mechanism{Kind: noise, Parameter: at(steps), L1: one, L2Squared: one}
+		m := budget.Mechanism{Kind: noise, Parameter: at(steps), L1: one, L2Squared: one, Shares: shares}
 		margin, _ := m.Margin(g.Confidence)
 		return float64(margin) <= g.Margin
 	}
@@ -76,7 +77,7 @@ func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 		}
 		g.Designs = append(g.Designs, each)
 	}
-	if !laplace && (len(g.Tables) > 1 || g.HasSeparableLevels() || ranged) {
+	if !laplace && ranged || !byTables(noise) && (len(g.Tables) > 1 || g.HasSeparableLevels()) {
 		d, why, err := g.residualsForTargets(r, goals)
 		if err != nil {
 			return err
@@ -91,7 +92,7 @@ func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 func (g *Group) rangedForTargets(r *spec.Release, noise budget.Kind, goals []workload.Goal) (Design, error) {
 	all := Design{Kind: strategy.Direct, Noise: noise}
 	for i, t := range g.Tables {
-		alone := &Group{Leaf: g.Leaf, index: g.index, Tables: []*workload.Table{t}, Chains: g.Chains, Minimise: g.Minimise,
+		alone := &Group{Release: r, Leaf: g.Leaf, index: g.index, Tables: []*workload.Table{t}, Chains: g.Chains, Minimise: g.Minimise,
 			Needed: true}
 		d, err := alone.designDirect(r, alone.allTables(), strategy.Direct, noise)
 		if err != nil {
@@ -125,11 +126,12 @@ func (g *Group) directForTargets(r *spec.Release, noise budget.Kind, goals []wor
 	variances := make([]float64, len(goals))
 	for i, asked := range goals {
 		p := &d.Measurements[i]
-		parameter := Parameter(asked, noise)
+		parameter := Parameter(r, asked, noise)
 		if parameter == nil {
 			return d, targetUnreachable(r, g.Tables[i])
 		}
-		m := budget.Mechanism{Kind: noise, Parameter: parameter, L1: p.L1, L2Squared: p.L2Squared}
+		m := budget.Mechanism{Kind: noise, Parameter: parameter, L1: p.L1, L2Squared: p.L2Squared,
+			Shares: sharesOf(r, noise)}
 		p.TargetCost = m.Price()
 		variances[i] = m.Variance()
 	}

@@ -28,6 +28,11 @@ func NewForecast(r *spec.Release) (*compiled.Forecast, error) {
 			Message:  "there is no page with sliders for a collection",
 			Expected: "`dprelease plan SPEC --what-if epsilon=1,2,4`, which plans it with other amounts"})
 	}
+	if r.Budget.Noise == spec.NoiseOf(budget.Skellam) {
+		return nil, r.Problem("budget", document.Problem{
+			Message:  "there is no page with sliders for Skellam noise",
+			Expected: "`dprelease plan SPEC --what-if rho=1/8,1/4,1/2`, which plans it with other amounts"})
+	}
 	d, err := passes(r, nil)
 	if err != nil {
 		return nil, err
@@ -81,13 +86,13 @@ func floatOfRat(x *big.Rat) float64 {
 	return f
 }
 
-// continuousVariance returns the variance of the continuous law with a mechanism's parameter.
+// continuousVariance returns the variance of the continuous law with a mechanism's parameter, of as many draws.
 func continuousVariance(m budget.Mechanism) float64 {
 	parameter := floatOfRat(m.Parameter)
 	if m.Kind.Name() == "" {
 		return parameter // of what adds no noise
 	}
-	return m.Kind.ContinuousVariance(parameter)
+	return float64(m.Draws() * m.Kind.ContinuousVariance(parameter))
 }
 
 // forecastTables works out the errors of all tables.
@@ -101,7 +106,10 @@ func forecastTables(p *compiled.Forecast, drafts []*workload.Table) error {
 	for i, t := range p.Plan.Tables {
 		if m, ok := measured[t.Statistics[0].Measurement]; ok {
 			unit, _ := p.Plan.IntegerWeight(t).Float64()
-			p.Tables[i] = compiled.TableForecast{Own: []compiled.Rate{rateOf(p, m)}, Unit: unit, Alone: m.Mechanism.Kind}
+			p.Tables[i] = compiled.TableForecast{Own: []compiled.Rate{rateOf(p, m)}, Unit: unit}
+			if m.Mechanism.Draws() == 1 {
+				p.Tables[i].Alone = m.Mechanism.Kind
+			}
 		}
 	}
 	for _, e := range estimates {

@@ -29,6 +29,7 @@ func guaranteeOf(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarant
 		Account: r.Privacy.Account, FurtherAccounts: r.Privacy.FurtherAccounts,
 	}
 	setUnit(&g, r)
+	g.Holders = holdersOf(r)
 	g.Sample = p.Sample.Share
 	switch b := r.Budget; {
 	case b.Delta != nil:
@@ -105,7 +106,7 @@ func equivalents(all []budget.Mechanism) ([]plan.Equivalent, error) {
 func setUnit(g *plan.Guarantee, r *spec.Release) {
 	g.MaxRows = 0
 	for _, t := range r.Tables {
-		g.MaxRows += t.Unit.MaxRows
+		g.MaxRows += t.Unit.AllRows()
 		if t.Unit.Null == spec.Drop {
 			g.WithoutID = plan.LeftOut
 		}
@@ -115,6 +116,6 @@ func setUnit(g *plan.Guarantee, r *spec.Release) {
 		return
 	}
 	for _, t := range r.Tables {
-		g.Rows = append(g.Rows, plan.UnitRows{Table: t.Name, ID: t.Unit.ID, MaxRows: t.Unit.MaxRows})
+		g.Rows = append(g.Rows, plan.UnitRows{Table: t.Name, ID: t.Unit.ID, MaxRows: t.Unit.AllRows()})
 	}
 }

@@ -73,6 +73,9 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*draftPlan,
 		return nil, err
 	}
 	p := d.plan
+	if err := checkHolders(p); err != nil {
+		return nil, err
+	}
 	p.Strategies = d.blueprint.Strategies(d.division, d.uniform)
 	if err := checkNoise(p); err != nil {
 		return nil, err

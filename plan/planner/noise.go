@@ -59,7 +59,7 @@ func otherDrafts(r, inner *spec.Release, wanted func(law compiled.NoiseLaw) bool
 		return nil
 	}
 	var out []otherDraft
-	for _, law := range compiled.EitherNoise {
+	for _, law := range compiled.NoiseUnder(r) {
 		if law.Requested == inner.Budget.Noise || !wanted(law) {
 			continue
 		}

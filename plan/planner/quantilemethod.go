@@ -34,7 +34,7 @@ func (d *draftPlan) chooseWays(kinds []budget.Kind) error {
 			if err != nil {
 				return err
 			}
-			if !found || distributed.Half >= drawn.Half {
+			if !found || distributed.Half >= drawn.Half && g.Release.Holders == nil {
 				continue
 			}
 			if t.Bins == nil {
@@ -96,7 +96,9 @@ func (d *draftPlan) assessQuantiles() error {
 			amount := optimise.CostValue(cost, p.Noise)
 			if bins, read := p.Counted.(counted.Bins); read {
 				other, err = optimise.DistributionQuantiles(t, g, p.Noise, amount, bins)
-				ways = append(ways[:0], other, ways[0])
+				if ways = append(ways[:0], other, ways[0]); g.Release.Holders != nil {
+					ways = ways[:1] // holders cannot draw them
+				}
 			} else {
 				var found bool
 				if other, found, err = optimise.BestDistribution(t, g, p.Noise, amount); found {

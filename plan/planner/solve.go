@@ -189,13 +189,13 @@ func (s *Solution) planAmount(r *spec.Release, number int) (*draftPlan, error) {
 type widestNoises map[workload.Goal]map[budget.Kind]*big.Rat
 
 // widestFor returns the widest parameter of a noise that keeps a goal, nil for none.
-func (w widestNoises) widestFor(g workload.Goal, noise budget.Kind) *big.Rat {
+func (w widestNoises) widestFor(r *spec.Release, g workload.Goal, noise budget.Kind) *big.Rat {
 	if w[g] == nil {
 		w[g] = map[budget.Kind]*big.Rat{}
 	}
 	parameter, known := w[g][noise]
 	if !known {
-		parameter = optimise.Parameter(g, noise)
+		parameter = optimise.Parameter(r, g, noise)
 		w[g][noise] = parameter
 	}
 	return parameter
@@ -213,7 +213,7 @@ func (d *draftPlan) growthFactor(key string, noises widestNoises) float64 {
 		shown := d.plan.Tables[i]
 		factor, perAmount := targetRatio(*shown.Target), 1.0 // of standard errors, which go as 1/ε and 1/√ρ
 		if m, ok := d.plan.Measurement(shown.Statistics[0].Measurement); ok {
-			if widest := noises.widestFor(goal, m.Mechanism.Kind); widest != nil {
+			if widest := noises.widestFor(d.plan.Release(), goal, m.Mechanism.Kind); widest != nil {
 				factor, _ = new(big.Rat).Quo(m.Mechanism.Parameter, widest).Float64()
 				if m.Mechanism.Kind.Normal() {
 					factor = math.Sqrt(factor)

@@ -35,22 +35,22 @@ func budgetOf(p *plan.Plan, paid receipt) (report.Budget, error) {
 		b.Leaves[i] = report.Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Needed: l.Needed,
 			Tables: l.Tables, Microdata: l.Microdata}
 	}
-	b.Sentences = budgetSentences(languageOf(p), paid, p.Release().Collection != nil)
+	b.Sentences = budgetSentences(languageOf(p), paid, p)
 	return b, nil
 }
 
-// budgetSentences says how the budget was charged; collected says that respondents' devices have randomised the
-// answers.
-func budgetSentences(l *language.Language, paid receipt, collected bool) []string {
+// budgetSentences says how the budget of a plan was charged.
+func budgetSentences(l *language.Language, paid receipt, p *plan.Plan) []string {
 	if paid.Status == report.Rehearsal {
 		return []string{l.Text("A rehearsal spends nothing: its ledger was in memory only and is gone.")}
 	}
 	return words.NonEmpty(
-		words.Either(collected,
+		words.Either(p.Release().Collection != nil,
 			l.Text("What each respondent has lost is recorded on account %s: debit %d, on %s. Counting the reports costs nothing, as they were private already.",
 				paid.Account, paid.Number, l.Date(paid.Date)),
 			l.Text("The whole budget was charged to account %s before any noise was drawn: debit %d, on %s.",
 				paid.Account, paid.Number, l.Date(paid.Date))),
+		holdersCharge(l, p.Guarantee.Holders),
 		words.When(len(paid.Also) > 0, l.Text("It was charged as well to the accounts of the other data that were read: %s.",
 			strings.Join(paid.Also, ", "))),
 		words.When(paid.Corrects != "", l.Text("This release corrects release %s, whose cost stays spent.", paid.Corrects)),
@@ -58,6 +58,16 @@ func budgetSentences(l *language.Language, paid receipt, collected bool) []strin
 			l.Text("It is a practice account, which the program opened by itself with room for three releases like its first. No office has set its cap or approved what it pays for.")),
 		witnessSentence(l, paid),
 	)
+}
+
+// holdersCharge says that each of several holders charged an account of its own, "" if one place has all data.
+func holdersCharge(l *language.Language, h *plan.Holders) string {
+	if h == nil {
+		return ""
+	}
+	with := h.TookPart()
+	return l.Text("That is the account of %s. Each of the %d holders charged the whole budget to an account of its own; holders.json has the entries of all.",
+		with[0], len(with))
 }
 
 // witnessSentence says whether an older state of the ledger would be noticed.

@@ -103,7 +103,7 @@ func noisesOf(p *plan.Plan) []report.Noise {
 
 // mechanismOf returns a mechanism with its numbers as text.
 func mechanismOf(m budget.Mechanism) report.Mechanism {
-	out := report.Mechanism{Kind: string(m.Kind), Parameter: budget.FormatRat(m.Parameter)}
+	out := report.Mechanism{Kind: string(m.Kind), Parameter: budget.FormatRat(m.Parameter), Shares: m.Shares}
 	if m.L1 != nil && m.L2Squared != nil {
 		out.L1, out.L2Squared = m.L1.String(), m.L2Squared.String()
 	}

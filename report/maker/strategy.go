@@ -290,7 +290,7 @@ func sourceOf(e compiled.Estimate, affecting map[int]bool) tableSource {
 			b.sumOf = e.Sources[source].ID
 		}
 	}
-	for _, kind := range budget.Laws() {
+	for _, kind := range budget.AllLaws() {
 		if kinds[kind] {
 			b.noise = append(b.noise, string(kind))
 		}

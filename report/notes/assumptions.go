@@ -37,6 +37,7 @@ func Assumptions(r *report.Report) []string {
 		l.Text("The key of the noise was secret while it was in use, and is erased."),
 		l.Text("Other releases from the same data are charged to the same account."),
 	}
+	all = append(all, holdersAssumptions(l, g)...)
 	if r.Bounds != nil {
 		for _, w := range r.Bounds.Weights {
 			all = append(all, weightsAssumption(l, w, g.Protects))

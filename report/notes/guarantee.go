@@ -23,7 +23,7 @@ func Guarantee(l *language.Language, of *plan.Plan, bounds *report.Bounds) (repo
 		Definition: p.Definition, Local: of.Release().Collection != nil, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho,
 		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: describe.Method(l, of), Protects: p.Protects,
 		Neighbours: p.Neighbours, Unit: describe.Unit(l, p), MaxRows: p.MaxRows,
-		Rows: p.Rows, WithoutID: p.WithoutID, Sample: p.Sample,
+		Rows: p.Rows, WithoutID: p.WithoutID, Sample: p.Sample, Holders: p.Holders,
 	}
 	epsilon, delta, err := statedEpsilonDelta(g)
 	if err != nil {
@@ -37,7 +37,7 @@ func Guarantee(l *language.Language, of *plan.Plan, bounds *report.Bounds) (repo
 		WeakSentence(l, g), countedSentence(l, g), knownSentence(l, g), limitSentence(l, g))
 	g.Sentences = append(g.Sentences, boundsSentences(l, bounds, g.Protects)...)
 	g.Sentences = append(g.Sentences, words.NonEmpty(publicSentence(l, of), invariantSentence(l, of),
-		sampleSentence(l, of))...)
+		sampleSentence(l, of), holdersSentence(l, g))...)
 	return g, nil
 }
 

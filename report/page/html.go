@@ -265,7 +265,7 @@ func (r View) Outlooks() []pattern {
 func noiseText(l *language.Language, m report.Mechanism) string {
 	kind := budget.Kind(m.Kind)
 	if kind.Name() != "" {
-		return l.Text(kind.Name()) + ", " + kind.ParameterName() + " = " +
+		return describe.SharesText(m.Shares) + l.Text(kind.Name()) + ", " + kind.ParameterName() + " = " +
 			l.Number(formatNearest(m.Parameter, words.Decimal))
 	}
 	other, ok := otherMechanisms[kind]

@@ -22,6 +22,8 @@ type Kind struct {
 var (
 	CodeBook = Kind{"code book", "a CSV file", 64 << 20}
 	Outlines = Kind{"map", "a GeoJSON file", 4 << 20}
+	// HolderKey is the public key of one of several holders.
+	HolderKey = Kind{"public key", "the file of a holder's public key", 1 << 10}
 )
 
 // Opener opens the public files that a spec names.

@@ -94,7 +94,7 @@ func messagesOf(t *testing.T) map[string]string {
 	for _, folder := range []string{"..", "../../report", "../../plan"} {
 		addMessages(t, folder, func(message, where string) { all[message] = where })
 	}
-	for _, kind := range budget.Laws() {
+	for _, kind := range budget.AllLaws() {
 		all[kind.Name()] = "package budget"
 	}
 	return all

@@ -18,8 +18,11 @@ func Keys() map[string]shape.Meaning {
 	return all
 }
 
-// localPage explains collections.
-const localPage = "docs/local.md"
+// Pages that explain several keys.
+const (
+	localPage   = "docs/local.md"
+	holdersPage = "docs/holders.md"
+)
 
 var ofRelease = map[string]shape.Meaning{
 	"version": {States: "The version of the language. There is one.", Example: "1",
@@ -68,6 +71,17 @@ var ofRelease = map[string]shape.Meaning{
 	"collect.*.delta": {States: "With `shuffled`, the δ of the stronger promise.", Default: "1e-9", Example: "1e-9", Page: localPage},
 	"collect.*.faulty": {States: "What happens to a report that no device makes, that is of another collector, or that was sent twice: with drop it is counted and left out, with error the run stops.",
 		Default: "drop", Example: "error", Page: localPage},
+
+	"holders": {States: "Those who each hold a part of the data and make the release together, without showing each other anything of them. Each measures its part (`dprelease measure --holder`), and `dprelease combine` adds the shares.",
+		Default: "all data are in one place", Example: "{keys: {north: keys/north.pub, south: keys/south.pub}, units: disjoint, trusted: 1}", Page: holdersPage},
+	"holders.keys": {States: "The holders by name. Names stand in the plan and in names of files.",
+		Example: "{north: keys/north.pub, south: keys/south.pub}", Page: holdersPage},
+	"holders.units": {States: "Whether several holders can have rows of one unit. With `disjoint` each unit's rows are with one holder.",
+		Example: "disjoint", Page: holdersPage},
+	"holders.units.overlap": {States: "How many holders can have rows of one unit, each at most `max_rows` that are counted. It multiplies the sensitivity.",
+		Example: "2", Page: holdersPage},
+	"holders.trusted": {States: "How many holders must keep their noise to themselves: the noise of any so many, by itself, meets the guarantee, whatever the others reveal. With fewer than all, the noise is wider.",
+		Example: "2", Page: holdersPage},
 
 	"budget": {States: "What the whole release may lose: ε alone (pure), ρ (zero-concentrated), or ε at δ (approximate), as exact numbers.", Default: "the release collects randomised answers: `collect`", Example: "{epsilon: 1, delta: 1e-9}", Page: "docs/spec.md#how-marginals-share-a-budget"},
 	"budget.epsilon": {States: "ε: nobody's presence changes the chance of any result by more than a factor of e^ε, apart from δ.",

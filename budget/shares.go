@@ -1,0 +1,46 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+)
+
+// This file holds shares of noise, which several holders of data add to the same answers.
+
+// Shares describes how the noise of an answer is drawn by several holders of data. Each holder adds a share: an integer
+// with the characteristic function φ(θ)^(1/Needed), for the φ of the mechanism's law. A share of the discrete Laplace
+// law is the difference of two negative binomial draws of order 1/Needed; one of [Skellam] noise is such noise of a
+// Needed-th of the variance.
+//
+// The sum of Needed shares has the mechanism's law, and protects each person as it does, whatever the other holders do.
+// All Added shares together have the law φ(θ)^(Added/Needed). So the loss of a mechanism is that of its parameter,
+// without regard to Shares; its error is that of the law really drawn. The zero value means that the noise is drawn at
+// once.
+type Shares struct {
+	Needed int `json:"needed"` // shares that add up to the mechanism's law
+	Added  int `json:"added"`  // shares that are added, at least Needed
+}
+
+// maxShares bounds Added. Then noise beyond 2^62, 4096 scales, has a probability below 1e-900.
+const maxShares = 1000
+
+// validate returns an error if noise cannot be drawn in these shares, of a law that can be divided or of another one.
+func (s Shares) validate(divisible bool) error {
+	switch {
+	case s == Shares{}:
+	case !divisible:
+		return errors.New("only discrete Laplace noise and Skellam noise are drawn in shares")
+	case s.Needed < 1 || s.Added < s.Needed || s.Added > maxShares:
+		return fmt.Errorf("of shares, 1 or more must be needed, and as many or more added, up to %d; not %d and %d", maxShares,
+			s.Needed, s.Added)
+	}
+	return nil
+}
+
+// drawsFor returns the number of draws that the noise on a number of answers amounts to, whole if it is.
+func (s Shares) drawsFor(answers int64) float64 {
+	if s == (Shares{}) {
+		return float64(answers)
+	}
+	return float64(float64(answers)*float64(s.Added)) / float64(s.Needed)
+}
