@@ -160,8 +160,8 @@ func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, erro
 	return o.runStep(func(in release.Options) (release.Result, error) { return release.Measure(ctx, p, in) })
 }
 
-// Combine adds the shares of all holders of a release and seals the sum in Out/NAME.measured. It costs nothing and may be
-// repeated: it gives the same bytes.
+// Combine adds the shares of all holders of a release and seals the sum in Out/NAME.measured. It costs nothing and may
+// be repeated: it gives the same bytes.
 func Combine(ctx context.Context, shares []string, o Options) (Result, error) {
 	return o.runStep(func(in release.Options) (release.Result, error) { return release.Combine(ctx, shares, in) })
 }

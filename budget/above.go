@@ -7,8 +7,9 @@ import "sort"
 //
 //	P(X > n) = P(|X| > n)/2,   P(X > −n) = 1 − P(X > n−1).
 //
-// For n ≥ 0 its relative error is below 1e-12. If more [Shares] are added than needed, X is the noise really drawn, and
-// P(|X| ≤ n) that of [NoiseSum.Within]: then the result has an absolute error of 1e-11 or is an upper bound.
+// For n ≥ 0 its relative error is below 1e-12. If the holders add more [Shares] than needed, X is the
+// noise of all of them and P(|X| ≤ n) comes from [NoiseSum.Within]; the result then has an absolute error of 1e-11 or
+// is an upper bound.
 //
 // It is 0 for a mechanism that adds no noise or does not validate.
 func (m Mechanism) Above(n int64) float64 {

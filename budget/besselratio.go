@@ -2,7 +2,8 @@ package budget
 
 import "math/big"
 
-// This file holds the probabilities of Skellam noise X, the difference of two independent Poisson variables of mean μ/2:
+// This file holds the probabilities of Skellam noise X, the difference of two independent Poisson variables of mean
+// μ/2:
 //
 //	P(x) = e^(−μ)·I_|x|(μ),   r_k = P(k+1)/P(k) = I_{k+1}(μ)/I_k(μ),   k ≥ 0,
 //

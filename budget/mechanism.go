@@ -37,8 +37,8 @@ func (k Kind) hasSensitivities() bool { return k.addsNoise() || k == Exponential
 type Mechanism struct {
 	Kind Kind
 	// Parameter is the scale t of the discrete Laplace law, σ² of the discrete Gaussian, or the variance μ of [Skellam]
-	// noise, in units of the query (σ² and μ: units squared); ρ of an adaptive block; θ of quantiles, the range of the loss for each unit by which scores change;
-	// ε of the others.
+	// noise, in units of the query (σ² and μ: units squared); ρ of an adaptive block; θ of quantiles, the range of the
+	// loss for each unit by which scores change; ε of the others.
 	Parameter *big.Rat
 	// L1 is the L1 sensitivity, the largest Σ|Δ|, and L2Squared the squared L2 sensitivity, the largest ΣΔ², of the vector
 	// of true answers, or of the bounds on the changes of each quantile's scores. Nil for the other kinds.
@@ -57,8 +57,8 @@ const maxDeviationBits = 50
 
 // Validate returns an error that says what to change if m is not a complete mechanism: an unknown kind, a parameter
 // outside (0, 2^50] for t or (0, 2^100] for σ², a sensitivity that is not positive, L2² above L1² (impossible for
-// integer shifts), an empty list of shifts, which would mean that no unit changes an answer, [Skellam] noise of a variance
-// above 2^24 or without a list of its worst shifts, or [Shares] of a law that has none, or out of their range.
+// integer shifts), an empty list of shifts, which would mean that no unit changes an answer, [Skellam] noise of a
+// variance above 2^24 or without a list of its worst shifts, or [Shares] of a law that has none, or out of their range.
 func (m Mechanism) Validate() error {
 	bits := uint(maxDeviationBits)
 	switch m.Kind {
@@ -126,8 +126,8 @@ func (m Mechanism) Epsilon() (*big.Rat, error) {
 }
 
 // Rho returns the exact ρ of zero-concentrated differential privacy that the mechanism gives, or nil if it does not
-// validate: Δ₂²/2σ² for the discrete Gaussian, the bound of docs/proofs/skellam.md for [Skellam] noise, ε²/8 for the exponential mechanism, Δ₂²θ²/8 for quantiles, ε²/2 for
-// other pure mechanisms.
+// validate: Δ₂²/2σ² for the discrete Gaussian, the bound of docs/proofs/skellam.md for [Skellam] noise, ε²/8 for the
+// exponential mechanism, Δ₂²θ²/8 for quantiles, ε²/2 for other pure mechanisms.
 //
 // Guarantee: for the neighbours of the sensitivities. Theorem: Canonne, Kamath &
 // Steinke 2020, theorem 14; a mechanism of bounded range ε is (ε²/8)-zCDP (Cesar

@@ -15,14 +15,14 @@ func (m Mechanism) Variance() float64 {
 	return float64(term.Count * term.variance())
 }
 
-// Margin returns the least m for which P(|X| ≤ m) ≥ confidence under the discrete law of one coordinate, as it is really
-// drawn, and the probability attained, P(|X| ≤ m), which for a law on integers is usually higher.
+// Margin returns the least m for which P(|X| ≤ m) ≥ confidence under the discrete law of one coordinate, as it is
+// really drawn, and the probability attained, P(|X| ≤ m), which for a law on integers is usually higher.
 //
 // The tail P(|X| > m) carries a relative error below 1e-12, so m can be one too
 // small only if P(|X| ≤ m) equals the confidence to that accuracy. A confidence
 // of 1 or more has no finite margin and gives (2^63−1, 1).
 //
-// If more [Shares] are added than needed, m and P(|X| ≤ m) are those of [NoiseSum.Margin]. Then P(|X| ≤ m) carries an
+// If the holders add more [Shares] than needed, m and P(|X| ≤ m) come from [NoiseSum.Margin]. P(|X| ≤ m) then has an
 // absolute error of 1e-11 if [Mechanism.Draws] is 1.6 or more or the scale is at most 4000. Otherwise it is a lower
 // bound, and m may exceed the least margin by 0.1 % of the standard deviation.
 func (m Mechanism) Margin(confidence float64) (margin int64, attained float64) {

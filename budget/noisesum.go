@@ -11,9 +11,9 @@ import (
 // NoiseTerm is a number of independent draws of the same noise, each times a weight: of a [Mechanism] of this kind, one
 // of [Laws], with this parameter.
 //
-// Its characteristic function is that of one draw to the power Count, which need not be whole: a fraction of a draw is a
-// share of an infinitely divisible law ([Shares]). Only the discrete Laplace and the Skellam law are known to be such,
-// so the Count of other laws must be whole.
+// Its characteristic function is that of one draw raised to the power Count. A Count that is not whole stands for
+// shares of an infinitely divisible law ([Shares]): the discrete Laplace and the Skellam law. Any other law needs a
+// whole Count.
 type NoiseTerm struct {
 	Weight    float64
 	Count     float64 // of draws, not negative
@@ -25,12 +25,13 @@ type NoiseTerm struct {
 //
 //	φ(θ) = Π φ_i(w_i·θ)^n_i,
 //
-// with the φ_i of each law ([laplaceSummand], [gaussianSummand], [skellamSummand]). The tails are bounded by Chernoff's inequality.
+// with the φ_i of each law ([laplaceSummand], [gaussianSummand], [skellamSummand]). The tails are bounded by Chernoff's
+// inequality.
 //
 // If all weights are small multiples of one unit, the probabilities are exact to 1e-11 ([NoiseSum.Whole]). Other sums
 // may have values arbitrarily close together, and their probabilities are lower bounds: see [NoiseSum.Within]. So are
-// those of sums with a fractional count below 1.6 of a scale above 4000, whose φ falls off too slowly. A NoiseSum is not
-// for concurrent use.
+// those of sums with a fractional count below 1.6 of a scale above 4000, whose φ falls off too slowly. A NoiseSum is
+// not for concurrent use.
 type NoiseSum struct {
 	draws      []draws  // widest first
 	rest       []series // sum of the series of draws[i:], which holds where the series of draws[i] does

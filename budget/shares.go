@@ -13,9 +13,8 @@ import (
 // Needed-th of the variance.
 //
 // The sum of Needed shares has the mechanism's law, and protects each person as it does, whatever the other holders do.
-// All Added shares together have the law φ(θ)^(Added/Needed). So the loss of a mechanism is that of its parameter,
-// without regard to Shares; its error is that of the law really drawn. The zero value means that the noise is drawn at
-// once.
+// The sum of all Added shares has the characteristic function φ(θ)^(Added/Needed). Shares therefore leave the privacy
+// loss of a mechanism as it is, and change only its error. The zero value means that one draw makes all the noise.
 type Shares struct {
 	Needed int `json:"needed"` // shares that add up to the mechanism's law
 	Added  int `json:"added"`  // shares that are added, at least Needed

@@ -35,8 +35,8 @@ const (
 )
 
 // SkellamFor returns the Skellam mechanism that spends at most rho on an integer query with L1 sensitivity l1 and
-// squared L2 sensitivity l2Squared, whose shifts are restricted to the given ones; nil adds no restriction. The variance
-// is a multiple of 2⁻¹², and within 1 % of the least that would do where that is 1 or more.
+// squared L2 sensitivity l2Squared, whose shifts are restricted to the given ones; nil adds no restriction. The
+// variance is a multiple of 2⁻¹², and within 1 % of the least that would do where that is 1 or more.
 //
 // Guarantee: adding independent noise of that variance to every coordinate is ρ-zCDP. Neighbours: those for which the
 // sensitivities and shifts bound every change; the caller must have computed them for the relation that the release

@@ -10,12 +10,12 @@ import (
 // This file holds the privacy loss of Skellam noise from its shifts.
 
 const (
-	// negligibleLoss is the mass beyond the listed atoms that counts as an infinite loss, and negligibleExponent more than
-	// −ln of half of it.
+	// negligibleLoss is the mass beyond the listed atoms that counts as an infinite loss, and negligibleExponent more
+	// than −ln of half of it.
 	negligibleLoss     = 1e-62
 	negligibleExponent = 143.5
-	// skellamSpacing is the distance between the losses of several shifts in standard deviations of a coordinate. It adds
-	// at most 2^−14 to the variance of the loss.
+	// skellamSpacing is the distance between the losses of several shifts in standard deviations of a coordinate. It
+	// adds at most 2^−14 to the variance of the loss.
 	skellamSpacing = 0x1p-6
 	// lossSlack is more than the relative error of a loss.
 	lossSlack = 0x1p-49

@@ -31,8 +31,8 @@ var rememberedRho = memory[string, float64]{capacity: maxRemembered, size: func(
 // over the coordinates.
 //
 // Guarantee: for the neighbours of the sensitivities and shifts. Theorem: Rényi divergences of independent coordinates
-// add (Bun & Steinke 2016, lemma 2.2); a pair that dominates has the larger divergences, as the other can be made from it
-// (Blackwell 1953) and divergences fall (van Erven & Harremoës 2014, theorem 9). Argument: docs/proofs/skellam.md.
+// add (Bun & Steinke 2016, lemma 2.2); a pair that dominates has the larger divergences, as the other can be made from
+// it (Blackwell 1953) and divergences fall (van Erven & Harremoës 2014, theorem 9). Argument: docs/proofs/skellam.md.
 func skellamRho(variance *big.Rat, shifts [][]int64) *big.Rat {
 	var largest float64
 	for _, shift := range shifts {

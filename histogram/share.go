@@ -12,13 +12,13 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// Share returns the share of one holder of the answer to a measurement of the plan: the holder's exact integers plus its
-// share of the noise that the plan sets, masked. The masks of all holders on the roll cancel in the sum of their shares.
-// It returns an error as [Opened.Measure] does, and as [holder.Masks.Mask] does.
+// Share returns the share of one holder of the answer to a measurement of the plan: the holder's exact integers plus
+// its share of the noise that the plan sets, masked. The masks of all holders on the roll cancel in the sum of their
+// shares. It returns an error as [Opened.Measure] does, and as [holder.Masks.Mask] does.
 //
 // Guarantee: the sum of the shares of all holders is as private as the plan says, even to whoever knows the numbers and
-// the noise of all but the trusted ones. A share by itself is uniform to whoever lacks the keys of its holder and of one
-// other. Argument: docs/proofs/holders.md.
+// the noise of all but the trusted ones. A share by itself is uniform to whoever lacks the keys of its holder and of
+// one other. Argument: docs/proofs/holders.md.
 func (o *Opened) Share(ctx context.Context, m plan.Measurement, masks *holder.Masks) (measured.Measured, error) {
 	i, err := o.inner.indexOf(m)
 	if err != nil {

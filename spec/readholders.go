@@ -25,8 +25,8 @@ const (
 	holderSyntax = `[a-z0-9][a-z0-9_-]{0,39}`
 	// disjoint says that every unit's rows are with one holder.
 	disjoint = "disjoint"
-	// holderKeyStart begins the line of a holder's public key, and holderKeyBytes is the length of what follows, which is
-	// in base64.
+	// holderKeyStart begins the line of a holder's public key, and holderKeyBytes is the length of what follows, which
+	// is in base64.
 	holderKeyStart = "dprelease-holder-1 "
 	holderKeyBytes = 64
 )

@@ -64,8 +64,8 @@ type Unit struct {
 	ID      string
 	Null    Action
 	MaxRows int64
-	// Holders is how many holders can have rows of one unit, each at most MaxRows that are counted; 0 if all data are in
-	// one place.
+	// Holders is how many holders can have rows of one unit, each at most MaxRows that are counted; 0 if all data are
+	// in one place.
 	Holders int64
 }
 

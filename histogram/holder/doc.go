@@ -2,9 +2,9 @@
 // each holder masks its noisy answers and hands in its share, and whoever adds the shares of all holders, the
 // coordinator, gets the sum of the answers and nothing else.
 //
-// It owns the keys of holders, the roll of those who take part in a sum, the masks, the signatures, and the addition. It
-// never counts, never draws noise, never decides what is summed, and keeps no state: the plan says what is
-// measured, and each holder adds its share of the noise and debits its ledger before it masks anything.
+// It owns the keys of holders, the roll of those who take part in a sum, the masks, the signatures, and the addition.
+// It never counts, never draws noise, never decides what is summed, and keeps no state: the plan says what is measured,
+// and each holder adds its share of the noise and debits its ledger before it masks anything.
 //
 // The course of a sum:
 //  1. Each holder makes a [Key], and hands out its [PublicKey]. People compare fingerprints.

@@ -28,8 +28,8 @@ type Roll struct {
 	PlanHash string               // SHA-256 of the plan, in hexadecimal
 	Holders  []string             // names, sorted
 	Keys     map[string]PublicKey // by name
-	// Nonces are by name what each holder has drawn at random for the one vector of answers that it masks; nil before all
-	// have signed.
+	// Nonces are by name what each holder has drawn at random for the one vector of answers that it masks; nil before
+	// all have signed.
 	Nonces map[string][]byte
 }
 
@@ -154,8 +154,8 @@ func (r Roll) checkKey(key Key, holder string) error {
 	return nil
 }
 
-// Sign returns the holder's signature of a roll without nonces and of its own nonce, by which it agrees to mask one vector
-// of answers for this roll. It returns an error unless the roll is valid and the key is the holder's in it.
+// Sign returns the holder's signature of a roll without nonces and of its own nonce, by which it agrees to mask one
+// vector of answers for this roll. It returns an error unless the roll is valid and the key is the holder's in it.
 func (r Roll) Sign(key Key, holder string, nonce []byte) ([]byte, error) {
 	if err := r.checkKey(key, holder); err != nil {
 		return nil, err
@@ -178,8 +178,8 @@ func (r Roll) Verify(holder string, nonce, signature []byte) error {
 	return nil
 }
 
-// SignWithdrawal signs that a holder takes no part in the sum: that its share has not left it, and never will. It returns
-// an error unless the roll is valid and the key is the holder's in it.
+// SignWithdrawal signs that a holder takes no part in the sum: that its share has not left it, and never will. It
+// returns an error unless the roll is valid and the key is the holder's in it.
 func (r Roll) SignWithdrawal(key Key, holder string) ([]byte, error) {
 	if err := r.checkKey(key, holder); err != nil {
 		return nil, err
@@ -205,8 +205,8 @@ func (r Roll) Without(withdrawn map[string][]byte) (Roll, error) {
 }
 
 // SignShare signs what a holder has sealed as its share for this roll: the hash of its seal, and the seal of the share
-// that it has drawn for the plan first, which is the same unless the answers were masked anew. It returns an error unless
-// the roll is valid and the key is the holder's in it.
+// that it has drawn for the plan first, which is the same unless the answers were masked anew. It returns an error
+// unless the roll is valid and the key is the holder's in it.
 func (r Roll) SignShare(key Key, holder, seal, drawn string) ([]byte, error) {
 	if err := r.checkKey(key, holder); err != nil {
 		return nil, err

@@ -19,13 +19,13 @@ const slack = 1e-9
 // and Y of two cells: the largest difference that the noise explains. If both cells are one measurement each, m is a
 // whole number.
 //
-// If both are, and have discrete Laplace noise that is one draw, m is the quantile for two draws of the wider one, exact if they have
-// one scale (laplaceMargin), provided that it is less. Otherwise m is Chernoff's bound for the discrete laws
-// themselves, not for a normal law: P(X − Y ≥ m) ≤ exp(K(s) − s·m) for every s > 0 at which K(s) = log E exp(sX) + log
-// E exp(−sY) is finite. Both laws are symmetric, so E exp(−sY) = E exp(sY), and P(|X − Y| ≥ m) is at most twice that.
-// Each s thus makes m = (K(s) + log(2 / chance)) / s a valid margin, and the search below only looks for a small one.
-// A cell that combines several measurements has symmetric noise as well, and a bound on K(s) by the standard error
-// that is published with it (tableNoise.ofCell).
+// If both are, and have discrete Laplace noise that is one draw, m is the quantile for two draws of the wider one,
+// exact if they have one scale (laplaceMargin), provided that it is less. Otherwise m is Chernoff's bound for the
+// discrete laws themselves, not for a normal law: P(X − Y ≥ m) ≤ exp(K(s) − s·m) for every s > 0 at which K(s) = log E
+// exp(sX) + log E exp(−sY) is finite. Both laws are symmetric, so E exp(−sY) = E exp(sY), and P(|X − Y| ≥ m) is at most
+// twice that. Each s thus makes m = (K(s) + log(2 / chance)) / s a valid margin, and the search below only looks for a
+// small one. A cell that combines several measurements has symmetric noise as well, and a bound on K(s) by the standard
+// error that is published with it (tableNoise.ofCell).
 //
 // Discrete Laplace with scale t, by summing two geometric series with p = exp(−1/t): E exp(sX) = (1 − p)² / ((1 −
 // p·eˢ)(1 − p·e⁻ˢ)) for s < 1/t. Discrete Gaussian with parameter σ²: E exp(sX) ≤ exp(s²σ²/2), since completing the
@@ -147,8 +147,8 @@ func (n tableNoise) ofCell(standardError float64) cellNoise {
 	return cellNoise{law: symmetricLaw{t: 1 / math.Log1p(u+math.Sqrt(u*(2+u))), draws: draws}}
 }
 
-// symmetricLaw is the law of noise: if t is positive a sum of draws of discrete Laplace noise with scale t, whose number
-// is at least 1 and need not be whole ([budget.Shares]); otherwise discrete Gaussian with parameter variance.
+// symmetricLaw is the law of noise: if t is positive a sum of draws of discrete Laplace noise with scale t, whose
+// number is at least 1 and need not be whole ([budget.Shares]); otherwise discrete Gaussian with parameter variance.
 type symmetricLaw struct{ t, variance, draws float64 }
 
 // isOneLaplace reports whether the noise is one draw of discrete Laplace noise.

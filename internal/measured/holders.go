@@ -30,8 +30,8 @@ type Share struct {
 	Nonces map[string][]byte `json:"nonces"`
 	// Withdrawn are the holders of the plan that are not on the roll.
 	Withdrawn []Withdrawal `json:"withdrawn,omitempty"`
-	// Drawn is the [SealHash] of the share in which the holder sealed its answers when it drew them, if these are the same
-	// answers, masked anew for another roll; "" if they were drawn for this share.
+	// Drawn is the [SealHash] of the share in which the holder sealed its answers when it drew them, if these are the
+	// same answers, masked anew for another roll; "" if they were drawn for this share.
 	Drawn string `json:"drawn,omitempty"`
 }
 
@@ -52,8 +52,8 @@ type Held struct {
 	Receipt   json.RawMessage `json:"receipt,omitempty"` // of the debit in the holder's ledger
 }
 
-// DrawnSealHash returns the seal under which the answers in a sealed folder were drawn: its own ([SealHash]), unless it has
-// answers of a holder that were masked anew.
+// DrawnSealHash returns the seal under which the answers in a sealed folder were drawn: its own ([SealHash]), unless it
+// has answers of a holder that were masked anew.
 func DrawnSealHash(dir string) (string, error) {
 	s, err := ReadShare(dir)
 	if err == nil && s.Drawn != "" {

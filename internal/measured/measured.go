@@ -101,8 +101,8 @@ type Sealed struct {
 	Status   string          // of the release, in words, as in every measurement
 	Measured []Measured      // in the plan's order
 	Rounds   []Rounds        // of each adaptive method, in the plan's order
-	// Share is set in the folder of one of several holders, whose answers are masked, and Holders in the folder of their
-	// sum; Receipt is then the first holder's.
+	// Share is set in the folder of one of several holders, whose answers are masked, and Holders in the folder of
+	// their sum; Receipt is then the first holder's.
 	Share   *Share
 	Holders []Held
 }

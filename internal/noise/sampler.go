@@ -59,7 +59,8 @@ var shares = cache{entries: map[lawName]*entry{}, room: mostShareWords}
 const (
 	// mostSamplers bounds the memory of samplers to some 30 MB.
 	mostSamplers = 64
-	// mostShareWords bounds the memory of the samplers of shares to 64 MiB: 2 of the largest scale, or 255 of small ones.
+	// mostShareWords bounds the memory of the samplers of shares to 64 MiB: 2 of the largest scale, or 255 of small
+	// ones.
 	mostShareWords = 1 << 23
 )
 

@@ -93,15 +93,15 @@ func (l polya) cumulative(length, precision uint) iter.Seq[enclosure] {
 	}
 }
 
-// A shareTable draws differences of two values of a law on 0, 1, 2, …, each by inverting its distribution function F with one uniform number U per
-// draw, as a [table] does. It differs in what a wide law without a closed form of F needs: a word of U without a
-// sign, more than 2¹⁶ thresholds, and no enclosures that are kept.
+// A shareTable draws differences of two values of a law on 0, 1, 2, …, each by inverting its distribution function F
+// with one uniform number U per draw, as a [table] does. It differs in what a wide law without a closed form of F
+// needs: a word of U without a sign, more than 2¹⁶ thresholds, and no enclosures that are kept.
 type shareTable struct {
 	law    countLaw
 	length uint   // bits in a prefix of U: shareBits but for tests
 	first  uint64 // the n of the first threshold
-	// thresholds[n−first] is ⌊2^length·F(n)⌋, shifted so that prefixes have 64 bits. The last is the largest prefix there
-	// is. Thresholds of smaller n are 0.
+	// thresholds[n−first] is ⌊2^length·F(n)⌋, shifted so that prefixes have 64 bits. The last is the largest prefix
+	// there is. Thresholds of smaller n are 0.
 	thresholds []uint64
 	// guide[i] is the number of thresholds below the prefixes that begin with i. One more entry ends it.
 	guide []uint32

@@ -267,72 +267,85 @@ func TestMutantsOfSharesAreNoticed(t *testing.T) {
 	}
 }
 
-// TestEveryPrefixOfAShareInverts draws with each of the 2ˡ prefixes of tables with l bits, for l = 4 to 10. Exactly the
-// prefixes equal to a threshold take further bits, and every draw is the least n with U < F(n), for the U that was used
-// and an F calculated apart.
+// TestEveryPrefixOfAShareInverts runs [invertEveryPrefix] with the laws of shares.
 func TestEveryPrefixOfAShareInverts(t *testing.T) {
 	forEachShare(t, func(t *testing.T, scale float64, holders int) {
 		law := shareLaw(scale, holders)
-		exact := bigPolya(law, 200)
-		thresholds := make([]*big.Int, len(exact)) // ⌊2¹²⁸·F(n)⌋
-		for n := range exact {
-			thresholds[n] = bitsOf(exact[n], 128)
-		}
-		source, slow := newBits(freshKey(t)), 0
-		for length := uint(4); length <= 10; length++ {
-			table := newShareTable(law, length)
-			ties := map[uint64]bool{1<<length - 1: true} // the tail beyond the table begins with the largest prefix
-			for _, threshold := range thresholds {
-				ties[new(big.Int).Rsh(threshold, 128-length).Uint64()] = true
-			}
-			for prefix := range uint64(1) << length {
-				word, further := prefix<<(shareBits-length), source.Uint64()
-				b := bitsFrom([]uint64{word}, []uint64{further})
-				var out [1]int64
-				table.fillCounts(b, out[:])
-				u := new(big.Int).SetUint64(word)
-				u.Lsh(u, 64)
-				if read := asideRead(b); read > 1 || ties[prefix] != (read == 1) { // 64 bits decide but with probability 2⁻⁵⁰
-					t.Fatalf("%d bits, prefix %x: %d further words were read", length, prefix, read)
-				}
-				if ties[prefix] {
-					slow++
-					rest := new(big.Int).SetUint64(further)
-					u.Add(u, rest.Lsh(rest, 64-length))
-				}
-				n, _ := slices.BinarySearchFunc(thresholds, u, func(threshold, u *big.Int) int {
-					return max(0, threshold.Cmp(u))*2 - 1 // the first above U
-				})
-				if out[0] != int64(n) {
-					t.Fatalf("%d bits, prefix %x, U = %x/2¹²⁸: got %d, want %d", length, prefix, u, out[0], n)
-				}
-			}
-		}
-		t.Logf("%d draws took further bits", slow)
+		invertEveryPrefix(t, law, bigPolya(law, 200))
 	})
 }
 
-// TestTiesOfSharesAreDecidedByFurtherWords gives a draw the first 64, 128 and 192 bits of F(n) itself, within the table
-// and beyond it. Only what follows decides between n and n+1.
+// invertEveryPrefix draws from a law with F = exact, with each of the 2ˡ prefixes of tables with l bits, for l = 4 to
+// 10. Exactly the prefixes equal to a threshold take further bits, and every draw is the least n with U < F(n), for the
+// U that was used.
+func invertEveryPrefix(t *testing.T, law countLaw, exact []*big.Float) {
+	t.Helper()
+	thresholds := make([]*big.Int, len(exact)) // ⌊2¹²⁸·F(n)⌋
+	for n := range exact {
+		thresholds[n] = bitsOf(exact[n], 128)
+	}
+	source, slow := newBits(freshKey(t)), 0
+	for length := uint(4); length <= 10; length++ {
+		table := newShareTable(law, length)
+		ties := map[uint64]bool{1<<length - 1: true} // the tail beyond the table begins with the largest prefix
+		for _, threshold := range thresholds {
+			ties[new(big.Int).Rsh(threshold, 128-length).Uint64()] = true
+		}
+		for prefix := range uint64(1) << length {
+			word, further := prefix<<(shareBits-length), source.Uint64()
+			b := bitsFrom([]uint64{word}, []uint64{further})
+			var out [1]int64
+			table.fillCounts(b, out[:])
+			u := new(big.Int).SetUint64(word)
+			u.Lsh(u, 64)
+			if read := asideRead(b); read > 1 || ties[prefix] != (read == 1) { // 64 bits decide but with probability 2⁻⁵⁰
+				t.Fatalf("%v, %d bits, prefix %x: %d further words were read", law, length, prefix, read)
+			}
+			if ties[prefix] {
+				slow++
+				rest := new(big.Int).SetUint64(further)
+				u.Add(u, rest.Lsh(rest, 64-length))
+			}
+			n, _ := slices.BinarySearchFunc(thresholds, u, func(threshold, u *big.Int) int {
+				return max(0, threshold.Cmp(u))*2 - 1 // the first above U
+			})
+			if out[0] != int64(n) {
+				t.Fatalf("%v, %d bits, prefix %x, U = %x/2¹²⁸: got %d, want %d", law, length, prefix, u, out[0], n)
+			}
+		}
+	}
+	t.Logf("%v: %d draws took further bits", law, slow)
+}
+
+// TestTiesOfSharesAreDecidedByFurtherWords runs [decideTie] within the tables of shares and beyond them.
 func TestTiesOfSharesAreDecidedByFurtherWords(t *testing.T) {
 	for _, law := range []polya{shareLaw(0.5, 3), shareLaw(4, 2), shareLaw(20, 10)} {
 		table, exact := newShareTable(law, shareBits), bigPolya(law, 330)
 		for _, n := range []int{0, 1, len(table.thresholds) / 3, len(table.thresholds) - 2, len(table.thresholds) + 3} {
-			for words := 1; words <= 3; words++ {
-				bits := bitsOf(exact[n], shareBits*(words+1))
-				aside := make([]uint64, words)
-				for i := words - 1; i >= 0; i-- {
-					aside[i] = bits.Uint64() // the low word
-					bits.Rsh(bits, 64)
-				}
-				for end, want := range map[uint64]int64{0: int64(n), ^uint64(0): int64(n) + 1} {
-					b := bitsFrom([]uint64{bits.Uint64()}, append(aside[:words:words], end, end))
-					var out [1]int64
-					if table.fillCounts(b, out[:]); out[0] != want {
-						t.Errorf("rate %v, %d holders: U beginning with %d bits of F(%d), then %x: got %d, want %d", law.rate,
-							law.holders, shareBits*(words+1), n, end, out[0], want)
-					}
-				}
+			decideTie(t, table, exact, n)
+		}
+	}
+}
+
+// decideTie gives a draw the first 64, 128 and 192 bits of F(n) itself. Only what follows decides between n and n+1.
+func decideTie(t *testing.T, table *shareTable, exact []*big.Float, n int) {
+	t.Helper()
+	for words := 1; words <= 3; words++ {
+		bits := bitsOf(exact[n], shareBits*(words+1))
+		if bits.Sign() == 0 {
+			continue // all smaller n tie as well
+		}
+		aside := make([]uint64, words)
+		for i := words - 1; i >= 0; i-- {
+			aside[i] = bits.Uint64() // the low word
+			bits.Rsh(bits, 64)
+		}
+		for end, want := range map[uint64]int64{0: int64(n), ^uint64(0): int64(n) + 1} {
+			b := bitsFrom([]uint64{bits.Uint64()}, append(aside[:words:words], end, end))
+			var out [1]int64
+			if table.fillCounts(b, out[:]); out[0] != want {
+				t.Errorf("%v: U beginning with %d bits of F(%d), then %x: got %d, want %d", table.law,
+					shareBits*(words+1), n, end, out[0], want)
 			}
 		}
 	}

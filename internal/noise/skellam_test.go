@@ -272,9 +272,9 @@ func TestSumsOfSkellamSharesHaveTheExactLaw(t *testing.T) {
 	}
 }
 
-// TestMutantsOfSkellamAreNoticed draws 2¹⁸ sums with a planted mistake. A share of t+1 holders, and a mean of μ for μ/2,
-// change the variance by 9 % or more, which is 31 standard errors or more at a fourth moment of 3μ² + μ. N₁ alone and
-// N₁ + N₂ move the mean by √(n·μ)/2 or more. Checks reject at 7.5, so each mutant is missed with probability below
+// TestMutantsOfSkellamAreNoticed draws 2¹⁸ sums with a planted mistake. A share of t+1 holders, and a mean of μ for
+// μ/2, change the variance by 9 % or more, which is 31 standard errors or more at a fourth moment of 3μ² + μ. N₁ alone
+// and N₁ + N₂ move the mean by √(n·μ)/2 or more. Checks reject at 7.5, so each mutant is missed with probability below
 // 1e-39.
 func TestMutantsOfSkellamAreNoticed(t *testing.T) {
 	testkit.SkipUnderRace(t)
@@ -316,78 +316,20 @@ func TestMutantsOfSkellamAreNoticed(t *testing.T) {
 	}
 }
 
-// TestEveryPrefixOfAPoissonDrawInverts draws with each of the 2ˡ prefixes of tables with l bits, for l = 4 to 10, of
-// laws whose tables begin at 0 and beyond it. Exactly the prefixes equal to a threshold take further bits, and every
-// draw is the least n with U < F(n), for the U that was used and an F calculated apart.
+// TestEveryPrefixOfAPoissonDrawInverts runs [invertEveryPrefix] with laws whose tables begin at 0 and beyond it.
 func TestEveryPrefixOfAPoissonDrawInverts(t *testing.T) {
 	for _, mean := range []*big.Rat{big.NewRat(1, 8), big.NewRat(2, 1), big.NewRat(40, 1), big.NewRat(1000, 3)} {
-		law := poisson{mean}
-		exact := bigPoisson(mean, 200)
-		thresholds := make([]*big.Int, len(exact)) // ⌊2¹²⁸·F(n)⌋
-		for n := range exact {
-			thresholds[n] = bitsOf(exact[n], 128)
-		}
-		source, slow := newBits(freshKey(t)), 0
-		for length := uint(4); length <= 10; length++ {
-			table := newShareTable(law, length)
-			ties := map[uint64]bool{1<<length - 1: true} // the tail beyond the table begins with the largest prefix
-			for _, threshold := range thresholds {
-				ties[new(big.Int).Rsh(threshold, 128-length).Uint64()] = true
-			}
-			for prefix := range uint64(1) << length {
-				word, further := prefix<<(shareBits-length), source.Uint64()
-				b := bitsFrom([]uint64{word}, []uint64{further})
-				var out [1]int64
-				table.fillCounts(b, out[:])
-				u := new(big.Int).SetUint64(word)
-				u.Lsh(u, 64)
-				if read := asideRead(b); read > 1 || ties[prefix] != (read == 1) { // 64 bits decide but with probability 2⁻⁵⁰
-					t.Fatalf("mean %v, %d bits, prefix %x: %d further words were read", mean, length, prefix, read)
-				}
-				if ties[prefix] {
-					slow++
-					rest := new(big.Int).SetUint64(further)
-					u.Add(u, rest.Lsh(rest, 64-length))
-				}
-				n, _ := slices.BinarySearchFunc(thresholds, u, func(threshold, u *big.Int) int {
-					return max(0, threshold.Cmp(u))*2 - 1 // the first above U
-				})
-				if out[0] != int64(n) {
-					t.Fatalf("mean %v, %d bits, prefix %x, U = %x/2¹²⁸: got %d, want %d", mean, length, prefix, u, out[0], n)
-				}
-			}
-		}
-		t.Logf("mean %v: %d draws took further bits", mean, slow)
+		invertEveryPrefix(t, poisson{mean}, bigPoisson(mean, 200))
 	}
 }
 
-// TestTiesOfPoissonDrawsAreDecidedByFurtherWords gives a draw the first 64, 128 and 192 bits of F(n) itself, below the
-// table, within it and beyond it. Only what follows decides between n and n+1.
+// TestTiesOfPoissonDrawsAreDecidedByFurtherWords runs [decideTie] below the tables, within them and beyond them.
 func TestTiesOfPoissonDrawsAreDecidedByFurtherWords(t *testing.T) {
 	for _, mean := range []*big.Rat{big.NewRat(1, 3), big.NewRat(20, 1), big.NewRat(2000, 3)} {
-		law := poisson{mean}
-		table, exact := newShareTable(law, shareBits), bigPoisson(mean, 400)
+		table, exact := newShareTable(poisson{mean}, shareBits), bigPoisson(mean, 400)
 		first, last := int(table.first), int(table.first)+len(table.thresholds)
 		for _, n := range []int{max(0, first-3), first, first + 1, (first + last) / 2, last - 2, last + 3} {
-			for words := 1; words <= 3; words++ {
-				bits := bitsOf(exact[n], shareBits*(words+1))
-				aside := make([]uint64, words)
-				for i := words - 1; i >= 0; i-- {
-					aside[i] = bits.Uint64() // the low word
-					bits.Rsh(bits, 64)
-				}
-				for end, want := range map[uint64]int64{0: int64(n), ^uint64(0): int64(n) + 1} {
-					if bitsOf(exact[n], 64*(words+1)).Sign() == 0 {
-						continue // all smaller n tie as well
-					}
-					b := bitsFrom([]uint64{bits.Uint64()}, append(aside[:words:words], end, end))
-					var out [1]int64
-					if table.fillCounts(b, out[:]); out[0] != want {
-						t.Errorf("mean %v: U beginning with %d bits of F(%d), then %x: got %d, want %d", mean,
-							shareBits*(words+1), n, end, out[0], want)
-					}
-				}
-			}
+			decideTie(t, table, exact, n)
 		}
 	}
 }

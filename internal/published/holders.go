@@ -95,8 +95,8 @@ func checkHolders(s *measured.Sealed, status ledger.Status) error {
 	return nil
 }
 
-// RollWithout returns the roll of a plan without the holders that have withdrawn, each with its signature. It returns an
-// error if fewer are left than the guarantee needs.
+// RollWithout returns the roll of a plan without the holders that have withdrawn, each with its signature. It returns
+// an error if fewer are left than the guarantee needs.
 func RollWithout(p *compiled.Compiled, withdrawn map[string][]byte) (holder.Roll, error) {
 	roll, err := RollOf(p)
 	if err != nil || len(withdrawn) == 0 {

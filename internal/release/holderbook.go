@@ -23,9 +23,9 @@ import (
 // book is the folder KEY.book next to a holder's private key, with a file for each plan. It goes with the key, whatever
 // ledger, state directory and output folder a command names.
 //
-// Contract: the masks of one nonce hide one vector of answers, as a nonce is bound to the commitment of a draw, durably,
-// before anything is masked; and a holder that has drawn for a plan, in whatever ledger, never withdraws from it, nor
-// the reverse. Whoever copies the key, or restores an older book, can break that.
+// Contract: the masks of one nonce hide one vector of answers, as a nonce is bound to the commitment of a draw,
+// durably, before anything is masked; and a holder that has drawn for a plan, in whatever ledger, never withdraws from
+// it, nor the reverse. Whoever copies the key, or restores an older book, can break that.
 type book struct{ dir string }
 
 func bookOf(key string) book { return book{key + ".book"} }
@@ -131,8 +131,8 @@ func (b book) check(p *compiled.Compiled, nonce []byte) (bookEntry, error) {
 	return e, nil
 }
 
-// draw binds a nonce to the commitment of a draw. It returns an error if the nonce was bound to another draw: two vectors
-// under the same masks would show their difference.
+// draw binds a nonce to the commitment of a draw. It returns an error if the nonce was bound to another draw: two
+// vectors under the same masks would show their difference.
 func (b book) draw(ctx context.Context, p *compiled.Compiled, nonce []byte, commitment string) error {
 	return b.change(ctx, p, func(e *bookEntry) error {
 		switch {

@@ -19,7 +19,8 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// The formats of the files with a holder's signature: that it takes part with those on a roll, and that it takes no part.
+// The formats of the files with a holder's signature: that it takes part with those on a roll, and that it takes no
+// part.
 const (
 	rollFormat       = "dprelease.rollsignature/1"
 	withdrawalFormat = "dprelease.withdrawal/1"

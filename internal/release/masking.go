@@ -25,8 +25,8 @@ type masking struct {
 	entry  bookEntry // of the plan, as it was before the run
 }
 
-// maskingFor returns what the holder masks for, once everybody on the roll has signed it; nil if the plan has no holders
-// and none is named.
+// maskingFor returns what the holder masks for, once everybody on the roll has signed it; nil if the plan has no
+// holders and none is named.
 //
 // Contract: no share is masked for a roll that some holder on it has not signed, or that lacks a holder who has not
 // signed its withdrawal; nor for a nonce that the holder's own key has not signed last.
@@ -110,8 +110,8 @@ func (m *masking) bind(ctx context.Context, p *compiled.Compiled, commitment str
 	return m.book.draw(ctx, p, m.nonced.Nonces[m.masks.Holder()], commitment)
 }
 
-// maskAgain masks the answers of the share that the holder has drawn, in one folder, for another roll or other nonces, and
-// seals them in place. Nothing is drawn or debited. It does nothing if the holder has drawn no share there.
+// maskAgain masks the answers of the share that the holder has drawn, in one folder, for another roll or other nonces,
+// and seals them in place. Nothing is drawn or debited. It does nothing if the holder has drawn no share there.
 //
 // Guarantee: the answers of both shares are the same, so that sums of either tell the same of those who are on both
 // rolls; whoever is on the first alone has never let its share out. Argument: docs/proofs/holders.md.

@@ -60,11 +60,11 @@ func SignRoll(ctx context.Context, p *compiled.Compiled, keyFile, out string, an
 	return Signed{name, path, with.roll}, err
 }
 
-// Withdraw signs that a holder takes no part in the sum of a plan, and writes the signature to out/NAME.HOLDER.withdrawn.
-// From then on nothing is measured by this plan with this key.
+// Withdraw signs that a holder takes no part in the sum of a plan, and writes the signature to
+// out/NAME.HOLDER.withdrawn. From then on nothing is measured by this plan with this key.
 //
-// Contract: the key's book knows no draw for the plan, and it is durable that there never will be one, before anything is
-// signed. Two sums with and without the holder's share would differ by its answer.
+// Contract: the key's book knows no draw for the plan, and it is durable that there never will be one, before anything
+// is signed. Two sums with and without the holder's share would differ by its answer.
 func Withdraw(ctx context.Context, p *compiled.Compiled, o Options, keyFile string) (Signed, error) {
 	key, err := holder.ReadKey(keyFile)
 	if err != nil {

@@ -41,7 +41,8 @@ type Law struct {
 	P    []float64
 }
 
-// NoiseLaw returns the law of the noise on one cell, drawn at once: P(x) ∝ e^−|x|/t, or ∝ e^−x²/2σ², cut where less than
+// NoiseLaw returns the law of the noise on one cell, drawn at once: P(x) ∝ e^−|x|/t, or ∝ e^−x²/2σ², cut where less
+// than
 // 1e-15 is left out.
 func NoiseLaw(m budget.Mechanism) Law {
 	parameter, _ := m.Parameter.Float64()

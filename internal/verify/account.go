@@ -192,8 +192,8 @@ func (v *verifier) checkExport(context.Context) (string, error) {
 	return v.checkSeal(v.export, r, seal)
 }
 
-// debitIn returns the debit of the release that an export should hold, and the seal of what was drawn for it: of several
-// holders, those of one whose debit it holds, if there is one.
+// debitIn returns the debit of the release that an export should hold, and the seal of what was drawn for it: of
+// several holders, those of one whose debit it holds, if there is one.
 func (v *verifier) debitIn(x *ledger.Export) (ledger.Record, string, error) {
 	for _, h := range v.sealed.Holders {
 		var r ledger.Record

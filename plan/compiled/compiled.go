@@ -70,8 +70,8 @@ func (c *Compiled) WithWords(w *spec.Words) (*Compiled, error) {
 	return &Compiled{planned: p, text: c.text, hash: c.hash, results: c.results}, nil
 }
 
-// WithoutHolders returns the plan as it was measured, without the noise of those who have withdrawn. Its bytes and its hash
-// are those of the plan as it was made, and so is what it predicts.
+// WithoutHolders returns the plan as it was measured, without the noise of those who have withdrawn. Its bytes and its
+// hash are those of the plan as it was made, and so is what it predicts.
 func (c *Compiled) WithoutHolders(withdrawn []string) *Compiled {
 	p := *c.planned
 	held := *p.Guarantee.Holders

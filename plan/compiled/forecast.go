@@ -75,8 +75,8 @@ type TableForecast struct {
 	Shared []Rate  `json:"shared,omitempty"`
 	Unit   float64 `json:"unit"`
 	// Alone is the law of the integers of a table that is one measurement; "" for a table that is estimated from
-	// several, or whose noise is drawn in more shares than needed. Then Widest is the ratio of the largest standard error to the mean one, and the multiples are those of
-	// the planned law.
+	// several, or whose noise is drawn in more shares than needed. Then Widest is the ratio of the largest standard
+	// error to the mean one, and the multiples are those of the planned law.
 	Alone  budget.Kind `json:"alone,omitempty"`
 	Widest float64     `json:"widest,omitempty"`
 	Margin float64     `json:"margin"` // over the largest standard error

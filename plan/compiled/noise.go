@@ -19,8 +19,8 @@ type NoiseLaw struct {
 // EitherNoise are the usual kinds of noise under ε and δ, by their names in a spec.
 var EitherNoise = []NoiseLaw{usualLaw(false), usualLaw(true)}
 
-// NoiseUnder returns the kinds of noise that a release of ε and δ can have, [EitherNoise] and, of several holders, Skellam
-// noise.
+// NoiseUnder returns the kinds of noise that a release of ε and δ can have, [EitherNoise] and, of several holders,
+// Skellam noise.
 func NoiseUnder(r *spec.Release) []NoiseLaw {
 	if r.Holders == nil {
 		return EitherNoise

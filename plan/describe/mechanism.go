@@ -25,8 +25,8 @@ func SensitivityText(m budget.Mechanism) string {
 // are.
 func MechanismText(m budget.Mechanism) string { return SharesText(m.Shares) + m.Kind.Name() }
 
-// SharesText writes how many draws of a law of noise the shares of several holders are, before the name of the law; "" for
-// one.
+// SharesText writes how many draws of a law of noise the shares of several holders are, before the name of the law; ""
+// for one.
 func SharesText(s budget.Shares) string {
 	if s.Added == s.Needed {
 		return ""

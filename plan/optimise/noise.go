@@ -20,8 +20,8 @@ func noiseFor(kind budget.Kind, s *counted.Sensitivity, cost *big.Rat) (m budget
 	return m, err
 }
 
-// byTables reports whether noise of a kind goes on tables by themselves: the loss of Skellam noise on residuals is known
-// only where they have few shifts.
+// byTables reports whether noise of a kind goes on tables by themselves: the loss of Skellam noise on residuals is
+// known only where they have few shifts.
 func byTables(kind budget.Kind) bool { return kind.Pure() || kind == budget.Skellam }
 
 // sharesOf returns how the holders of a release divide noise of a kind among them; none if one place draws all of it.

@@ -25,8 +25,8 @@ func holdersOf(r *spec.Release) *plan.Holders {
 // mostShareScale is the largest scale of which a share can be drawn (noise.MostShareScale).
 var mostShareScale = big.NewRat(1<<16, 1)
 
-// checkHolders returns an error for a plan of several holders with a measurement that is not a sum of theirs, with noise
-// that is a sum of their shares.
+// checkHolders returns an error for a plan of several holders with a measurement that is not a sum of theirs, with
+// noise that is a sum of their shares.
 //
 // Contract: in a plan that New returns without an error, every measurement of a release of several holders is linear in
 // the rows, and has noise of the release's shares. That it gives out all of its answers is seen to by the spec, which
