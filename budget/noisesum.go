@@ -37,6 +37,7 @@ type NoiseSum struct {
 	rest       []series // sum of the series of draws[i:], which holds where the series of draws[i] does
 	deviation  float64
 	unit       float64 // largest unit of which all weights are multiples; 0 if there is none
+	least      float64 // smallest absolute weight; 0 without draws
 	mixed      bool    // whether weights differ in size
 	anyNonZero float64 // bounds P(some draw is not 0): integers other than 0 have squares of at least 1
 	moments    [chernoffPoints]moment
@@ -77,6 +78,9 @@ func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
 			continue
 		}
 		s.anyNonZero += float64(t.Count * t.variance())
+		if first || w < s.least {
+			s.least = w
+		}
 		switch {
 		case first:
 			s.unit, first = w, false
@@ -87,12 +91,12 @@ func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
 	if math.Abs(s.unit-1) <= weightTolerance {
 		s.unit = 1
 	}
-	if !(s.deviation > 0) {
-		return s
-	}
 	if s.unit == 0 {
 		s.unit = commonUnit(terms)
 		s.mixed = s.unit > 0
+	}
+	if !(s.deviation > 0) {
+		return s
 	}
 	for _, t := range terms {
 		if t.Weight != 0 && t.Count != 0 {
@@ -270,8 +274,7 @@ func (s *NoiseSum) Within(m float64) float64 {
 
 // Margin returns a margin m with P(|S| ≤ m) at least the confidence, and a lower bound of that probability, which is at
 // least the confidence. If all weights are small multiples of one unit, the probability is exact to 1e-11, and the
-// margin is the least such multiple of that size; half of it is added except for integer sums, so that rounding leaves
-// out no value at its end.
+// margin is the least such multiple of that size, and a little more ([NoiseSum.marginOf]).
 //
 // For other weights it is the least margin for which a bound proves it. Blurred by a sum Z of uniform draws with |Z| ≤
 // c, c a 2048th of the standard deviation, S has
@@ -284,24 +287,18 @@ func (s *NoiseSum) Within(m float64) float64 {
 func (s *NoiseSum) Margin(confidence float64) (margin, attained float64) {
 	switch {
 	case !(s.deviation > 0):
-		return 0, 1
+		return s.marginOf(0), 1
 	case !(confidence < 1):
 		return math.Inf(1), 1
 	case s.anyNonZero <= math.Min(negligibleProbability, 1-confidence):
-		return 0, 1 - s.anyNonZero
+		return s.marginOf(0), 1 - s.anyNonZero
 	case s.unit > 0:
 		if whole, attained, ok := s.wholeMargin(confidence); ok {
-			if s.unit == 1 {
-				return whole, attained
-			}
-			if s.mixed { // a little more, so that rounding leaves out no value at its end
-				return float64(s.unit * (whole + 0x1p-20)), attained
-			}
-			return float64(s.unit * (whole + 0.5)), attained
+			return s.marginOf(whole), attained
 		}
 	}
 	if s.anyNonZero <= 1-confidence {
-		return 0, 1 - s.anyNonZero
+		return s.marginOf(0), 1 - s.anyNonZero
 	}
 	tolerance := math.Min(usualTolerance, math.Max(1e-13, (1-confidence)/5000))
 	high := s.tailDistance((1-confidence)/2) + 2*blur
@@ -313,7 +310,23 @@ func (s *NoiseSum) Margin(confidence float64) (margin, attained float64) {
 	high = b.leastMargin(confidence, high)
 	if s.unit == 1 {
 		whole := math.Ceil(float64(high * s.deviation))
-		return whole, b.lowerBound(whole / s.deviation)
+		return s.marginOf(whole), b.lowerBound(whole / s.deviation)
 	}
 	return float64(high * s.deviation), b.lowerBound(high)
+}
+
+// marginOf returns the margin that takes in values of S up to so many units. Integer sums are exact. Other figures with
+// this noise are computed in float64 and rounded, and their margins have a little more: without it an interval would
+// leave out values at its ends, and all values where there is next to no noise.
+func (s *NoiseSum) marginOf(units float64) float64 {
+	const small = 0x1p-20 // of a weight: far less than anybody reads, and far more than rounding in tables of 10^8 rows
+	switch {
+	case s.Whole():
+		return units
+	case s.unit == 0:
+		return float64(s.least * small)
+	case s.mixed:
+		return float64(s.unit * (units + small))
+	}
+	return float64(s.unit * (units + 0.5))
 }

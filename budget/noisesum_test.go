@@ -306,3 +306,22 @@ func TestMarginsOfNextToNoNoise(t *testing.T) {
 		}
 	}
 }
+
+// TestMarginsHaveRoomForRounding takes sums whose draws are all 0: whatever is computed with such noise must be within
+// the margin of what it would be without rounding, unless it is whole.
+func TestMarginsHaveRoomForRounding(t *testing.T) {
+	const never = 1e-3 // a scale at which another value than 0 has the probability e^−1000, and a variance of 0
+	for _, c := range []struct {
+		terms []NoiseTerm
+		want  float64
+	}{
+		{[]NoiseTerm{{1, 3, DiscreteLaplace, never}}, 0},
+		{[]NoiseTerm{{0.25, 3, DiscreteLaplace, never}}, 0.125},
+		{[]NoiseTerm{{1, 1, DiscreteLaplace, never}, {0.5, 1, DiscreteLaplace, 1e-2}}, 0x1p-21},
+		{[]NoiseTerm{{math.Pi, 1, DiscreteLaplace, 1e-2}, {math.Sqrt2, 1, DiscreteGaussian, 1e-4}}, math.Sqrt2 * 0x1p-20},
+	} {
+		if margin, attained := NewNoiseSum(c.terms).Margin(0.95); margin != c.want || attained < 1-1e-12 {
+			t.Errorf("%v: margin %g, want %g; attained %g", c.terms, margin, c.want, attained)
+		}
+	}
+}

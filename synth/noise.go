@@ -59,6 +59,8 @@ const (
 	// of those on each side that are left out.
 	mostSpread   = 1 << 14
 	spreadBeyond = 1e-10
+	// leastResolved is the least margin as a share of the smallest weight: more than the rounding of figures.
+	leastResolved = 0x1p-20
 	// mostOutcomes bounds the joint outcomes of all draws except the widest, and mostLookups does if that one has no
 	// table.
 	mostOutcomes = 1 << 18
@@ -142,7 +144,7 @@ func (f *fewDraws) margin(confidence float64) float64 {
 			low = m
 		}
 	}
-	return f.unit * high
+	return f.unit * math.Max(high, float64(slices.Min(f.ratios)*leastResolved))
 }
 
 // drawLaw is the law of one draw X: P(X ≥ k) from a table or, for noise that spreads widely, by its formula.

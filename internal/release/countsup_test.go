@@ -93,3 +93,22 @@ func TestRunningSumsAreComparedWithRunningSums(t *testing.T) {
 		t.Errorf("%d tables compared\n%s", compared, page)
 	}
 }
+
+// TestIntervalsHoldAlmostWithoutNoise has so much budget that some draw differs from 0 with a probability below 1e-40.
+// Figures that are put together still have the error of rounding, and their intervals must hold in every cell.
+func TestIntervalsHoldAlmostWithoutNoise(t *testing.T) {
+	dir, p := releasetest.Ages(t, releasetest.CountsUpSpec, "{epsilon: 2000}")
+	r, err := Run(t.Context(), p, Options{Out: filepath.Join(dir, "out"), Data: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "private")
+	if err := evaluateTo(t.Context(), p, r.Folder, Options{Out: out, Data: dir}); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range readEvaluation(t, out).Tables {
+		if table.Coverage != 1 || table.RMSE > 1e-9 {
+			t.Errorf("%s: %.2f of the intervals hold, and the RMSE is %g", table.Path, table.Coverage, table.RMSE)
+		}
+	}
+}

@@ -12,6 +12,10 @@ import (
 
 // This file finds the guarded tables that come out worse than measured by themselves.
 
+// noiseless is a standard error, in rows, that is as good as none: hardly any draw in 10^12 differs from 0. No table is
+// compared with less, as ratios to such errors have no end.
+const noiseless = 1e-6
+
 // worseTables returns the tables that share a leaf's amount and are worse than by themselves with an equal share of
 // it, with the ratio of their errors. It uses the actual noise, on integers and with rounded parameters. Standalone
 // tables have at least their share.
@@ -47,7 +51,8 @@ func (d *draftPlan) worseTables() (map[*workload.Table]float64, error) {
 			if s.OfRanges > 0 {
 				is = s.OfRanges
 			}
-			if ratio := is / (math.Sqrt(float64(equal*g.Chains.MeanCellsAdded(t))) * g.Unit); ratio > optimise.Unguarded {
+			alone := math.Max(math.Sqrt(float64(equal*g.Chains.MeanCellsAdded(t))), noiseless)
+			if ratio := is / (alone * g.Unit); ratio > optimise.Unguarded {
 				worse[t] = ratio
 			}
 		}
