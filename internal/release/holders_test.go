@@ -45,7 +45,7 @@ type trustText struct {
 
 // newFederation makes holders with keys, and plans a release of theirs. The spec is without `holders`. Nobody has
 // signed the plan, and nobody has data.
-func newFederation(t *testing.T, trust trustText, spec string) federation {
+func newFederation(t testing.TB, trust trustText, spec string) federation {
 	t.Helper()
 	f := federation{dir: t.TempDir()}
 	for i := range trust.holders {
@@ -69,7 +69,7 @@ func newFederation(t *testing.T, trust trustText, spec string) federation {
 }
 
 // planned plans a spec of these holders, which is written to a file of some name.
-func (f federation) planned(t *testing.T, name string, trust trustText, spec string) *compiled.Compiled {
+func (f federation) planned(t testing.TB, name string, trust trustText, spec string) *compiled.Compiled {
 	t.Helper()
 	var keys []string
 	for _, h := range f.holders {
@@ -94,7 +94,7 @@ func (f federation) options(i int) Options {
 }
 
 // put writes a file below the folder.
-func (f federation) put(t *testing.T, name, text string) {
+func (f federation) put(t testing.TB, name, text string) {
 	t.Helper()
 	path := filepath.Join(f.dir, filepath.FromSlash(name))
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
@@ -103,13 +103,13 @@ func (f federation) put(t *testing.T, name, text string) {
 }
 
 // give gives a holder a table, t.csv.
-func (f federation) give(t *testing.T, i int, rows string) {
+func (f federation) give(t testing.TB, i int, rows string) {
 	t.Helper()
 	f.put(t, f.holders[i].Name+"/t.csv", rows)
 }
 
 // openAccount opens the account of a holder, which can pay for the plan twice.
-func (f federation) openAccount(t *testing.T, i int) {
+func (f federation) openAccount(t testing.TB, i int) {
 	t.Helper()
 	limit, err := f.plan.Cost.Add(f.plan.Cost)
 	if err != nil {
@@ -145,7 +145,7 @@ func (f federation) spent(t *testing.T, i int) budget.Cost {
 }
 
 // sign has all holders sign the plan.
-func (f federation) sign(t *testing.T) {
+func (f federation) sign(t testing.TB) {
 	t.Helper()
 	for _, h := range f.holders {
 		signed, err := SignRoll(t.Context(), f.plan, h.KeyFile, f.shared(), false)
@@ -187,7 +187,7 @@ func (f federation) shares() (dirs []string) {
 }
 
 // measure has every holder measure its data.
-func (f federation) measure(t *testing.T) {
+func (f federation) measure(t testing.TB) {
 	t.Helper()
 	for i := range f.holders {
 		r, err := Measure(t.Context(), f.plan, f.options(i))
