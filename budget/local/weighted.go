@@ -43,13 +43,16 @@ func (w Weighted) Step() float64 {
 // differs from q A₁, times N/(n (p−q)).
 func (w Weighted) MostInfluence() float64 {
 	p, q := w.floats()
-	weights := append(make([]float64, min(w.Support, w.Categories-int64(len(w.Weights)))), w.Weights...)
-	slices.Sort(weights)
+	weights := slices.Sorted(slices.Values(w.Weights))
+	others := w.Categories - int64(len(weights)) // of weight 0, perhaps 10⁹ of them
 	var all, least, most float64
 	for i, a := range weights {
 		all += a
-		if int64(i) < w.Support {
-			least, most = least+a, most+weights[len(weights)-1-i]
+		if b := int64(i); b < w.Support && (a < 0 || b+others < w.Support) {
+			least += a
+		}
+		if b := int64(len(weights) - 1 - i); b < w.Support && (a > 0 || b+others < w.Support) {
+			most += a
 		}
 	}
 	off := math.Max(most-float64(q*all), float64(q*all)-least)

@@ -165,6 +165,17 @@ func TestWeightedOfNumbers(t *testing.T) {
 	}
 }
 
+// TestMostInfluenceAmongManyCategories has one text among as many as hashes tell apart: a report holds it, which adds
+// (1−q)/(p−q), or does not, which takes q/(p−q).
+func TestMostInfluenceAmongManyCategories(t *testing.T) {
+	r := mustNew(t, big.NewRat(2, 1), 1<<31-1)
+	p, q := r.floats()
+	got := Weighted{Randomiser: r, Respondents: 1, Reports: 1, Weights: []float64{1}}.MostInfluence()
+	if want := max(1-q, q) / (p - q); math.Abs(got-want) > 1e-12*want {
+		t.Errorf("influence %g, want %g", got, want)
+	}
+}
+
 // TestMostInfluenceOfWeighted adds every report to some that say nothing.
 func TestMostInfluenceOfWeighted(t *testing.T) {
 	eachWeighted(t, func(name string, l listed, weights []float64, _ []int64) {
