@@ -169,6 +169,9 @@ func (r Randomiser) Chances() (p, q *big.Rat) {
 
 // floats returns the probabilities as the nearest numbers.
 func (r Randomiser) floats() (p, q float64) {
+	if r.Support < 1<<53/chances { // no integer below has more bits than a float64 has, so q is rounded once
+		return float64(r.Keep) / chances, float64(r.Support*chances-r.Keep) / float64(r.Categories-1) / chances
+	}
 	exactP, exactQ := r.Chances()
 	p, _ = exactP.Float64()
 	q, _ = exactQ.Float64()

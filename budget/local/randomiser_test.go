@@ -129,6 +129,13 @@ func TestChancesAreTheFormulas(t *testing.T) {
 			p := w * e / (w*e + n - w)
 			q := (p*(w-1) + (1-p)*w) / (n - 1)
 			gotP, gotQ := r.floats()
+			exactP, exactQ := r.Chances()
+			if nearP, _ := exactP.Float64(); nearP != gotP {
+				t.Errorf("k = %d, ε = %g: p = %g is not the nearest number to %s", k, epsilon, gotP, exactP)
+			}
+			if nearQ, _ := exactQ.Float64(); nearQ != gotQ {
+				t.Errorf("k = %d, ε = %g: q = %g is not the nearest number to %s", k, epsilon, gotQ, exactQ)
+			}
 			step := 1. / chances
 			if math.Abs(gotP-p) > 1e-12*p+step || math.Abs(gotQ-q) > 1e-12*q+step/(n-1) {
 				t.Errorf("k = %d, ε = %g: p = %g, q = %g, expected %g, %g", k, epsilon, gotP, gotQ, p, q)
