@@ -17,8 +17,9 @@ import (
 // It grows with the likelihood ratio where all cells have noise of one law: the
 // sum of scores, x clamped to [0, k] for discrete Laplace noise, where
 // (|x| − |x−k|)/t is 2·clamp(x)/t less a constant, and x itself for discrete
-// Gaussian noise, where (x² − (x−k)²)/2σ² is k·x/σ² less a constant; the scores
-// of the cell that is left under replace count negative.
+// Gaussian noise, where (x² − (x−k)²)/2σ² is k·x/σ² less a constant, and for one
+// cell with Skellam noise, whose law is log-concave; the scores of the cell that
+// is left under replace count negative.
 type scoring struct {
 	kind       budget.Kind
 	neighbours spec.Neighbours
@@ -50,7 +51,7 @@ func (s scoring) score(x int64) int {
 // laws are the laws of the statistic on the two neighbouring inputs where the
 // noise is that of m and the worst unit has as many counted rows.
 func (s scoring) laws(m budget.Mechanism, rows int) (present, absent releasetest.Law) {
-	noise := releasetest.NoiseLaw(m)
+	noise := onceLaw(m)
 	with, without := s.scored(noise.Shifted(rows)), s.scored(noise)
 	if s.neighbours == spec.Replace {
 		with, without = with.Plus(without.Negated()), without.Plus(with.Negated())
@@ -60,6 +61,14 @@ func (s scoring) laws(m budget.Mechanism, rows int) (present, absent releasetest
 		present, absent = present.Plus(with), absent.Plus(without)
 	}
 	return present, absent
+}
+
+// onceLaw is the law of the noise on one cell, drawn at once.
+func onceLaw(m budget.Mechanism) releasetest.Law {
+	if m.Kind == budget.Skellam {
+		return dividedNoise{m.Kind, m.Parameter}.law(1, 1)
+	}
+	return releasetest.NoiseLaw(m)
 }
 
 func (s scoring) scored(l releasetest.Law) releasetest.Law {

@@ -251,6 +251,7 @@ type drawer struct {
 	ledger *ledger.Ledger
 	charge ledger.Charge
 	drawn  int
+	held   *masking // of the holder that draws, nil if one place draws
 }
 
 func newDrawer(t testing.TB, p *compiled.Compiled, runs int) *drawer {
@@ -305,7 +306,7 @@ func (d *drawer) sealed(t testing.TB) *measured.Sealed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drawn, err := drawAll(t.Context(), d.plan, exact, receipt, streams, nil, &journal{})
+	drawn, err := drawAll(t.Context(), d.plan, exact, receipt, streams, d.held, &journal{})
 	if err != nil {
 		t.Fatal(err)
 	}

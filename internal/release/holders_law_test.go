@@ -11,31 +11,114 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/internal/verify"
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/dprelease/dprelease/plan/planner"
 )
 
 // This file compares the errors of published counts of several holders, and their intervals, with the law that they
-// should have, which is worked out by convolving negative binomial laws.
+// should have, which is worked out by convolving the laws of shares.
 //
-// Failures by chance. Every setting is one release of lawCells counts with independent noise. How many errors are of
-// k or more in absolute value is a binomial number, for every k, and so is how many intervals hold the true count. An
-// alarm is raised where as many, or as few, have a probability below lawTail. There are fewer than 100 values of k
-// for each of 7 releases: together they fail with probability below 7 · 204 · 5e-13 < 1e-9, of which χ² over the
-// values has a part. Its law is approximate: classes have 100 expected counts or more.
+// Failures by chance. Every setting is one release of independent noise. How many errors are of k or more in absolute
+// value is a binomial number, for every k, and so is how many intervals hold the true count. An alarm is raised where
+// as many, or as few, have a probability below lawTail, or where χ² over the values has. These are 203 checks of a
+// release at most. They are made of 13 releases in this file, holders_skellam_test.go and holders_withdrawal_test.go,
+// and of 98 in holders_every_test.go, of which 49 wait for DPRELEASE_LONG: together they fail with probability below
+// 111 · 203 · 4e-14 < 9.1e-10.
 //
 // Power. In each setting as many errors are drawn with a mistake. The probability that no alarm is raised is that of
 // the k which shows the mistake best, and a mistake that could be missed with probability above lawMissed is not
 // asked for: among 50 holders one without noise lowers the variance by a fiftieth.
 const (
 	lawCells  = 100_000
-	lawTail   = 5e-13
+	lawTail   = 4e-14
 	lawMissed = 1e-9
+	lawMostK  = 100 // the largest k
 )
+
+// dividedNoise is noise of a law that holders draw in shares.
+type dividedNoise struct {
+	kind      budget.Kind
+	parameter *big.Rat
+}
+
+// noiseIn returns the noise of a plan of one measurement.
+func (f federation) noiseIn() dividedNoise {
+	m := f.plan.Measurements[0].Mechanism
+	return dividedNoise{m.Kind, m.Parameter}
+}
+
+// laplaceNoise is the noise of lawSpec.
+var laplaceNoise = dividedNoise{budget.DiscreteLaplace, big.NewRat(lawScale, 1)}
+
+// law returns the law of the sum of so many shares, of which needed together are a draw of the noise.
+func (n dividedNoise) law(shares, needed int) releasetest.Law {
+	parameter, _ := n.parameter.Float64()
+	if n.kind == budget.Skellam {
+		return addedLaw(skellamLaw(parameter/float64(needed)), shares)
+	}
+	return addedLaw(shareLaw(parameter, needed), shares)
+}
+
+// draw draws so many sums of shares.
+func (n dividedNoise) draw(t *testing.T, shares, needed, cells int) []int64 {
+	t.Helper()
+	key, err := noise.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := noise.AddLaplaceShare
+	if n.kind == budget.Skellam {
+		add = noise.AddSkellamShare
+	}
+	streams, sums := noise.NewStreams(key, "mistakes"), make([]int64, cells)
+	for i := range shares {
+		if err := add(streams.Noise([]byte("m"), nil, i), n.parameter, needed, sums); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sums
+}
+
+// lawMistake is noise that a release should not have: the sum of so many shares, of which needed are a draw.
+type lawMistake struct {
+	what           string
+	shares, needed int
+}
+
+// lawMistakes are those of a release in which so many holders take part.
+func lawMistakes(holders, trusted int) []lawMistake {
+	return []lawMistake{{"one holder without noise", holders - 1, trusted},
+		{"shares of which all are needed", holders, holders}}
+}
+
+// notices wants errors with mistakes to be noticed where those of so many holders are expected. It returns how many
+// mistakes it has asked for.
+func (n dividedNoise) notices(t *testing.T, holders, trusted, cells int, mistakes []lawMistake) (asked int) {
+	t.Helper()
+	law := n.law(holders, trusted)
+	for _, m := range mistakes {
+		missed := 1.0
+		if m.shares != holders || m.needed != trusted {
+			missed = lawMiss(law, n.law(m.shares, m.needed), cells)
+		}
+		if missed > lawMissed {
+			t.Logf("%s: not asked for, missed with probability %.1g", m.what, missed)
+			continue
+		}
+		asked++
+		alarm := lawAlarm(n.draw(t, m.shares, m.needed, cells), law)
+		t.Logf("%s: missed with probability below %.0e; found at %.0e", m.what, missed, alarm)
+		if alarm >= lawTail {
+			t.Errorf("%s: not noticed", m.what)
+		}
+	}
+	return asked
+}
 
 // shareLaw is the law of one share of Laplace noise of a scale, of which needed add up to it: the difference of two
 // independent negative binomial numbers of order 1/needed.
@@ -47,6 +130,17 @@ func shareLaw(scale float64, needed int) releasetest.Law {
 		down, _ := math.Lgamma(float64(n) + 1)
 		whole, _ := math.Lgamma(order)
 		law.P = append(law.P, math.Exp(up-down-whole+order*math.Log1p(-a)+float64(n)*math.Log(a)))
+	}
+	return law.Plus(law.Negated())
+}
+
+// skellamLaw is the law of Skellam noise, and of a share of it, of a variance: the difference of two independent
+// Poisson numbers of half that mean each.
+func skellamLaw(variance float64) releasetest.Law {
+	mean, law := variance/2, releasetest.Law{}
+	for n, p := 0, math.Exp(-mean); float64(n) < mean+12*math.Sqrt(mean)+40; n++ {
+		law.P = append(law.P, p)
+		p *= mean / float64(n+1)
 	}
 	return law.Plus(law.Negated())
 }
@@ -71,7 +165,7 @@ func binomialTail(hits, trials int, p float64) float64 {
 // lawAlarm returns the least probability of the counts of errors that are k or more in absolute value.
 func lawAlarm(errors []int64, law releasetest.Law) float64 {
 	least := 1.0
-	for k := 1; beyond(law, k)*float64(len(errors)) > 1; k++ {
+	for k := 1; k <= lawMostK && beyond(law, k)*float64(len(errors)) > 1; k++ {
 		hits := 0
 		for _, x := range errors {
 			if max(x, -x) >= int64(k) {
@@ -83,16 +177,19 @@ func lawAlarm(errors []int64, law releasetest.Law) float64 {
 	return least
 }
 
-// lawChi returns the probability of a χ² as large as that of the errors' values, in classes of 100 expected ones.
-func lawChi(errors []int64, law releasetest.Law) float64 {
+// lawChi returns the likelihood-ratio χ² of the errors' values, 2·Σ O·ln(O/E) over classes of 100 expected ones or
+// more, and how many degrees of freedom it has.
+func lawChi(errors []int64, law releasetest.Law) (chi float64, degrees int) {
 	seen := map[int]int{}
 	for _, x := range errors {
 		seen[int(x)]++
 	}
-	n, sum, classes := float64(len(errors)), 0.0, 0
+	n := float64(len(errors))
 	add := func(observed int, expected float64) {
-		sum += (float64(observed) - expected) * (float64(observed) - expected) / expected
-		classes++
+		if observed > 0 {
+			chi += 2 * float64(observed) * math.Log(float64(observed)/expected)
+		}
+		degrees++
 	}
 	observed, expected, leftObserved, left := 0, 0.0, len(errors), 1.0
 	for x := law.From; x < law.From+len(law.P); x++ {
@@ -104,13 +201,55 @@ func lawChi(errors []int64, law releasetest.Law) float64 {
 		}
 	}
 	add(leftObserved, left*n)
-	return distuv.ChiSquared{K: float64(classes - 1)}.Survival(sum)
+	return chi, degrees - 1
+}
+
+// chiTail bounds the probability that lawChi is as large, for any number of errors of any law: its moment generating
+// function is at most that of twice a gamma variable of so many degrees of freedom (Agrawal 2020, Finite-sample
+// concentration of the multinomial in relative entropy).
+func chiTail(chi float64, degrees int) float64 {
+	if x, d := chi/2, float64(degrees); x > d && degrees > 0 {
+		return math.Exp(d - x + d*math.Log(x/d))
+	}
+	return 1
+}
+
+// TestChiTailIsABound compares chiTail with sums of the probabilities of all outcomes of 30 draws from three classes.
+func TestChiTailIsABound(t *testing.T) {
+	type outcome struct{ chi, p float64 }
+	for _, law := range []releasetest.Law{{P: []float64{0.5, 0.3, 0.2}}, {P: []float64{0.9, 0.09, 0.01}}} {
+		const draws = 30
+		var all []outcome
+		for a := range draws + 1 {
+			for b := range draws - a + 1 {
+				o := outcome{p: math.Exp(releasetest.LogChoose(draws, a) + releasetest.LogChoose(draws-a, b))}
+				for i, seen := range []int{a, b, draws - a - b} {
+					o.p *= math.Pow(law.P[i], float64(seen))
+					if seen > 0 {
+						o.chi += 2 * float64(seen) * math.Log(float64(seen)/(draws*law.P[i]))
+					}
+				}
+				all = append(all, o)
+			}
+		}
+		for _, at := range all {
+			tail := 0.0
+			for _, o := range all {
+				if o.chi >= at.chi {
+					tail += o.p
+				}
+			}
+			if tail > chiTail(at.chi, 2)*(1+1e-9) {
+				t.Errorf("%v: χ² of %g has probability %g, and the bound is %g", law.P, at.chi, tail, chiTail(at.chi, 2))
+			}
+		}
+	}
 }
 
 // lawMiss bounds the probability that lawAlarm raises no alarm at errors of another law.
 func lawMiss(law, other releasetest.Law, trials int) float64 {
 	least := 1.0
-	for k := 1; beyond(law, k)*float64(trials) > 1; k++ {
+	for k := 1; k <= lawMostK && beyond(law, k)*float64(trials) > 1; k++ {
 		least = min(least, binomialMiss(beyond(law, k), beyond(other, k), trials))
 	}
 	return least
@@ -146,32 +285,63 @@ type heldCounts struct {
 	errors []int64
 }
 
-// releaseCounts releases the counts of some holders' random rows.
-func releaseCounts(t *testing.T, holders, trusted int) heldCounts {
+// giveRandomRows gives every holder random rows of lawSpec, and returns the true counts of the first few.
+func (f federation) giveRandomRows(t *testing.T, counted int) []int64 {
 	t.Helper()
-	f := newFederation(t, trustText{holders, trusted, "disjoint"}, lawSpec)
-	source, out := rand.New(rand.NewPCG(uint64(holders), uint64(trusted))), heldCounts{truth: make([]int64, lawCells)}
+	source, truth := rand.New(rand.NewPCG(uint64(len(f.holders)), uint64(counted))), make([]int64, lawCells)
 	for i := range f.holders {
 		rows := strings.Builder{}
 		rows.WriteString("who,x\n")
-		for who := range 20_000 / holders {
+		for who := range 20_000 / len(f.holders) {
 			x := source.IntN(lawCells / 10) // where a cell has rows of several holders
 			fmt.Fprintf(&rows, "%d,%d\n", who, x)
-			out.truth[x]++
+			if i < counted {
+				truth[x]++
+			}
 		}
 		f.give(t, i, rows.String())
 	}
-	out.cells = releasetest.ReadTable(t, filepath.Join(f.release(t), "tables", "xs.parquet"), []string{"x"})
-	if len(out.cells) != lawCells {
-		t.Fatalf("%d cells", len(out.cells))
+	return truth
+}
+
+// summed returns the answers in the folder of the sum of all shares.
+func (f federation) summed(t *testing.T) []int64 {
+	t.Helper()
+	s, err := measured.Open(MeasuredFolder(f.office().Out, f.plan.Name), planner.Read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Measured[0].Values.Int64Values()
+}
+
+// readCounts reads the counts that were published in a folder, and compares them with the sum of all shares. Errors are
+// those of the sum.
+func (f federation) readCounts(t *testing.T, place string, truth []int64) heldCounts {
+	t.Helper()
+	out := heldCounts{truth: truth, errors: f.summed(t)}
+	out.cells = releasetest.ReadTable(t, filepath.Join(place, "tables", "xs.parquet"), []string{"x"})
+	if len(out.cells) != len(truth) || len(out.errors) != len(truth) {
+		t.Fatalf("%d cells, and %d in the sum", len(out.cells), len(out.errors))
 	}
 	for i, c := range out.cells {
-		if c.Keys[0] != fmt.Sprint(i) {
-			t.Fatalf("cell %d is of %v", i, c.Keys)
+		if c.Keys[0] != fmt.Sprint(i) || c.Unbiased != float64(out.errors[i]) {
+			t.Fatalf("cell %d is of %v: %g, and %d in the sum", i, c.Keys, c.Unbiased, out.errors[i])
 		}
-		out.errors = append(out.errors, int64(c.Unbiased)-out.truth[i])
+		out.errors[i] -= truth[i]
 	}
 	return out
+}
+
+// checkRelease releases counts of random rows, and compares errors and intervals with their law. It wants mistakes to
+// be noticed, and returns how many.
+func (f federation) checkRelease(t *testing.T, n dividedNoise, trusted int) (asked int) {
+	t.Helper()
+	holders := len(f.holders)
+	truth, law := f.giveRandomRows(t, holders), n.law(holders, trusted)
+	c := f.readCounts(t, f.release(t), truth)
+	checkLaw(t, c.errors, law)
+	checkIntervals(t, c, law, n.law(trusted, trusted))
+	return n.notices(t, holders, trusted, lawCells, lawMistakes(holders, trusted))
 }
 
 // TestErrorsOfHoldersHaveTheirLaw releases counts of 2 to 50 holders and compares errors and intervals with their
@@ -180,27 +350,8 @@ func TestErrorsOfHoldersHaveTheirLaw(t *testing.T) {
 	testkit.SkipPassed(t)
 	for _, of := range lawSettings {
 		t.Run(fmt.Sprintf("%d of %d", of[1], of[0]), func(t *testing.T) {
-			holders, trusted := of[0], of[1]
-			law := addedLaw(shareLaw(lawScale, trusted), holders)
-			c := releaseCounts(t, holders, trusted)
-			checkLaw(t, c.errors, law)
-			checkIntervals(t, c, law)
-			for _, m := range []struct {
-				what           string
-				shares, needed int
-			}{{"one holder without noise", holders - 1, trusted}, {"shares of which all are needed", holders, holders}} {
-				other := addedLaw(shareLaw(lawScale, m.needed), m.shares)
-				missed := lawMiss(law, other, lawCells)
-				if m.needed == trusted && m.shares == holders || missed > lawMissed {
-					t.Logf("%s: not asked for, missed with probability %.1g", m.what, missed)
-					continue
-				}
-				alarm := lawAlarm(drawShares(t, m.shares, m.needed), law)
-				t.Logf("%s: missed with probability below %.0e; found at %.0e", m.what, missed, alarm)
-				if alarm >= lawTail {
-					t.Errorf("%s is not noticed", m.what)
-				}
-			}
+			f := newFederation(t, trustText{of[0], of[1], "disjoint"}, lawSpec)
+			f.checkRelease(t, laplaceNoise, of[1])
 		})
 	}
 }
@@ -208,13 +359,14 @@ func TestErrorsOfHoldersHaveTheirLaw(t *testing.T) {
 // checkLaw compares errors with their law.
 func checkLaw(t *testing.T, errors []int64, law releasetest.Law) {
 	t.Helper()
-	alarm, chi, squares := lawAlarm(errors, law), lawChi(errors, law), 0.0
+	alarm, squares := lawAlarm(errors, law), 0.0
+	chi, degrees := lawChi(errors, law)
 	for _, x := range errors {
 		squares += float64(x * x)
 	}
-	t.Logf("least probability of a number of errors %.2g, of χ² %.2g; the standard error is %.4f, by the law %.4f",
-		alarm, chi, math.Sqrt(squares/float64(len(errors))), deviationOf(law))
-	if alarm < lawTail || chi < lawTail {
+	t.Logf("least probability of a number of errors %.2g; χ² is %.1f with %d degrees of freedom; the standard error is "+
+		"%.4f, by the law %.4f", alarm, chi, degrees, math.Sqrt(squares/float64(len(errors))), deviationOf(law))
+	if alarm < lawTail || chiTail(chi, degrees) < lawTail {
 		t.Error("the errors have another law")
 	}
 }
@@ -228,8 +380,8 @@ func deviationOf(l releasetest.Law) float64 {
 }
 
 // checkIntervals compares how many intervals hold the true count with their law, and the standard error that is
-// published.
-func checkIntervals(t *testing.T, c heldCounts, law releasetest.Law) {
+// published. It wants margins by other laws to be noticed.
+func checkIntervals(t *testing.T, c heldCounts, law releasetest.Law, others ...releasetest.Law) {
 	t.Helper()
 	margin, held := 0, 0
 	for i, cell := range c.cells {
@@ -254,42 +406,30 @@ func checkIntervals(t *testing.T, c heldCounts, law releasetest.Law) {
 	if chance < lawTail {
 		t.Error("the intervals do not hold as often as they should")
 	}
-	once := releasetest.NoiseLaw(budget.Mechanism{Kind: budget.DiscreteLaplace, Parameter: big.NewRat(lawScale, 1)})
-	pooled := 0 // the margin of noise that is drawn at once
-	for beyond(once, pooled+1) > 0.05 {
-		pooled++
-	}
-	if missed := binomialMiss(attained, 1-beyond(law, pooled+1), len(c.cells)); pooled == margin {
-		return
-	} else if missed > lawMissed {
-		t.Errorf("margins of noise that is drawn at once would be missed with probability %g", missed)
-	}
-	narrow := 0
-	for _, x := range c.errors {
-		if max(x, -x) <= int64(pooled) {
-			narrow++
+	for _, other := range others {
+		mistaken := 0
+		for beyond(other, mistaken+1) > 0.05 {
+			mistaken++
+		}
+		if mistaken == margin {
+			continue
+		}
+		missed := binomialMiss(attained, 1-beyond(law, mistaken+1), len(c.cells))
+		if missed > lawMissed {
+			t.Errorf("margins of %d would be missed with probability %g", mistaken, missed)
+		}
+		within := 0
+		for _, x := range c.errors {
+			if max(x, -x) <= int64(mistaken) {
+				within++
+			}
+		}
+		alarm := binomialTail(within, len(c.cells), attained)
+		t.Logf("a margin of %d: missed with probability below %.0e; found at %.0e", mistaken, missed, alarm)
+		if alarm >= lawTail {
+			t.Errorf("margins of %d are not noticed", mistaken)
 		}
 	}
-	if binomialTail(narrow, len(c.cells), attained) >= lawTail {
-		t.Error("margins of noise that is drawn at once are not noticed")
-	}
-}
-
-// drawShares draws lawCells sums of so many shares.
-func drawShares(t *testing.T, shares, needed int) []int64 {
-	t.Helper()
-	key, err := noise.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	streams, sums := noise.NewStreams(key, "mistakes"), make([]int64, lawCells)
-	for i := range shares {
-		bits := streams.Noise([]byte("m"), nil, i)
-		if err := noise.AddLaplaceShare(bits, big.NewRat(lawScale, 1), needed, sums); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return sums
 }
 
 // TestRehearsedHoldersHaveTheNoiseOfAll: a rehearsal of no rows publishes noise alone, that of all holders.
@@ -305,14 +445,14 @@ func TestRehearsedHoldersHaveTheNoiseOfAll(t *testing.T) {
 	for _, c := range releasetest.ReadTable(t, filepath.Join(place, "tables", "xs.parquet"), nil) {
 		errors = append(errors, int64(c.Unbiased))
 	}
-	checkLaw(t, errors, addedLaw(shareLaw(lawScale, 2), 3))
+	checkLaw(t, errors, laplaceNoise.law(3, 2))
 }
 
 // TestLawsOfSharesAddUp: as many shares as are needed have the law of noise that is drawn at once.
 func TestLawsOfSharesAddUp(t *testing.T) {
 	once := releasetest.NoiseLaw(budget.Mechanism{Kind: budget.DiscreteLaplace, Parameter: big.NewRat(lawScale, 1)})
 	for _, needed := range []int{1, 2, 3, 5, 25} {
-		law := addedLaw(shareLaw(lawScale, needed), needed)
+		law := laplaceNoise.law(needed, needed)
 		for x := -60; x <= 60; x++ {
 			if math.Abs(law.At(x)-once.At(x)) > 1e-12 {
 				t.Errorf("%d shares: %g at %d, expected %g", needed, law.At(x), x, once.At(x))

@@ -32,6 +32,7 @@ type federation struct {
 	dir     string
 	plan    *compiled.Compiled
 	holders []Holder // in the order of the plan
+	again   []string // the folders of their shares if some have withdrawn and these holders have measured again
 }
 
 // heldAccount is the account of every holder, in a ledger of its own.
@@ -43,9 +44,19 @@ type trustText struct {
 	units            string // "disjoint" or "{overlap: 2}"
 }
 
-// newFederation makes holders with keys, and plans a release of theirs. The spec is without `holders`. Nobody has
-// signed the plan, and nobody has data.
+// newFederation makes holders with keys and accounts, and plans a release of theirs. The spec is without `holders`.
+// Nobody has signed the plan, and nobody has data.
 func newFederation(t testing.TB, trust trustText, spec string) federation {
+	t.Helper()
+	f := withoutAccounts(t, trust, spec)
+	for i := range f.holders {
+		f.openAccount(t, i)
+	}
+	return f
+}
+
+// withoutAccounts is newFederation with holders who cannot pay.
+func withoutAccounts(t testing.TB, trust trustText, spec string) federation {
 	t.Helper()
 	f := federation{dir: t.TempDir()}
 	for i := range trust.holders {
@@ -62,9 +73,6 @@ func newFederation(t testing.TB, trust trustText, spec string) federation {
 		}
 	}
 	f.plan = f.planned(t, "release", trust, spec)
-	for i := range f.holders {
-		f.openAccount(t, i)
-	}
 	return f
 }
 
@@ -159,15 +167,16 @@ func (f federation) sign(t testing.TB) {
 // nonced returns the roll that the shares were masked for.
 func (f federation) nonced(t *testing.T) holder.Roll {
 	t.Helper()
-	roll, err := RollOf(f.plan)
-	if err != nil {
-		t.Fatal(err)
-	}
 	share, err := measured.ReadShare(f.share(0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if roll, err = roll.WithNonces(share.Nonces); err != nil || roll.Hash() != share.Roll {
+	with, err := participationOf(f.plan, share.Withdrawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roll, err := with.roll.WithNonces(share.Nonces)
+	if err != nil || roll.Hash() != share.Roll {
 		t.Fatal(share.Roll, err)
 	}
 	return roll
@@ -175,6 +184,9 @@ func (f federation) nonced(t *testing.T) holder.Roll {
 
 // share returns the folder of a holder's share.
 func (f federation) share(i int) string {
+	if f.again != nil {
+		return f.again[i]
+	}
 	return ShareFolder(f.options(i).Out, f.plan.Name, f.holders[i].Name)
 }
 
@@ -200,7 +212,7 @@ func (f federation) measure(t testing.TB) {
 // publish adds the shares of all holders, publishes the sum and verifies it. It returns the published folder.
 func (f federation) publish(t *testing.T) string {
 	t.Helper()
-	o := Options{Out: filepath.Join(f.dir, "office")}
+	o := f.office()
 	sum, err := Combine(t.Context(), f.shares(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -211,6 +223,45 @@ func (f federation) publish(t *testing.T) string {
 	}
 	assertVerifies(t, r.Folder, verify.Options{})
 	return r.Folder
+}
+
+// office are the options with which shares are added and the sum is published.
+func (f federation) office() Options { return Options{Out: filepath.Join(f.dir, "office")} }
+
+// except returns the federation without its last few holders.
+func (f federation) except(last int) federation {
+	f.holders = f.holders[:len(f.holders)-last]
+	return f
+}
+
+// withdraw has the last few holders withdraw, and all others sign again. It returns the others.
+func (f federation) withdraw(t *testing.T, last int) federation {
+	t.Helper()
+	left := f.except(last)
+	for i := len(left.holders); i < len(f.holders); i++ {
+		o := f.options(i)
+		o.Out, o.State = f.shared(), o.StateDir()
+		if _, err := Withdraw(t.Context(), f.plan, o, f.holders[i].KeyFile); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left.sign(t)
+	return left
+}
+
+// measureAgain has those who are left after a withdrawal measure. It returns them with these shares.
+func (f federation) measureAgain(t *testing.T) federation {
+	t.Helper()
+	var again []string
+	for i := range f.holders {
+		r, err := Measure(t.Context(), f.plan, f.options(i))
+		if err != nil || r.AlreadyDone {
+			t.Fatalf("%s: %+v, %v", f.holders[i].Name, r, err)
+		}
+		again = append(again, r.Folder)
+	}
+	f.again = again
+	return f
 }
 
 // release goes all the way from signing to the published folder.
@@ -512,13 +563,12 @@ func TestCombineTakesEveryShareOnce(t *testing.T) {
 	}
 	f.refusesToCombine(t, "another roll", shares[0], shares[1], r.Folder)
 
-	if _, err := Publish(t.Context(), shares[0], Options{Out: filepath.Join(f.dir, "office")}); err == nil ||
+	if _, err := Publish(t.Context(), shares[0], f.office()); err == nil ||
 		!strings.Contains(err.Error(), "the masked share of h00") {
 		t.Errorf("a share is published: %v", err)
 	}
 	f.publish(t)
-	again, err := Combine(t.Context(), []string{shares[2], shares[0], shares[1]},
-		Options{Out: filepath.Join(f.dir, "office")})
+	again, err := Combine(t.Context(), []string{shares[2], shares[0], shares[1]}, f.office())
 	if err != nil || !again.AlreadyDone {
 		t.Errorf("adding again: %+v, %v", again, err)
 	}
@@ -561,15 +611,9 @@ func TestEveryByteOfAShareIsBound(t *testing.T) {
 func TestAHolderWithdraws(t *testing.T) {
 	f := newHeld(t)
 	f.sign(t)
-	left := f
-	left.holders = f.holders[:2]
-	left.measure(t)
-	first := []*measured.Sealed{f.openShare(t, 0), f.openShare(t, 1)}
-	office := f.options(2)
-	office.Out, office.State = f.shared(), f.options(2).StateDir()
-	if _, err := Withdraw(t.Context(), f.plan, office, f.holders[2].KeyFile); err != nil {
-		t.Fatal(err)
-	}
+	first := f.except(1)
+	first.measure(t)
+	left := f.withdraw(t, 1)
 	if _, err := Measure(t.Context(), f.plan, f.options(2)); err == nil {
 		t.Error("a holder that has withdrawn measures")
 	}
@@ -579,38 +623,20 @@ func TestAHolderWithdraws(t *testing.T) {
 		!strings.Contains(err.Error(), "its share may have left") {
 		t.Errorf("a holder that has measured withdraws: %v", err)
 	}
-	left.sign(t)
-	var again []string
+	left = left.measureAgain(t)
 	for i := range left.holders {
-		r, err := Measure(t.Context(), f.plan, f.options(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		again = append(again, r.Folder)
 		if cost := f.spent(t, i); !cost.Equal(f.plan.Cost) {
 			t.Errorf("%s is spent, and the plan costs %s", cost, f.plan.Cost)
 		}
-		s, err := measured.Open(r.Folder, planner.Read)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before, after := first[i].Measured[0].Values.Int64Values(), s.Measured[0].Values.Int64Values()
+		before := first.openShare(t, i).Measured[0].Values.Int64Values()
+		after := left.openShare(t, i).Measured[0].Values.Int64Values()
 		for cell := range after { // equal by chance with probability 2^-64
 			if before[cell] == after[cell] {
 				t.Errorf("%s: cell %d has the same mask in both shares", left.holders[i].Name, cell)
 			}
 		}
 	}
-	f.refusesToCombine(t, "h0", f.share(0), again[1])
-	f.refusesToCombine(t, "is missing", f.share(0), f.share(1))
-	o := Options{Out: filepath.Join(f.dir, "office")}
-	sum, err := Combine(t.Context(), again, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Publish(t.Context(), sum.Folder, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	assertVerifies(t, r.Folder, verify.Options{})
+	f.refusesToCombine(t, "h0", first.share(0), left.share(1))
+	f.refusesToCombine(t, "is missing", first.shares()...)
+	left.publish(t)
 }

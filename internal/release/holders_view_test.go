@@ -167,11 +167,13 @@ func TestMasksOfAnotherKeyDoNotCancel(t *testing.T) {
 	}
 }
 
-// colluders audits what a coordinator sees with the keys of all holders but the trusted ones: it takes their noisy
-// answers off the sum, and is left with the exact answers of the trusted holders and their noise.
+// colluders audits what a coordinator sees with the keys of all holders but the trusted ones: it takes their masks off
+// the shares of the trusted ones, and is left with the sum of these holders' exact answers and their noise. Some of the
+// colluders may withdraw once all others have measured, so that these mask their answers anew.
 type colluders struct {
 	audited
-	trust trustText
+	trust     trustText
+	withdrawn int
 }
 
 // plan plans a release of holders with a budget.
@@ -207,7 +209,7 @@ func (c colluders) view(t *testing.T, f federation, honest int, planted []bool) 
 		rows.WriteString("id,block\n")
 		for id := range 1000 {
 			block := other.IntN(c.blocks())
-			if i+1 < honest { // else in the noisy answers that the colluders take off
+			if i+1 < honest { // else with a colluder
 				exact[block]++
 			}
 			fmt.Fprintf(&rows, "%d,%d\n", id, block)
@@ -215,14 +217,13 @@ func (c colluders) view(t *testing.T, f federation, honest int, planted []bool) 
 		f.give(t, i+1, rows.String())
 	}
 	f.sign(t)
-	f.measure(t)
-	roll := f.nonced(t)
-	sum := make([]uint64, c.blocks())
-	for i := range f.holders {
-		share := f.sharedWords(t, i)
-		sum = addWords(sum, share)
-		if i >= honest {
-			sum = lessWords(sum, lessWords(share, f.masksOf(t, roll, i)))
+	first := f.except(c.withdrawn)
+	first.measure(t)
+	sum := f.unmasked(t, first, honest)
+	if c.withdrawn > 0 {
+		left := f.withdraw(t, c.withdrawn).measureAgain(t)
+		if !slices.Equal(left.unmasked(t, left, honest), sum) {
+			t.Error("the shares that were masked anew show another answer than the first ones")
 		}
 	}
 	counts := make([]int64, c.blocks())
@@ -230,6 +231,21 @@ func (c colluders) view(t *testing.T, f federation, honest int, planted []bool) 
 		counts[i] = int64(w)
 	}
 	return [][]int64{counts}
+}
+
+// unmasked returns the sum of the noisy answers of the first few holders, of whose shares the masks that all others on
+// the roll know are taken off: the masks of all cancel.
+func (f federation) unmasked(t *testing.T, shares federation, honest int) []uint64 {
+	t.Helper()
+	roll, sum := shares.nonced(t), make([]uint64, f.plan.Measurements[0].Cells)
+	for i := range f.holders {
+		if i < honest {
+			sum = addWords(sum, shares.sharedWords(t, i))
+		} else {
+			sum = addWords(sum, f.masksOf(t, roll, i))
+		}
+	}
+	return sum
 }
 
 // seen counts the audits' events in the colluders' view.
@@ -253,20 +269,26 @@ func TestAuditColluders(t *testing.T) {
 		t.Run(fmt.Sprintf("%d of %d", trust.trusted, trust.holders), func(t *testing.T) {
 			c := colluders{trust: trust, audited: audited{neighbours: spec.AddRemove, budget: "epsilon: 1", maxRows: 2,
 				marginals: 1, trials: 100000}}
-			f := c.plan(t, trust, c.budget)
-			m := f.plan.Measurements[0].Mechanism
-			audits := newAudits(t, c.audited, compiled.Of(f.plan.Plan()))
-			for i, seen := range c.seen(t, f, trust.trusted, audits, 1) {
-				audits[i].passes(t, m, seen, c.trials)
-			}
-			half := c.plan(t, trust, noisePrice(m, 2, 1))
-			for i, seen := range c.seen(t, half, trust.trusted, audits, 2) {
-				audits[i].catches(t, "half the scale", half.plan.Measurements[0].Mechanism, c.maxRows, seen)
-			}
-			if trust.trusted > 1 {
-				c.findFewer(t, m, audits)
-			}
+			c.testView(t)
 		})
+	}
+}
+
+// testView audits the view as it should be, and with mistakes.
+func (c colluders) testView(t *testing.T) {
+	t.Helper()
+	f := c.plan(t, c.trust, c.budget)
+	m := f.plan.Measurements[0].Mechanism
+	audits := newAudits(t, c.audited, compiled.Of(f.plan.Plan()))
+	for i, seen := range c.seen(t, f, c.trust.trusted, audits, 1) {
+		audits[i].passes(t, m, seen, c.trials)
+	}
+	half := c.plan(t, c.trust, noisePrice(m, 2, 1))
+	for i, seen := range c.seen(t, half, c.trust.trusted, audits, 2) {
+		audits[i].catches(t, "half the scale", half.plan.Measurements[0].Mechanism, c.maxRows, seen)
+	}
+	if c.trust.trusted > 1 {
+		c.findFewer(t, m, audits)
 	}
 }
 
@@ -274,8 +296,7 @@ func TestAuditColluders(t *testing.T) {
 func (c colluders) findFewer(t *testing.T, m budget.Mechanism, audits []audit) {
 	t.Helper()
 	fewer := c.trust.trusted - 1
-	scale, _ := m.Parameter.Float64()
-	law := addedLaw(shareLaw(scale, c.trust.trusted), fewer)
+	law := dividedNoise{m.Kind, m.Parameter}.law(fewer, c.trust.trusted)
 	for i := range audits {
 		au := &audits[i]
 		present, absent := au.scored(law.Shifted(au.rows)), au.scored(law)

@@ -19,7 +19,7 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// checkReport compares the guarantee in the report with the plan's.
+// checkReport compares the guarantee in the report with that of the plan as it was measured: holders may have withdrawn.
 func (v *verifier) checkReport(context.Context) (string, error) {
 	text, err := v.readListed(published.ReportFile)
 	if err != nil {
@@ -36,7 +36,7 @@ func (v *verifier) checkReport(context.Context) (string, error) {
 	switch {
 	case r.Provenance.PlanHash != v.plan.Hash() || r.Release != v.plan.Name:
 		return "", published.Faultf(published.ReportFile, "is of another plan")
-	case r.Guarantee.Statement != describe.Guarantee(r.In(), v.plan.Plan()) || r.Guarantee.Epsilon != g.Epsilon ||
+	case r.Guarantee.Statement != describe.Guarantee(r.In(), v.sealed.Plan.Plan()) || r.Guarantee.Epsilon != g.Epsilon ||
 		r.Guarantee.Delta != g.Delta || r.Guarantee.Rho != g.Rho || r.Guarantee.Definition != g.Definition:
 		return "", published.Faultf(published.ReportFile, "promises something else than the plan")
 	case string(r.Status) != string(v.record.Status) || r.Budget.Receipt.EntryHash != v.record.Proof.Hash:

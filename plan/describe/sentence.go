@@ -66,7 +66,7 @@ func Guarantee(l *language.Language, p *plan.Plan) string {
 		b.WriteString(", " + l.Text("of which at most %s are counted", countedRows(l, g.MaxRows, g.Rows)))
 	}
 	if h := g.Holders; h != nil {
-		b.WriteString(", " + l.Text("made by %d holders of the data, of whom any %d are trusted", len(h.Names), h.Trusted))
+		b.WriteString(", " + l.Text("made by %d holders of the data, of whom any %d are trusted", len(h.TookPart()), h.Trusted))
 	}
 	for i, e := range g.Equivalents {
 		bound := l.Text("%s at δ = %s", l.Number(Bound(e)), l.Number(e.Delta))
