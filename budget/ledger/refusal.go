@@ -264,6 +264,7 @@ type Closed struct {
 	Date             string // YYYY-MM-DD of the debit
 	State            State  // Debited, Finished, Abandoned or Withdrawn
 	Since, Reason    string // day on which it reached that state; reason of abandoning or withdrawing
+	Folder           string // name of the folder of its measurements; empty: that of its release and .measured
 }
 
 func (e *Closed) Error() string {
@@ -273,8 +274,8 @@ func (e *Closed) Error() string {
 			e.Release, e.Date, e.Account, e.State, e.Since, e.Reason)
 	}
 	if e.State == Finished {
-		return fmt.Sprintf("release %s was measured on %s (account %s), is finished and cannot be drawn again: put its folder %[1]s.measured back where it was, or name the folder that it is in (--out), and run again, which costs nothing; only where it is lost give the release a new name (and a new debit)",
-			e.Release, e.Date, e.Account)
+		return fmt.Sprintf("release %s was measured on %s (account %s), is finished and cannot be drawn again: put its folder %s back where it was, or name the folder that it is in (--out), and run again, which costs nothing; only where it is lost give the release a new name (and a new debit)",
+			e.Release, e.Date, e.Account, cmp.Or(e.Folder, e.Release+".measured"))
 	}
 	return fmt.Sprintf("release %s was debited under this plan on %s (account %s) and cannot be drawn again: run it again with the state directory and the output folder that it began in (--state, --out), where its noise key or its measurements are; only where these are lost give the release a new name (and a new debit)",
 		e.Release, e.Date, e.Account)

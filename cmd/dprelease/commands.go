@@ -269,6 +269,7 @@ that was prepared for it (dprelease prepare, dprelease count --emit).`,
 				return err
 			}
 			if held.holder != "" {
+				a.outcome.Path = release.ShareFolder(a.out, p.Name, held.holder)
 				steps.Holder, steps.HolderKey, steps.Roll = held.holder, held.key, cmp.Or(held.roll, filepath.Dir(args[0]))
 			}
 			result, err := dprelease.Measure(c.Context(), p, steps)

@@ -31,19 +31,18 @@ func (a *app) holderKeyCommand() *cobra.Command {
 		Use:   "key NAME",
 		Short: "Make the key of a holder",
 		Long: `Make a holder's key. The private key, which stays with the holder, is written to NAME,
-and the public key, for the spec of the release, to NAME.pub.`,
+and the public key, for the spec of the release, to NAME.pub. The folder NAME.book notes
+what is signed and drawn with the key. Keep it next to the key, and copy neither.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			key, err := holder.NewKey()
-			if err == nil {
-				err = key.Write(args[0])
-			}
+			key, err := release.MakeHolderKey(args[0])
 			if err != nil {
 				return &usageError{err}
 			}
-			a.outcome.Path, a.outcome.HolderKey = args[0], key.Public().String()
+			a.outcome.Path, a.outcome.HolderKey = args[0], key.String()
 			a.say("Private key: %s, which stays with the holder. Public key: %[1]s.pub, for the spec.", args[0])
-			a.say("Fingerprint of the public key: %s", key.Public().Fingerprint())
+			a.say("Its book, %s.book, stays next to the private key: nothing is signed or measured without it.", args[0])
+			a.say("Fingerprint of the public key: %s", key.Fingerprint())
 			return nil
 		},
 	}
@@ -64,8 +63,8 @@ If a holder has withdrawn (dprelease holder withdraw), put its withdrawal into t
 folder and sign again: the signature is then for the holders that are left.
 
 What was signed and measured is noted in KEY.book, next to the private key. A share is
-drawn once for a signature. To draw again, such as for a release after a trial, sign with
---anew; then every holder measures again.`,
+drawn once for a signature. To draw again, such as for a release after a trial, every
+holder signs with --anew and measures again, at another debit.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := planfile.Read(c.Context(), args[0])
@@ -90,7 +89,7 @@ drawn once for a signature. To draw again, such as for a release after a trial, 
 	}
 	a.outFlag(c)
 	c.Flags().StringVar(&path, "holder-key", "", "file of the holder's private key (dprelease holder key)")
-	c.Flags().BoolVar(&anew, "anew", false, "sign for another draw than the last one")
+	c.Flags().BoolVar(&anew, "anew", false, "sign for another draw than the last one, as all holders do")
 	return c
 }
 

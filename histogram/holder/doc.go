@@ -33,7 +33,8 @@
 // Two sums of the same noisy answers by different sets of holders differ by one holder's answer, under little noise. So
 // holders sum over a smaller roll only if whoever is missing on it has signed that its share never left, and never will
 // ([Roll.Without]). Two vectors under the same masks would show their difference: each holder signs a nonce of its own
-// with the roll, and uses it for one draw.
+// with the roll, and uses it for one draw. Several sums of the same answers with ever new noise of another holder would
+// let that noise be averaged away: a holder masks its answers again only with the same nonces of the others.
 //
 // A share stays secret as long as the keys do. A key that leaks later opens the old shares that were masked with it:
 // holders erase keys when no sum with them is under way.

@@ -169,8 +169,8 @@ type Verified struct {
 	Skipped  []string // folders without a proof of a debit on an account, with the reason
 }
 
-// Verify checks every entry, and that the ledger holds the debit of every release in the folders. Each folder is that
-// of a release or contains some.
+// Verify checks every entry, and that the ledger holds the debit of every release in the folders, of several holders
+// that of one of them. Each folder is that of a release or contains some.
 func (l Ledger) Verify(ctx context.Context, folders []string) (v Verified, err error) {
 	var records []paidRelease
 	for _, folder := range folders {
@@ -185,7 +185,7 @@ func (l Ledger) Verify(ctx context.Context, folders []string) (v Verified, err e
 			return err
 		}
 		for _, r := range records {
-			if err := open.Contains(ctx, r.record); err != nil {
+			if err := containsOne(ctx, open, r.records); err != nil {
 				return fmt.Errorf("%s: %w", r.folder, err)
 			}
 			v.Releases = append(v.Releases, r.folder)
@@ -196,10 +196,21 @@ func (l Ledger) Verify(ctx context.Context, folders []string) (v Verified, err e
 	return v, err
 }
 
-// paidRelease is a published folder that an account paid for.
+// containsOne returns an error unless the ledger holds one of these debits; then it is of the first.
+func containsOne(ctx context.Context, l *ledger.Ledger, records []ledger.Record) error {
+	first := l.Contains(ctx, records[0])
+	for _, r := range records[1:] {
+		if first != nil && l.Contains(ctx, r) == nil {
+			return nil
+		}
+	}
+	return first
+}
+
+// paidRelease is a published folder that an account paid for; of several holders, one of each.
 type paidRelease struct {
-	folder string
-	record ledger.Record
+	folder  string
+	records []ledger.Record
 }
 
 // publishedBelow returns the official releases that a folder is or contains, and the folders that are none.
@@ -231,15 +242,15 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 		if err != nil {
 			return nil, nil, err
 		}
-		record, err := d.ReadRecord()
+		records, err := d.ReadRecords()
 		if err != nil {
 			return nil, nil, err
 		}
-		if record.Status != ledger.Official {
-			skipped = append(skipped, fmt.Sprintf("%s: its status is %q", screen.Quoted(place), record.Status))
+		if status := records[0].Status; status != ledger.Official {
+			skipped = append(skipped, fmt.Sprintf("%s: its status is %q", screen.Quoted(place), status))
 			continue
 		}
-		all = append(all, paidRelease{folder: place, record: record})
+		all = append(all, paidRelease{folder: place, records: records})
 	}
 	if all == nil {
 		return nil, nil, &verdict.Unusable{File: folder,

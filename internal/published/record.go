@@ -40,6 +40,38 @@ func (d *Folder) ReadRecord() (ledger.Record, error) {
 	return r, nil
 }
 
+// ReadRecords reads the records of all debits that paid for the release: that of [Folder.ReadRecord] and, of a release
+// of several holders, those of the others, each of which is in the ledger of that holder. Errors: *[Altered].
+func (d *Folder) ReadRecords() ([]ledger.Record, error) {
+	first, err := d.ReadRecord()
+	all := []ledger.Record{first}
+	if _, held := d.lines[measured.HoldersFile]; err != nil || !held {
+		return all, err
+	}
+	text, err := d.Read(measured.HoldersFile)
+	if err != nil {
+		return nil, err
+	}
+	var holders []measured.Held
+	if err := json.Unmarshal(text, &holders); err != nil {
+		return nil, d.Altered(Faultf(measured.HoldersFile, "cannot be read"))
+	}
+	for _, h := range holders {
+		var r ledger.Record
+		if h.Withdrawn {
+			continue
+		}
+		if err := json.Unmarshal(h.Receipt, &r); err != nil || r.Check() != nil || r.Release != first.Release ||
+			r.PlanHash != first.PlanHash || r.Status != first.Status {
+			return nil, d.Altered(Faultf(measured.HoldersFile, "has a receipt of %s that is not of this release", h.Holder))
+		}
+		if r.Proof != first.Proof {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
 // Terms returns the terms that a plan and its account must agree on.
 func Terms(p *compiled.Compiled) ledger.Terms {
 	t := ledger.Terms{Protects: p.Guarantee.Protects, Neighbours: p.Guarantee.Neighbours, Definition: ledger.Rho}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,16 +62,19 @@ func withoutAccounts(t testing.TB, trust trustText, spec string) federation {
 	f := federation{dir: t.TempDir()}
 	for i := range trust.holders {
 		h := Holder{Name: fmt.Sprintf("h%02d", i), Roll: f.shared()}
-		var err error
-		if h.Key, err = holder.NewKey(); err != nil {
-			t.Fatal(err)
-		}
 		h.KeyFile = filepath.Join(f.dir, h.Name, "key")
 		f.holders = append(f.holders, h)
-		f.put(t, "shared/"+h.Name+".pub", h.Key.Public().String()+"\n")
-		if err := errors.Join(os.MkdirAll(f.options(i).Out, 0o755), h.Key.Write(h.KeyFile)); err != nil {
+		err := os.MkdirAll(f.options(i).Out, 0o755)
+		if err == nil {
+			_, err = MakeHolderKey(h.KeyFile)
+		}
+		if err == nil {
+			f.holders[i].Key, err = holder.ReadKey(h.KeyFile)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
+		f.put(t, "shared/"+h.Name+".pub", f.holders[i].Key.Public().String()+"\n")
 	}
 	f.plan = f.planned(t, "release", trust, spec)
 	return f
@@ -407,11 +411,31 @@ func TestHoldersMeasureOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var closed *ledger.Closed
-	if _, err := Measure(t.Context(), f.plan, f.options(1)); !errors.As(err, &closed) {
+	_, err = Measure(t.Context(), f.plan, f.options(1))
+	if !errors.As(err, &closed) || !strings.Contains(err.Error(), "put its folder r.h01.share back") {
 		t.Errorf("a second draw: %v", err)
 	}
 	if cost := f.spent(t, 1); !cost.Equal(f.plan.Cost) {
 		t.Errorf("%s is spent, and the plan costs %s", cost, f.plan.Cost)
+	}
+}
+
+// TestEveryLedgerHoldsItsDebit: the ledger of each holder is checked against the release of all, and the ledger of a
+// stranger does not hold a debit of it.
+func TestEveryLedgerHoldsItsDebit(t *testing.T) {
+	f := newHeld(t)
+	place := f.release(t)
+	for i, h := range f.holders {
+		v, err := f.options(i).Account().Verify(t.Context(), []string{place})
+		if err != nil || !slices.Equal(v.Releases, []string{place}) {
+			t.Errorf("%s: %v, %v", h.Name, v.Releases, err)
+		}
+	}
+	stranger := newHeld(t)
+	stranger.release(t)
+	var missing *ledger.NotHeld
+	if _, err := stranger.options(1).Account().Verify(t.Context(), []string{place}); !errors.As(err, &missing) {
+		t.Errorf("a ledger of a stranger: %v", err)
 	}
 }
 

@@ -29,7 +29,8 @@ type masking struct {
 // holders and none is named.
 //
 // Contract: no share is masked for a roll that some holder on it has not signed, or that lacks a holder who has not
-// signed its withdrawal; nor for a nonce that the holder's own key has not signed last.
+// signed its withdrawal; nor for a nonce that the holder's own key has not signed last; nor, of answers that were
+// sealed, for other nonces of the others.
 func (o Options) maskingFor(p *compiled.Compiled) (*masking, error) {
 	switch held := p.Release().Holders != nil; {
 	case !held && o.Holder == nil:
@@ -49,14 +50,14 @@ func (o Options) maskingFor(p *compiled.Compiled) (*masking, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &masking{participation: with, book: bookOf(o.Holder.KeyFile)}
+	m := &masking{participation: with, book: bookOf(o.Holder.KeyFile, o.Holder.Key)}
 	if m.nonced, err = with.roll.WithNonces(nonces); err != nil {
 		return nil, refuseHolder(p, "cannot be measured with these signatures: "+err.Error())
 	}
 	if m.masks, err = holder.NewMasks(m.nonced, o.Holder.Key, o.Holder.Name); err != nil {
 		return nil, refuseHolder(p, fmt.Sprintf("cannot be measured for %s: %v", o.Holder.Name, err))
 	}
-	m.entry, err = m.book.check(p, nonces[o.Holder.Name])
+	m.entry, err = m.book.check(p, o.Holder.Name, nonces)
 	return m, err
 }
 
@@ -207,7 +208,7 @@ func (m *masking) sealDrawn(ctx context.Context, write func(name string, b []byt
 	if err != nil {
 		return err
 	}
-	if err := m.book.sealed(ctx, s.Plan, m.nonced.Nonces[m.masks.Holder()], seal); err != nil {
+	if err := m.book.sealed(ctx, s.Plan, m.masks.Holder(), m.nonced.Nonces, seal); err != nil {
 		return err
 	}
 	return m.sealShare(write, key, s)

@@ -212,8 +212,12 @@ func isEnded(err error) bool {
 	return errors.As(err, &closed) && closed.State != ledger.Debited && closed.State != ""
 }
 
-// explainRefusal adds to a refusal by a practice account what a person can do about it.
+// explainRefusal adds to a refusal what a person can do about it: by a practice account, and of a release that was
+// measured, which folder is missing.
 func (r *attempt) explainRefusal(err error) error {
+	if closed := new(ledger.Closed); errors.As(err, &closed) {
+		closed.Folder = filepath.Base(r.place)
+	}
 	if r.options.Ledger == "" && (verdict.Has[*ledger.Refused](err) || verdict.Has[*ledger.TermsMismatch](err)) {
 		return &PracticeRefused{Ledger: account.Practice(r.options.StateDir()), Err: err}
 	}

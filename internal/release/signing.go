@@ -48,7 +48,7 @@ func SignRoll(ctx context.Context, p *compiled.Compiled, keyFile, out string, an
 	if err != nil {
 		return Signed{}, err
 	}
-	nonce, err := bookOf(keyFile).nonce(ctx, p, anew)
+	nonce, err := bookOf(keyFile, key).nonce(ctx, p, anew)
 	if err != nil {
 		return Signed{}, err
 	}
@@ -81,10 +81,10 @@ func Withdraw(ctx context.Context, p *compiled.Compiled, o Options, keyFile stri
 	if there, err := durable.Exists(ShareFolder(o.Out, p.Name, name)); err != nil || there {
 		return Signed{}, errors.Join(err, refuseHolder(p, "was measured by "+name+", whose share lies in "+ShareFolder(o.Out, p.Name, name)))
 	}
-	if err := bookOf(keyFile).withdraw(ctx, p); err != nil {
+	if err := o.cancelUndebited(ctx, p, name); err != nil {
 		return Signed{}, err
 	}
-	if err := o.cancelUndebited(ctx, p, name); err != nil {
+	if err := bookOf(keyFile, key).withdraw(ctx, p); err != nil { // last: it cannot be taken back
 		return Signed{}, err
 	}
 	signature, err := all.SignWithdrawal(key, name)
