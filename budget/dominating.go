@@ -3,6 +3,7 @@ package budget
 import (
 	"math"
 	"math/big"
+	"slices"
 )
 
 // This file holds the dominating pair of each kind of mechanism.
@@ -85,7 +86,7 @@ func mergeEqualSteps(steps []step) []step {
 func sameAtoms(a, b pair) bool {
 	if x, ok := a.(scattered); ok {
 		y, also := b.(scattered)
-		return also && x.loss[0] == y.loss[0] && len(x.loss) == len(y.loss)
+		return also && slices.Equal(x.loss, y.loss)
 	}
 	x, ok := a.(atoms)
 	y, also := b.(atoms)

@@ -58,7 +58,8 @@ const maxDeviationBits = 50
 // Validate returns an error that says what to change if m is not a complete mechanism: an unknown kind, a parameter
 // outside (0, 2^50] for t or (0, 2^100] for σ², a sensitivity that is not positive, L2² above L1² (impossible for
 // integer shifts), an empty list of shifts, which would mean that no unit changes an answer, [Skellam] noise of a
-// variance above 2^24 or without a list of its worst shifts, or [Shares] of a law that has none, or out of their range.
+// variance above 2^24 or below 2^−12 or without a list of its worst shifts, or [Shares] of a law that has none, or out
+// of their range.
 func (m Mechanism) Validate() error {
 	bits := uint(maxDeviationBits)
 	switch m.Kind {

@@ -56,8 +56,13 @@ func SkellamFor(l1, l2Squared *big.Int, shifts []Shift, rho *big.Rat) (Mechanism
 	// ρ is about as the inverse of the variance.
 	next := gaussianRho(l2Squared, rho)
 	var fits, exceeds *big.Rat
+	limit := big.NewRat(1<<skellamBits, 1)
+	aboveLimit := new(big.Rat).Mul(limit, big.NewRat(257, 256))
 	for trials := 0; fits == nil || trials < maxSkellamTrials; trials++ {
 		m.Parameter = roundUpToGrid(next)
+		if m.Parameter.Cmp(limit) > 0 && next.Cmp(aboveLimit) < 0 && (exceeds == nil || exceeds.Cmp(limit) < 0) {
+			m.Parameter = limit // which may do, as next is an estimate
+		}
 		if err := m.Validate(); err != nil {
 			return Mechanism{}, err
 		}

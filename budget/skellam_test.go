@@ -196,6 +196,22 @@ func TestSkellamRhoBeyondTheOrdersComputed(t *testing.T) {
 	}
 }
 
+// TestUnequalCoordinatesAreNotMerged takes two coordinates whose least losses are the same number, as the one leads to
+// an outcome beyond 0 and the other to its mirror image.
+func TestUnequalCoordinatesAreNotMerged(t *testing.T) {
+	one := big.NewRat(1, 1)
+	reach := int64(skellamReach(1, negligibleExponent))
+	large, small := skellam{}.coordinatePair(one, reach+1).(scattered), skellam{}.coordinatePair(one, reach-1).(scattered)
+	if large.loss[0] != small.loss[0] || len(large.loss) != len(small.loss) {
+		t.Fatal("their least losses differ")
+	}
+	together := skellamEpsilon(t, 1e-6, skellamOf(t, one, Shift{reach + 1, reach - 1}))
+	apart := skellamEpsilon(t, 1e-6, skellamOf(t, one, Shift{reach + 1}), skellamOf(t, one, Shift{reach - 1}))
+	if math.Abs(together/apart-1) > 1e-6 {
+		t.Errorf("ε is %v, and %v coordinate by coordinate", together, apart)
+	}
+}
+
 // TestSkellamWeightsAreBesselFunctions compares P(k)/P(0) with sums of products of Poisson probabilities.
 func TestSkellamWeightsAreBesselFunctions(t *testing.T) {
 	for _, variance := range []float64{1. / 1024, 0.5, 1, 7, 60, 900} {
@@ -240,6 +256,8 @@ func TestSkellamIsRefusedWithoutItsShifts(t *testing.T) {
 		{"many shifts", 64, 64, slices.Repeat([]Shift{{1}}, 65), one, "at most 64 may be listed"},
 		{"too wide", 1, 1, nil, big.NewRat(1<<24+1, 1), "2^24"},
 		{"no noise", 1, 1, nil, new(big.Rat), "positive"},
+		{"next to no noise", 5, 9, nil, big.NewRat(1, 4097), "below 2^-12"},
+		{"hardly any noise", 1, 1, nil, big.NewRat(1, 4096), ""},
 		{"many shapes that fit", 12, 20, nil, one, ""},
 		{"all in one cell", 4096, 4096 * 4096, nil, one, ""},
 		{"one long shift", 1000, 1000, []Shift{long}, one, ""},

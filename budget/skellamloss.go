@@ -83,8 +83,12 @@ func (skellam) isSmoothable() bool { return false }
 var errSkellamShifts = errors.New("the loss of Skellam noise depends on the whole shift, and the worst one is not " +
 	"known: use discrete Gaussian noise, or restrict the shifts")
 
-// checkShifts returns an error unless the worst shifts of the mechanism are few, and none is too large.
+// checkShifts returns an error unless the worst shifts of the mechanism are few, and the variance and the shifts are of
+// sizes for which a loss is computed in short time.
 func (skellam) checkShifts(m Mechanism) error {
+	if m.Parameter.Cmp(big.NewRat(1, 1<<gridBits)) < 0 { // several losses would take long to convolve
+		return fmt.Errorf("param is below 2^-%d, next to no Skellam noise", gridBits)
+	}
 	if m.Shifts == nil && m.L2Squared.Cmp(new(big.Int).Mul(m.L1, m.L1)) < 0 && m.L1.Cmp(big.NewInt(maxSkellamSum)) > 0 {
 		return fmt.Errorf("%w; shifts are listed up to an l1 of %d", errSkellamShifts, maxSkellamSum)
 	}

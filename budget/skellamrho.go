@@ -11,8 +11,8 @@ import (
 //
 //	ρ(d) = sup K(θ)/(θ(θ+1)) over θ > 0,   K(θ) = ln E e^{θL}.
 //
-// For d = 1 it is above d²/2μ, the ρ of Gaussian noise of that variance: by 5 % for μ = 1, and by less for larger μ. In
-// all cases that were computed with d ≥ 2 it is below.
+// For d = 1 and μ from ½ on it is above d²/2μ, the ρ of Gaussian noise of that variance: by 5 % for μ = 1, and by less
+// for larger μ. In all cases that were computed with d ≥ 2 it is below.
 
 const (
 	// renyiStep is the distance of orders in units of √(θ(θ+1)). Between two of them K is at most its chord, which is

@@ -377,16 +377,22 @@ func dropsRows(p *plan.Plan, table, column string) bool {
 
 // exchangeMechanism returns the mechanism of a measurement if other rows of a unit may be counted: those it had are
 // removed, and others added, each step within the sensitivity for adding or removing a unit (the triangle
-// inequality). If units are replaced, the mechanism already covers that.
+// inequality). If units are replaced, the mechanism already covers that. Where the loss for twice the sensitivity is
+// unknown, as it can be of Skellam noise, the two steps are charged by their ρ.
 func exchangeMechanism(p *plan.Plan, m budget.Mechanism) budget.Mechanism {
 	switch {
 	case p.Release().Privacy.Neighbours == spec.Replace:
 	case m.L1 == nil: // a choice, whose parameter is its loss
 		m.Parameter = new(big.Rat).Add(m.Parameter, m.Parameter)
 	default:
-		m.L1 = new(big.Int).Lsh(m.L1, 1)
-		m.L2Squared = new(big.Int).Lsh(m.L2Squared, 2)
-		m.Shifts = nil
+		twice := m
+		twice.L1 = new(big.Int).Lsh(m.L1, 1)
+		twice.L2Squared = new(big.Int).Lsh(m.L2Squared, 2)
+		twice.Shifts = nil
+		if twice.Validate() != nil { // Skellam noise, whose loss these norms do not bound
+			return twoSteps(m.Rho())
+		}
+		return twice
 	}
 	return m
 }
@@ -426,6 +432,11 @@ func dependsOn(p *plan.Plan, q plan.Query, column string) bool {
 
 // removedAndAdded is the ρ of two steps between neighbours, as a multiple of the ρ of one: √ρ adds up over steps.
 const removedAndAdded = 4
+
+// twoSteps returns a mechanism with the ρ of two steps between neighbours, for the ρ of one.
+func twoSteps(rho *big.Rat) budget.Mechanism {
+	return budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: new(big.Rat).Mul(rho, big.NewRat(removedAndAdded, 1))}
+}
 
 // MechanismsOfColumn returns the mechanisms of the measurements and blocks of microdata that a column affects, for
 // neighbours that differ in one unit's values of it, and the number of published tables and microdata that the column
@@ -479,7 +490,7 @@ func MechanismsOfColumn(p *plan.Plan, column string) (tables int, steps []budget
 		}
 		changed := s.Block
 		if p.Release().Privacy.Neighbours != spec.Replace {
-			changed.Parameter = new(big.Rat).Mul(changed.Parameter, big.NewRat(removedAndAdded, 1))
+			changed = twoSteps(changed.Parameter)
 		}
 		steps = append(steps, changed)
 	}

@@ -367,6 +367,41 @@ marginals: {m: {by: [sex], budget: x}, n: {by: [hiv], budget: y}}
 	}
 }
 
+// TestLossOfColumnsWithSkellamNoise takes measurements whose shifts are known where a unit is added or removed, and not
+// where its rows are exchanged: more than 12 single rows, and sums that move by more than 4096. Their columns are
+// charged four times the ρ.
+func TestLossOfColumnsWithSkellamNoise(t *testing.T) {
+	for _, marginal := range []string{"{by: [ward], stats: [units]}", "{by: [ward], per_unit: {rows_per_group: 1}}",
+		"{by: [ward], stats: [{sum: cost}]}"} {
+		p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(`version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+holders: {keys: {a: a.pub, b: b.pub}, units: disjoint, trusted: 2}
+budget: {rho: 3}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: {id: id, max_rows: 8}
+    columns: {ward: {values: [a, b, c, d, e, f, g, h]}, cost: {type: integer, range: [0, 1000]}}
+marginals: {m: %s}
+`, marginal), Files: plantest.HolderKeys("a.pub", "b.pub")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := describe.LossAt(compiled.Of(p), []string{"1e-6"}, []float64{0.01})
+		if err != nil {
+			t.Errorf("%s: %v", marginal, err)
+			continue
+		}
+		whole := plan.Amount(l.Whole.Rho)
+		for _, a := range l.Attributes {
+			if ratio, _ := new(big.Rat).Quo(plan.Amount(a.Rho), whole).Float64(); ratio > 4*(1+1e-3) {
+				t.Errorf("%s: %s loses %v times the ρ of the release", marginal, a.Of, ratio)
+			}
+		}
+	}
+}
+
 // TestLossOfColumnsThatNoTableShows checks columns that affect what is measured without being counted by: which rows
 // count, what they weigh, and the key of a lookup. A change in one of them may move all of a unit's rows to other
 // cells, or leave them out, so it loses what the affected tables lose for a unit that is removed and one that is

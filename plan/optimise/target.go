@@ -30,6 +30,9 @@ func Parameter(r *spec.Release, g workload.Goal, noise budget.Kind) *big.Rat {
 	keeps := func(steps int64) bool {
 		one := big.NewInt(1)
 		m := budget.Mechanism{Kind: noise, Parameter: at(steps), L1: one, L2Squared: one, Shares: shares}
+		if m.Validate() != nil { // beyond the largest parameter of the law
+			return false
+		}
 		margin, _ := m.Margin(g.Confidence)
 		return float64(margin) <= g.Margin
 	}
@@ -131,7 +134,10 @@ func (g *Group) directForTargets(r *spec.Release, noise budget.Kind, goals []wor
 			return d, targetUnreachable(r, g.Tables[i])
 		}
 		m := budget.Mechanism{Kind: noise, Parameter: parameter, L1: p.L1, L2Squared: p.L2Squared,
-			Shares: sharesOf(r, noise)}
+			Shifts: p.Shifts, Shares: sharesOf(r, noise)}
+		if err := m.Validate(); err != nil {
+			return d, fmt.Errorf("measurement %s: %w", p.id(), err)
+		}
 		p.TargetCost = m.Price()
 		variances[i] = m.Variance()
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/testkit"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -199,4 +201,41 @@ func TestRelativeTargets(t *testing.T) {
 			t.Errorf("%s: %+v, %v; for 50 it is %s", c.amount, s, err, least.Amount)
 		}
 	}
+}
+
+// Targets of several holders whose noise is Skellam noise: the cost of a table is that of the shifts of a replaced unit,
+// for which its noise is made.
+func TestTargetsOfSkellamNoise(t *testing.T) {
+	for _, rows := range []int{3, 20} {
+		p := planOfSkellamTarget(t, "replace", rows, 200)
+		if reached := p.Tables[0].Target.Reached; !(reached <= 200 && reached >= 195) {
+			t.Errorf("of %d rows: reaches %v", rows, reached)
+		}
+	}
+}
+
+// A target beyond the largest variance of Skellam noise takes that one.
+func TestTargetsBeyondSkellamNoise(t *testing.T) {
+	testkit.SkipPassed(t)
+	p := planOfSkellamTarget(t, "add-remove", 1, 1e6)
+	if variance := p.Measurements[0].Mechanism.Variance(); variance != 1<<24 || p.Tables[0].Target.Reached > 1e6 {
+		t.Errorf("reaches %v by a variance of %v", p.Tables[0].Target.Reached, variance)
+	}
+}
+
+// planOfSkellamTarget plans one table of two holders with a target, whose units have so many rows.
+func planOfSkellamTarget(t *testing.T, neighbours string, rows int, margin float64) *plan.Plan {
+	t.Helper()
+	p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(`version: 1
+release: r
+privacy: {protects: person, neighbours: %s}
+holders: {keys: {a: a.pub, b: b.pub}, units: disjoint, trusted: 2}
+budget: {rho: 1, split: {n: needed}}
+tables: {t: {source: {csv: t.csv}, unit: {id: id, max_rows: %d}, columns: {ward: {values: [n, s]}}}}
+marginals: {m: {by: [ward], budget: n, target: {margin: %v}}}
+`, neighbours, rows, margin), Files: plantest.HolderKeys("a.pub", "b.pub")})
+	if err != nil {
+		t.Fatalf("%s, %d rows, margin %v: %v", neighbours, rows, margin, err)
+	}
+	return p
 }

@@ -1,6 +1,8 @@
 package plantest
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"math"
@@ -510,6 +512,16 @@ func PlanOfSource(src spec.Source) (*plan.Plan, error) {
 		return nil, err
 	}
 	return New(r)
+}
+
+// HolderKeys returns files with public keys of holders.
+func HolderKeys(names ...string) map[string]string {
+	files := map[string]string{}
+	for i, name := range names {
+		key := bytes.Repeat([]byte{byte(i + 1)}, 64)
+		files[name] = "dprelease-holder-1 " + base64.RawStdEncoding.EncodeToString(key) + "\n"
+	}
+	return files
 }
 
 // EachLeaf changes every text and number of a JSON document in turn and calls do
