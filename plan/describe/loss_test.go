@@ -72,7 +72,7 @@ func TestLossSaysWhatComposingGained(t *testing.T) {
 	if err := l.Write(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"the whole release", "sex", "ε at δ = 1/20", "found, 1% wrongly",
+	for _, want := range []string{"the whole release", "sex", "ε at δ = 1/20", "power at 1%",
 		"more variance in every cell"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not say %q:\n%s", want, page.String())
