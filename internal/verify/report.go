@@ -190,15 +190,15 @@ func (v *verifier) notEstablished() []string {
 		return nil
 	case !v.manifestSigner.IsZero():
 		return []string{fmt.Sprintf(
-			"who measured it, and whether it was paid for (the folder is signed by the key with the fingerprint %s, and nothing here says whose key that is). Ask the office for its public key and give it (--trust), or compare the fingerprint with the one that the office has published", v.manifestSigner.Fingerprint())}
+			"who measured it, and whether it was paid for: the folder is signed by the key with the fingerprint %s, and nothing here says whose key that is; %s, or compare the fingerprint with the one that the office has published", v.manifestSigner.Fingerprint(), key)}
 	case v.options.Export != "":
 		return []string{
-			"who measured it (nobody has signed the folder)",
-			"whether it was paid for (the export holds the debit and the seal of these measurements, and nothing here says whose export that is). Take the export from the office itself, or " + key,
+			"who measured it: nobody has signed the folder",
+			"whether it was paid for: the export holds the debit and the seal of these measurements, and nothing here says whose export that is; take it from the office itself, or " + key,
 		}
 	}
 	return []string{
-		"who measured it (nobody has signed the folder, so whoever wrote it may have made the measurements up)",
-		"whether it was paid for (the debit matches this plan, but nothing proves that it belongs to these measurements). Ask the office for the signed folder and " + key + ", or ask for an export of its ledger (--ledger-export)",
+		"who measured it: nobody has signed the folder, so whoever wrote it may have made the measurements up",
+		"whether it was paid for: the debit matches this plan, but nothing proves that it belongs to these measurements; ask the office for the signed folder and " + key + ", or for an export of its ledger (--ledger-export)",
 	}
 }

@@ -461,7 +461,7 @@ func TestNothingIsCalledVerifiedThatNobodySigned(t *testing.T) {
 	v := assertVerifies(t, forged, Options{})
 	if strings.Contains(v.Says, "verifies") || v.Outcome != Consistent ||
 		!strings.HasPrefix(v.Says,
-			forged+" is consistent in itself. Not established: who measured it (nobody has signed the folder") ||
+			forged+" is consistent in itself. Not established: who measured it: nobody has signed the folder") ||
 		!strings.Contains(v.Says, "whether it was paid for") {
 		t.Errorf("%q", v.Says)
 	}

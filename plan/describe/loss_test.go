@@ -265,7 +265,7 @@ func TestLossOfManyTablesIsFolded(t *testing.T) {
 // Between neighbours that add or remove a unit another value is two steps, as the page says. Between units that are
 // replaced it is one step, and the page does not mention it.
 func TestLossSaysWhyAnAttributeLosesMore(t *testing.T) {
-	const why = "which can lose more than the whole release does: up to twice its ε where that is pure, up to four times its ρ."
+	const why = "It can lose more than the whole release does: up to twice its ε if that is pure, up to four times its ρ."
 	for neighbours, want := range map[string]bool{"add-remove": true, "replace": false} {
 		l, err := describe.LossAt(compiled.Of(plantest.PlanOf(t, neighbours, "{epsilon: 1}", "row", "{x: {by: [sex]}}")), nil,
 			nil)
