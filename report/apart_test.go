@@ -40,7 +40,7 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("two cells differ from %d on, want %d", s.CellsDifferFrom, want)
 	}
 	apart := fmt.Sprintf("at least %d apart", want)
-	box := fmt.Sprintf("less than %d apart: that may be noise. For two cells that you chose before you saw them: if their exact counts are equal, noise puts the published ones that far apart at most 5 times in 100.",
+	box := fmt.Sprintf("less than %d apart: that may be noise. If two cells that you chose before you saw them have equal exact counts, noise puts the published ones that far apart at most 5 times in 100.",
 		want)
 	if text := strings.Join(r.Misuse, " "); !strings.Contains(text, box) {
 		t.Errorf("the box does not say %q:\n%s", box, text)
@@ -137,7 +137,7 @@ func TestValuesPutIntoACategoryAreABias(t *testing.T) {
 		"sexes: {by: [sex]}, halves: {by: [age.half]}")))
 	want := map[string]string{
 		"Unknown values of sex count as male":       "[sexes] that category too high, the others too low: not known: no budget is set aside to count this",
-		"Missing values of age count as not stated": "[halves] the other categories too low: by at most the count of “not stated”, which has only rows whose age is missing",
+		"Missing values of age count as not stated": "[halves] the other categories too low: by at most the count of “not stated”, a category of missing values of age only",
 	}
 	for _, b := range r.Bias {
 		if said, ok := want[b.Cause]; ok {

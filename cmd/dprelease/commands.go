@@ -160,7 +160,7 @@ func (a *app) planCommand() *cobra.Command {
 		"print what other budgets would buy, for example epsilon=0.5,1,2,4, and write nothing")
 	c.Flags().BoolVar(&solve, "solve", false, "print the smallest budget that meets every target, and write nothing")
 	c.Flags().BoolVar(&page, "html", false,
-		"write a page with sliders that says what other budgets would buy, to FILE or NAME.whatif.html, and nothing else")
+		"write nothing but a page with sliders for trying other budgets, to FILE or NAME.whatif.html")
 	c.Flags().BoolVar(&trace, "trace", false, "print the result of every pass of the planner, and write nothing")
 	a.outFlag(c)
 	a.specFlags(c)

@@ -15,7 +15,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Use:   "explain [TERM]",
 		Short: "Explain a word of plans, reports and messages",
 		Long: `Print what a word of specs, plans, reports and messages means, in plain words first.
-Without a word, list all of them. docs/glossary.md has the same as a page.
+Without a word, list all words. docs/glossary.md has the same as a page.
 
   dprelease explain margin
   dprelease explain standard error

@@ -174,7 +174,7 @@ looked for when the grant is made.`,
 	c.Flags().StringVar(&key, "key", "", "with --role: file of your private key")
 	c.Flags().StringVar(&statement, "statement", "", "with --role: what you attest, in one sentence")
 	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the grant's approvals (default: the current folder)")
-	a.ledgerFlag(c, "there must be one, but to sign")
+	a.ledgerFlag(c, "required, except to sign")
 	a.officeFlag(c, "the entries of a signed ledger")
 	a.todayFlag(c)
 	return c

@@ -34,7 +34,7 @@ With a table, print its cells: keys, figures, intervals and notes; 40 rows, or a
 with --all. With --as csv, print all columns of the whole table for a spreadsheet:
 RFC 4180, a point in decimals, --bom for a byte order mark, and an apostrophe before
 a text that a spreadsheet would take for a formula. With --as json, print the table
-as one document. Only the Parquet file says where the table comes from.
+as one document. Where the table comes from is only in the Parquet file.
 
 With a cell, trace one published number back to the noisy integers that it is made
 of: the measurements, the noise of each, the weights, and their sum. docs/query.md

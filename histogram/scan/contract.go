@@ -141,14 +141,15 @@ func (b breach) sentence() string {
 	return fmt.Sprintf("%s: %s; %s", b.tableAndColumn(), what, remedy)
 }
 
-// appendBreaches appends the breaches of a record to those found before, up to the limit for each column and kind.
+// appendBreaches appends the breaches of a record to those found before, up to the limit for each column and kind. A
+// value that breaks the contract at several levels of its column is appended once.
 func appendBreaches(found, more []breach) []breach {
 	kept := map[[2]string]int{}
 	for _, b := range found {
 		kept[[2]string{b.Column, b.Kind}]++
 	}
 	for _, b := range more {
-		if what := [2]string{b.Column, b.Kind}; kept[what] < columnLimit {
+		if what := [2]string{b.Column, b.Kind}; kept[what] < columnLimit && !slices.Contains(found, b) {
 			kept[what]++
 			found = append(found, b)
 		}
@@ -165,7 +166,7 @@ func (e *ContractError) Format(s fmt.State, _ rune) { io.WriteString(s, e.Error(
 // confidential.
 func (e *ContractError) WriteDiagnostics(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# the first %d of each column and kind at the most; row 1 is the first after the header, row 0 is none\n", columnLimit)
+	fmt.Fprintf(&b, "# at most the first %d of each column and kind; row 1 is the first after the header, row 0 stands for no row\n", columnLimit)
 	b.WriteString("table\tcolumn\tkind\tfile\trow\tvalue\n")
 	for _, x := range e.breaches() {
 		fmt.Fprintf(&b, "%s\t%s\t%s\t%q\t%d\t%q\n", x.Table, x.Column, x.Kind, x.File, x.Row, x.Value)

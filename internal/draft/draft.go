@@ -33,7 +33,7 @@ func Spec(ctx context.Context, path string, codes []string) (string, error) {
 	b := &strings.Builder{}
 	name := draftName(path)
 	fmt.Fprintf(b, `# A release of %[1]s, drafted from %[7]s.
-# Settle every line marked "decide:", then:  dprelease check FILE, rehearse FILE, plan FILE, run FILE
+# Decide every line marked "decide:", then:  dprelease check FILE, rehearse FILE, plan FILE, run FILE
 #
 # The domain of a column is public: you say what it may hold, before the data is looked at.
 #   categories   {values: [female, male]}            or {codebook: FILE.csv} with columns code,label
@@ -151,9 +151,9 @@ func draftUnit(fields []field) string {
 	}
 	remark := ""
 	if likely != nil {
-		remark = "; this may be an id: " + strings.Join(likely, ", ")
+		remark = "; a name that may be an id: " + strings.Join(likely, ", ")
 	}
-	return "    unit: []   # decide: {id: COLUMN, max_rows: N}, or row if each row is another unit" + remark + "\n"
+	return "    unit: []   # decide: {id: COLUMN, max_rows: N}, or row if each row is a unit of its own" + remark + "\n"
 }
 
 // firstTableColumn returns the first column that is not an id, among those with a code list if there are any; "" if all

@@ -34,8 +34,8 @@ func TestSpecFromHeader(t *testing.T) {
 	for _, c := range []struct{ file, header, unit, first, table string }{
 		{"people.csv", "Person no,age,town", sure + `"Person no", max_rows: 1}   # decide: `, "[age]", "people"},
 		{"people.csv", "age,Kundennummer", sure + "Kundennummer, max_rows: 1}", "[age]", "people"},
-		{"people.csv", "person,Hausnummer,age", open + "{id: COLUMN, max_rows: N}, or row if each row is another unit; this may be an id: person, Hausnummer\n", "[age]", "people"},
-		{"people.csv", "age,town", open + "{id: COLUMN, max_rows: N}, or row if each row is another unit\n", "[age]", "people"},
+		{"people.csv", "person,Hausnummer,age", open + "{id: COLUMN, max_rows: N}, or row if each row is a unit of its own; a name that may be an id: person, Hausnummer\n", "[age]", "people"},
+		{"people.csv", "age,town", open + "{id: COLUMN, max_rows: N}, or row if each row is a unit of its own\n", "[age]", "people"},
 		{"people.csv", "pid", sure + "pid,", "[]", "people"},
 		{"Labour force-2026.v2.csv", "no,Yes", open, `["Yes"]`, "Labour_force_2026"},
 		{"2026.csv", "pid,age", sure, "[age]", "rows"},

@@ -160,7 +160,7 @@ func (v *verifier) checkApprovals(context.Context) (string, error) {
 			fmt.Sprintf("the approval of role %s%s: by the key with the fingerprint %s: compare it with the one in the account's policy", a.Role, until, a.Signer.Fingerprint()))
 	}
 	if len(v.record.Approvals) == 0 {
-		return "", &notDone{"none stand in the ledger's entry of the debit; whether its accounts ask for any, their policies tell"}
+		return "", &notDone{"none in the ledger's entry of the debit; the policies of its accounts say whether they ask for any"}
 	}
 	return fmt.Sprintf("%s of this plan", budget.Plural(int64(len(v.record.Approvals)), "signature")), nil
 }

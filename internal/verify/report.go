@@ -127,8 +127,8 @@ func (v *verifier) uncheckable() []string {
 	add(v.out.Marked == published.PracticeStatus, "any approval of its budget: this is practice, not a release")
 	collected := v.plan != nil && v.plan.Release().Collection != nil
 	add(collected, "that the respondents' devices randomised the answers as the plan says, each answer once")
-	add(collected, "that no report is false, and that those that came in are those that were counted")
-	add(!collected, "that the noise was truly drawn, once, from a key that nobody knows, by the program that is named")
+	add(collected, "that no report is false, and that exactly the reports that came in were counted")
+	add(!collected, "that the named program truly drew the noise, once, from a key that nobody knows")
 	add(!collected, "that the spec's bounds were applied and the input was the true one")
 	held := v.plan != nil && v.plan.Release().Holders != nil && !rehearsed
 	add(held, "that the figures are made of the sum of the holders' shares (whoever has the shares can combine them again, publish that, and compare)")
@@ -139,7 +139,7 @@ func (v *verifier) uncheckable() []string {
 		add(alone,
 			"that the ledger still holds the debit and knows these measurements (ask for an export: --ledger-export)")
 		add(alone && r.Status == ledger.Official && len(r.Approvals) == 0,
-			"that nobody had to approve it: no approval stands in the entry of the debit, and what the account's policy asks for stands in the export")
+			"that nobody had to approve it: the entry of the debit has no approval, and only an export of the ledger shows what the account's policy asks for")
 		add(r.Proof.Office.IsZero(),
 			"that the entry of the debit is from the office's ledger: its entries are not signed")
 		add(!r.Witnessed,
@@ -147,7 +147,7 @@ func (v *verifier) uncheckable() []string {
 	}
 	if v.plan != nil {
 		for _, s := range v.plan.Synthetic {
-			add(s.Adaptive(), fmt.Sprintf("that the sets of columns for the microdata of %s were truly chosen as the plan says: that they are ones it allows was checked", s.Table))
+			add(s.Adaptive(), fmt.Sprintf("that the sets of columns for the microdata of %s were truly chosen as the plan says (checked is only that the plan allows them)", s.Table))
 		}
 	}
 	if before := v.manifest.Replaces; before != nil {
@@ -163,7 +163,7 @@ func (v *verifier) summarize() {
 	out := v.out
 	if len(out.Signed) == 0 {
 		out.Signed = append(out.Signed,
-			"nothing. Whoever can write in this folder may have made all of it: that it is the office's rests on where it was taken from")
+			"nothing. Whoever can write in this folder may have made all of it: whether it is the office's depends on where you got it")
 	} else if v.manifestText != nil {
 		if _, err := os.Stat(v.path(published.SignatureFile)); err != nil {
 			out.Signed = append(out.Signed,

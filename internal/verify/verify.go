@@ -220,14 +220,14 @@ func (known evidence) verify(ctx context.Context, place string) (*verifier, erro
 		{"manifest", "", v.checkManifest},
 		{"signature", "", v.checkSignature},
 		{"files", "every file is the one that manifest.json lists, and there is no other", v.checkFiles},
-		{"plan", "the plan is the one that the spec in it leads to: every sensitivity, mechanism and cost", v.checkPlan},
-		{"measurements", "the measurements answer the plan's questions: shapes, lattice, mechanisms; what was chosen while measuring is what it allows", v.checkMeasurements},
+		{"plan", "the plan is what the spec in it leads to, in every sensitivity, mechanism and cost", v.checkPlan},
+		{"measurements", "the measurements answer the plan's questions in shape, lattice and mechanism, and the plan allows all that was chosen while measuring", v.checkMeasurements},
 		{"privacy loss", "the privacy loss of the plan's mechanisms is within the guarantee", v.checkLoss},
-		{"debit", "the ledger's entry says this release, this plan and this cost, and has the hash that it is published with",
+		{"debit", "the ledger's entry is for this release, this plan and this cost, and has the hash that is published",
 			v.checkDebit},
 		{"approvals", "", v.checkApprovals},
 		{"report", "the report and its certificate state the plan's guarantee and the debit", v.checkReport},
-		{"republished", "all else that is published, be it tables, microdata, report or pages, is what the measurements lead to, byte for byte", v.checkRepublished},
+		{"republished", "everything else that is published (tables, microdata, report, pages) is what the measurements lead to, byte for byte", v.checkRepublished},
 		{"ledger", "", v.checkExport},
 	} {
 		if err := ctx.Err(); err != nil {

@@ -43,7 +43,7 @@ func TestASignedReleaseVerifies(t *testing.T) {
 	}
 	assertListed(t, v.Signed, fingerprint+", the one in "+o.Public)
 	assertListed(t, v.Recomputed, "seal of these very measurements")
-	assertListed(t, v.Unchecked, "truly drawn")
+	assertListed(t, v.Unchecked, "truly drew")
 	assertListed(t, v.Unchecked, "no witness on another disk")
 	if v.Marked != "RELEASE" || v.Release != "trips" {
 		t.Errorf("%+v", v)
@@ -86,7 +86,7 @@ func TestApprovalsThatAreNotThere(t *testing.T) {
 	dir := forgedWith(t, o, r)
 	v := assertVerifies(t, dir, Options{})
 	if c := checkNamed(t, v, "approvals"); c.State != NotDone ||
-		!strings.Contains(c.Says, "none stand in the ledger's entry") {
+		!strings.Contains(c.Says, "none in the ledger's entry") {
 		t.Errorf("%+v", c)
 	}
 	assertListed(t, v.Unchecked, "that nobody had to approve it")

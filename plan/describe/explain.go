@@ -331,7 +331,7 @@ func explainSizes(p *plan.Plan, b *strings.Builder) {
 // explainOthers says how tables are estimated from measurements that they share.
 func explainOthers(p *plan.Plan, b *strings.Builder) {
 	if slices.ContainsFunc(tableRows(p), func(r tableRow) bool { return strings.HasSuffix(r.measured, "with others") }) {
-		b.WriteString("\nWith others: put together from all measurements that bear on the table, each weighed by its precision (generalised least squares). Such tables agree with each other.\n")
+		b.WriteString("\nWith others: computed from all measurements that contribute to the table, each weighted by its precision (generalised least squares). Such tables agree with each other.\n")
 	}
 }
 

@@ -24,8 +24,8 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 	for _, table := range p.Tables {
 		for _, f := range table.Figures {
 			if !some {
-				fmt.Fprint(b, "\nFigures beside counts\n")
-				fmt.Fprintln(t, "  figure\twhat\tstd. error\t95% margin\trests on")
+				fmt.Fprint(b, "\nFigures other than counts\n")
+				fmt.Fprintln(t, "  figure\twhat\tstd. error\t95% margin\tcomputed from")
 				some = true
 			}
 			error, margin := qualityTexts(f.Quality)
@@ -38,7 +38,7 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 		return
 	}
 	t.Flush()
-	b.WriteString("  Each rests on noisy integers alone, the table's noisy count among them. Values beyond a declared range are clamped to it: that moves figures, and is no noise.\n")
+	b.WriteString("  Each is computed from noisy integers alone, also from the table's noisy count. Values beyond a declared range are clamped to it; this shifts figures, and no margin includes it.\n")
 	explainQuantiles(p, b)
 	for _, table := range p.Tables {
 		if table.Show > 0 && len(table.Figures) > 0 {
@@ -62,7 +62,7 @@ func explainQuantiles(p *plan.Plan, b *strings.Builder) {
 		}
 	}
 	if len(seen) > 0 {
-		fmt.Fprintf(b, "  Quantiles are found in the way that is expected to leave the narrower intervals. Half their width is said for rows that lie evenly over a tenth of the column's range: where they are denser it is less, down to the width of a bin.\n")
+		fmt.Fprintf(b, "  Each quantile is found in the way that is expected to give the narrower intervals. Their margin is stated for rows that lie evenly over a tenth of the column's range. Where rows are denser it is smaller, down to the width of a bin.\n")
 	}
 }
 
@@ -71,21 +71,21 @@ func QuantileMethodText(l *language.Language, q plan.Quality, column string) str
 	text := l.Text("drawn by the exponential mechanism, with the ends of the intervals.")
 	switch {
 	case q.Bins > 0 && q.Cell > 0:
-		text = l.Text("read from noisy counts of rows by %s bins of %s, each %s wide: no interval is narrower.",
+		text = l.Text("read from noisy counts of rows by %s bins of %s, each %s wide; no interval is narrower than a bin.",
 			budget.Group(q.Bins), column, l.Number(budget.DecimalNearest(q.Cell, 6)))
 	case q.Bins > 0:
 		text = l.Text("read from noisy counts of rows by %s bins of %s, one for each value.", budget.Group(q.Bins), column)
 	}
 	o := q.Alternative
 	if o == nil {
-		return text + " " + l.Text("The other way cannot serve here.")
+		return text + " " + l.Text("The other way of finding quantiles is not possible here.")
 	}
 	rows, margin := l.Plural(WholeMargin(o.Ranks), "row"), l.Number(budget.DecimalNearest(o.Margin, 4))
 	if o.Bins > 0 {
-		return text + " " + l.Text("Read from counts of %s bins they would be within ±%s, about ±%s.", budget.Group(o.Bins),
+		return text + " " + l.Text("If they were read from counts of %s bins instead, quantiles would be within ±%s of their rank, about ±%s.", budget.Group(o.Bins),
 			rows, margin)
 	}
-	return text + " " + l.Text("Drawn they would be within ±%s, about ±%s.", rows, margin)
+	return text + " " + l.Text("If they were drawn instead, quantiles would be within ±%s of their rank, about ±%s.", rows, margin)
 }
 
 // qualityTexts returns the standard error and the margin in words.

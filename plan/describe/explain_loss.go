@@ -29,7 +29,7 @@ func (l *Loss) Write(w io.Writer) error {
 		heads = append(heads, "ε at δ = "+d)
 	}
 	for _, rate := range falsePositiveRates {
-		heads = append(heads, "found, "+budget.Percent(rate)+" wrongly")
+		heads = append(heads, "power at "+budget.Percent(rate))
 	}
 	fmt.Fprintln(t, strings.Join(heads, "\t"))
 	l.writeRow(t, l.Whole.Of, l.Whole)
@@ -48,11 +48,11 @@ func (l *Loss) Write(w io.Writer) error {
 	t.Flush()
 	fmt.Fprintf(b, "\nTables, and attributes, share measurements: their losses are not parts of the whole.")
 	b.WriteString(relationsText(l.sample, l.neighbours, len(l.Leaves) > 0))
-	found := "finds a unit that is in the data, if it may wrongly find one that is not"
+	right, wrong := "a unit that is in the data", "one that is not"
 	if l.local {
-		found = "finds an answer by its report, if it may wrongly find one that was not given"
+		right, wrong = "an answer by its report", "one that was not given"
 	}
-	fmt.Fprintf(b, "\nFound: how often the best attack %s at the rate named;\nwithout the release it would find as many as it finds wrongly.\n", found)
+	fmt.Fprintf(b, "\nPower at a false-positive rate: how often the best attack finds %s, if it finds\n%s at this rate. Without the release, its power equals the rate.\n", right, wrong)
 	if c := l.Conversion; c != nil {
 		spent, plain := plan.Amount(c.Rho), plan.Amount(c.Plain)
 		more, _ := new(big.Rat).Quo(spent, plain).Float64()

@@ -155,7 +155,7 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 		"Charged in full to each of the accounts lfs and register.\n",
 		"Checked before anything is spent: 10 to 20 rows of persons count; every declared code of region.state occurs in persons.\n",
 		"If this run is cut off after its debit, its budget is lost: resume: never.\n",
-		"Before you sign: if the files of persons break `expect`, the run stops and nothing is spent. That the release is missing",
+		"Before you sign: if the files of persons break `expect`, the run stops and nothing is spent. Readers who see that the release is missing",
 	}
 	plain := plantest.PageOf(t, plantest.PlanOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}"))
 	for _, line := range lines {

@@ -72,7 +72,7 @@ func TestLossSaysWhatComposingGained(t *testing.T) {
 	if err := l.Write(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"the whole release", "sex", "ε at δ = 1/20", "found, 1% wrongly",
+	for _, want := range []string{"the whole release", "sex", "ε at δ = 1/20", "power at 1%",
 		"more variance in every cell"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not say %q:\n%s", want, page.String())
@@ -265,7 +265,7 @@ func TestLossOfManyTablesIsFolded(t *testing.T) {
 // Between neighbours that add or remove a unit another value is two steps, as the page says. Between units that are
 // replaced it is one step, and the page does not mention it.
 func TestLossSaysWhyAnAttributeLosesMore(t *testing.T) {
-	const why = "which can lose more than the whole release does: up to twice its ε where that is pure, up to four times its ρ."
+	const why = "It can lose more than the whole release does: up to twice its ε if that is pure, up to four times its ρ."
 	for neighbours, want := range map[string]bool{"add-remove": true, "replace": false} {
 		l, err := describe.LossAt(compiled.Of(plantest.PlanOf(t, neighbours, "{epsilon: 1}", "row", "{x: {by: [sex]}}")), nil,
 			nil)

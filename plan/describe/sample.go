@@ -76,7 +76,7 @@ func relationsText(s plan.Sample, neighbours spec.Neighbours, leaves bool) strin
 		text = " Those of leaves are: in ρ, and in a pure ε, they add up to it."
 	}
 	if neighbours == spec.AddRemove {
-		text += "\nAnother value of an attribute is one unit taken away and one added, which can lose more than the whole release does: up to twice its ε where that is pure, up to four times its ρ."
+		text += "\nChanging the value of an attribute counts as removing one unit and adding another. It can lose more than the whole release does: up to twice its ε if that is pure, up to four times its ρ."
 	}
 	return text
 }

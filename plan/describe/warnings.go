@@ -152,7 +152,7 @@ func stopWarnings(l *language.Language, r *spec.Release) []string {
 	if names == nil {
 		return nil
 	}
-	return []string{l.Text("if the files of %s break `expect`, the run stops and nothing is spent. That the release is missing then tells readers that a rule failed, and the guarantee does not cover this. Set the limits wide enough that one %s more or less cannot decide it",
+	return []string{l.Text("if the files of %s break `expect`, the run stops and nothing is spent. Readers who see that the release is missing then know that a rule failed, and the guarantee does not cover this. Set the limits wide enough that one %s more or less cannot decide it",
 		l.List(names), r.Privacy.Protects)}
 }
 

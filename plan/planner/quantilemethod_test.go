@@ -58,7 +58,7 @@ func TestQuantilesOfFewValuesAreReadFromCounts(t *testing.T) {
 	var page strings.Builder
 	if err := describe.Explain(compiled.Of(p), &page); err != nil ||
 		!strings.Contains(page.String(),
-			"m/pay_quantiles: read from noisy counts of rows by 21 bins of pay, one for each value. Drawn they would be within ±") {
+			"m/pay_quantiles: read from noisy counts of rows by 21 bins of pay, one for each value. If they were drawn instead, quantiles would be within ±") {
 		t.Errorf("the page does not say how quantiles are found:\n%s", &page)
 	}
 	// That of 10 % has 0.81 of the noise of the bins up to its own, and 0.01 of that of the others: on the mean over the 8

@@ -202,11 +202,11 @@ func intoCategory(l *language.Language, c *spec.Column, category int, name strin
 	takes := func(policy spec.Policy) bool { return policy.Action == spec.As && policy.Category == category }
 	switch {
 	case takes(c.Unknown) && takes(c.Null):
-		return l.Text("by at most the count of “%s”, which has only rows whose %s is missing or unknown", name, c.Name)
+		return l.Text("by at most the count of “%s”, a category of missing or unknown values of %s only", name, c.Name)
 	case takes(c.Unknown):
-		return l.Text("by at most the count of “%s”, which has only rows whose %s is unknown", name, c.Name)
+		return l.Text("by at most the count of “%s”, a category of unknown values of %s only", name, c.Name)
 	}
-	return l.Text("by at most the count of “%s”, which has only rows whose %s is missing", name, c.Name)
+	return l.Text("by at most the count of “%s”, a category of missing values of %s only", name, c.Name)
 }
 
 // figuredWith returns the tables among paths that have figures of a column.

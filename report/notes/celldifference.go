@@ -32,10 +32,10 @@ func comparisonWarning(r *report.Report) string {
 		" "+l.Text("In tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones."))
 	switch {
 	case most > 0 && least == most:
-		return l.Text("Do not call two counts of a table different if they are less than %s apart: that may be noise. For two cells that you chose before you saw them: if their exact counts are equal, noise puts the published ones that far apart at most %s times in 100.",
+		return l.Text("Do not call two counts of a table different if they are less than %s apart: that may be noise. If two cells that you chose before you saw them have equal exact counts, noise puts the published ones that far apart at most %s times in 100.",
 			budget.Group(most), chance) + unbiased
 	case most > 0:
-		return l.Text("Do not call two counts of a table different if they are closer than the %s says (%s to %s, by table): that may be noise. For two cells that you chose before you saw them: if their exact counts are equal, noise puts the published ones that far apart at most %s times in 100.",
+		return l.Text("Do not call two counts of a table different if they are closer than the %s says (%s to %s, by table): that may be noise. If two cells that you chose before you saw them have equal exact counts, noise puts the published ones that far apart at most %s times in 100.",
 			l.Text(DifferenceColumn), budget.Group(least), budget.Group(most), chance) + unbiased
 	case r.Accuracy.Margin > 0 && !hasOneMargin(r):
 		return l.Text("Do not call two counts of a table different if they are less than twice its margin apart: that may be noise.") +

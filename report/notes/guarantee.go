@@ -134,7 +134,7 @@ func GuessSentence(l *language.Language, g report.Guarantee) string {
 // who is known to be in it.
 func knownSentence(l *language.Language, g report.Guarantee) string {
 	return words.When(!g.Replaced(),
-		l.Text("The promise is about whether a %s is in the data. Someone who already knows this can learn more about that %[1]s's values; the certificate says how much at most.",
+		l.Text("The promise is about whether a %s is in the data. Someone who already knows this can learn more about that %[1]s's values; the certificate states the limit.",
 			g.Protects))
 }
 

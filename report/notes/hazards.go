@@ -42,7 +42,7 @@ func Hazards(r *report.Report, account report.Account, several bool) []report.Ha
 			Answer:     l.Text("No message, log or file name holds a value, and nothing published depends on timing. Someone who can watch the machine while it measures is not covered."),
 			AnsweredBy: report.AnsweredByPlan},
 		{Hazard: l.Text("Trust in those who hold the raw data"),
-			Answer:     l.Text("Whoever runs the measurement sees the data, and so does the administrator of a database that holds them; where it counts them, exact counts as well. The promise is about everybody who sees only what is published."),
+			Answer:     l.Text("Whoever runs the measurement sees the data. So does the administrator of a database that holds them, who also sees exact counts if the database does the counting. The promise is about everybody who sees only what is published."),
 			AnsweredBy: report.LeftToOffice},
 		{Hazard: l.Text("Raw data, working files and backups kept worse than results"),
 			Answer:     l.Text("Only its owner can open the working folder, and its key is erased. The office keeps sources and backups safe."),

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -112,7 +113,7 @@ var pageTemplate = inEach(func(l *language.Language) *template.Template {
 		"policy":     func() string { return contentPolicy },
 		"interval":   func(p report.Point) string { return intervalText(l, p) },
 		"markup":     func(text string) template.HTML { return template.HTML(text) }, // of a message without arguments
-		"steps":      func(path string) []string { return strings.Split(path, "/") },
+		"steps":      stepsOf,
 		"add":        func(a, b int) int { return a + b },
 	}).Parse(chartsText + pageText))
 })
@@ -337,6 +338,21 @@ func noisesText(l *language.Language, kinds []string) string {
 func errorText(l *language.Language, s report.Statistic) string {
 	return words.Either(s.Largest > 0, l.Text("%s, at most %s", l.Number(words.Decimal(s.StandardError)),
 		l.Number(words.Decimal(s.Largest))), l.Number(words.Decimal(s.StandardError)))
+}
+
+// pathStep matches what a step of a table's path ends with.
+var pathStep = regexp.MustCompile(`/|\.|_x_`)
+
+// stepsOf returns the steps of a table's path, between which a line may be broken.
+func stepsOf(path string) []string {
+	var steps []string
+	for {
+		end := pathStep.FindStringIndex(path)
+		if end == nil {
+			return append(steps, path)
+		}
+		steps, path = append(steps, path[:end[1]]), path[end[1]:]
+	}
 }
 
 // keepTogether prevents a line break between a symbol, its equals sign and its value.

@@ -38,7 +38,7 @@ var whatIfStyle string
 var whatIfScript string
 
 var whatIfTemplate = template.Must(template.New("what-if").Funcs(template.FuncMap{
-	"steps": func(path string) []string { return strings.Split(path, "/") },
+	"steps": stepsOf,
 }).Parse(whatIfText))
 
 // whatIf is the data of the page.
