@@ -549,35 +549,3 @@ func eightAtOnce(t *testing.T, at string) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
-
-// TestFullDisk releases onto a volume with too little space: exit 1, nothing
-// spent, nothing left; with space, the same command succeeds.
-func TestFullDisk(t *testing.T) {
-	dir := newOffice(t, fileLedger, 1)
-	small := filepath.Join(dir, "small")
-	if err := os.Mkdir(small, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", small).CombinedOutput(); err != nil {
-		t.Skipf("needs the right to mount a small volume: %s", out)
-	}
-	defer exec.Command("umount", small).Run()
-	args := []string{"run", "release.yaml", "--ledger", fileLedger, "--state", "state", "--out", "small"}
-	out, err := programCommand(t, dir, args...).CombinedOutput()
-	if code := codeOf(err); code != verdict.ExitEnvironment || !strings.Contains(string(out), "space") {
-		t.Fatalf("exit %d: %s", code, out)
-	}
-	if s := debitState(t, dir, fileLedger); s != "nothing" && s != ledger.Cancelled {
-		t.Errorf("account: %s", s)
-	}
-	left, err := os.ReadDir(small)
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-	if out, err := exec.Command("mount", "-o", "remount,size=16m", small).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if out, err := programCommand(t, dir, args...).CombinedOutput(); err != nil {
-		t.Errorf("with space: %v\n%s", err, out)
-	}
-}

@@ -107,6 +107,8 @@ func accountVerdict(err error) (verdict.Verdict, bool) {
 func inputVerdict(err error) (verdict.Verdict, bool) {
 	if input, ok := errors.AsType[*source.Error](err); ok {
 		switch {
+		case input.Kind == source.Unreadable && errors.Is(input, syscall.ENOSPC): // rows that were fetched find no room
+			return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.DiskFull, Retry: verdict.Later}, true
 		case input.Kind == source.Unreadable:
 			return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.InputUnreadable, Retry: verdict.Later}, true
 		case input.Kind == source.Missing && errors.Is(input, fs.ErrNotExist):
