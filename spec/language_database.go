@@ -28,7 +28,7 @@ func databaseFields() []shape.Field {
 		Fix: "url: env:DATABASE_URL"}, {Key: "stay", Shape: stay}}, rows...)
 	duckdb := append([]shape.Field{{Key: "file", Shape: shape.Text("the file of the database").WithParams(),
 		Required: "the file of the database", Fix: "file: data/survey.duckdb"},
-		{Key: "stay", Shape: shape.Boolean("true or false").NotBuilt("stay")}}, rows...)
+		{Key: "stay", Shape: shape.Boolean("false: the file is on this machine, so its rows are read and counted here")}}, rows...)
 	spark := append([]shape.Field{{Key: "parquet", Shape: shape.Text(sparkPathSays).WithParams()}}, rows...)
 	forms := [][]string{{"table"}, {"query"}}
 	return []shape.Field{

@@ -42,8 +42,9 @@ var ofTables = map[string]shape.Meaning{
 		Example: "survey.duckdb", Page: "docs/howto/engines.md"},
 	"tables.*.source.duckdb.table": {States: "The name of a table or a view, with its schema if it is in one.",
 		Default: "the rows come from a query", Example: "persons", Page: "docs/howto/engines.md"},
-	"tables.*.source.duckdb.stay": {States: "Whether the rows must be counted in the database.", Default: "the rows are read, and counted here",
-		Example: "true"},
+	"tables.*.source.duckdb.stay": {
+		States:  "Whether the rows must be counted in the database: never, as its file is on this machine.",
+		Default: "the rows are read, and counted here", Example: "false", Page: "docs/howto/engines.md"},
 	"tables.*.source.duckdb.query": {States: "A SELECT in place of a table. Everybody who sees the plan sees it.",
 		Default: "the rows come from a table", Example: "\"SELECT * FROM persons WHERE wave = 3\"",
 		Page: "docs/howto/engines.md"},
