@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan"
@@ -225,13 +226,10 @@ type claim struct {
 	each, all     int64 // of quantiles: rows below any place, and in all, in one cell and in all cells
 }
 
-// pairOf returns a pair's name.
-func pairOf(k counted.Kind, s selection.Kind) string {
-	return [...]string{"rows", "values", "quantiles", "bins", "distinct", "diagnostic"}[k] + " × " +
-		[...]string{"all", "above", "top", "groups"}[s]
+// pair returns the pair of a question.
+func (q question) pair() string {
+	return histogramtest.PairOf(q.Query.Counted.Kind(), q.Selection.Kind())
 }
-
-func (q question) pair() string { return pairOf(q.Query.Counted.Kind(), q.Selection.Kind()) }
 
 // plain reports whether the answers are of cells, and none of residuals.
 func (q question) plain() bool {
@@ -799,7 +797,7 @@ func printPairs(t *testing.T, lines map[string]*pairsLine) {
 	t.Helper()
 	t.Logf("%-27s %9s %5s %12s %8s %8s %7s", "pair, relation", "questions", "full", "neighbours", "of L1", "of L2",
 		"excess")
-	for _, pair := range legalPairs {
+	for _, pair := range histogramtest.LegalPairs {
 		for _, n := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
 			key := fmt.Sprintf("%-16s %s", pair, n)
 			l := lines[key]
@@ -811,10 +809,6 @@ func printPairs(t *testing.T, lines map[string]*pairsLine) {
 		}
 	}
 }
-
-// legalPairs are the pairs that are legal.
-var legalPairs = []string{"rows × all", "rows × above", "rows × top", "rows × groups", "values × all", "values × above",
-	"values × top", "quantiles × all", "bins × all", "distinct × all", "diagnostic × all"}
 
 // claimsTooSmall holds the same answers against claims that are too small: each must be exceeded in every pair that
 // it is of.
@@ -868,7 +862,7 @@ func (p pairsTable) claimsTooSmall(t *testing.T, a *audit, answers [][][]int64) 
 				caught[pair] = most.excess > 0
 			}
 		}
-		for _, pair := range legalPairs {
+		for _, pair := range histogramtest.LegalPairs {
 			if !caught[pair] && !slices.Contains(f.not, pair) {
 				t.Errorf("%s, %s: %s, and nobody notices", p.name, pair, f.name)
 			}
@@ -878,7 +872,7 @@ func (p pairsTable) claimsTooSmall(t *testing.T, a *audit, answers [][][]int64) 
 
 // without are the legal pairs but for some.
 func without(some ...string) []string {
-	return slices.DeleteFunc(slices.Clone(legalPairs), func(pair string) bool { return slices.Contains(some, pair) })
+	return slices.DeleteFunc(slices.Clone(histogramtest.LegalPairs), func(pair string) bool { return slices.Contains(some, pair) })
 }
 
 // miscount is a fault in what is counted.
@@ -1027,75 +1021,32 @@ func (a *audit) missed(t testing.TB, f miscount, answers [][][]int64) []string {
 	return slices.DeleteFunc(slices.Clone(f.pairs), func(pair string) bool { return caught[pair] })
 }
 
-// shapesOf are questions of every shape of a kind.
-func shapesOf(k counted.Kind) []counted.Counted {
-	return [counted.Kinds][]counted.Counted{
-		counted.KindRows: {counted.Rows{}},
-		counted.KindValues: {counted.Values{Weight: true}, counted.Values{Column: "age", Power: 1, Times: 2, Minus: 3},
-			counted.Values{Column: "age", Power: 2, Times: 1, Weight: true}, counted.Values{Column: "pay", Beyond: true},
-			counted.Values{Column: "pay", Power: 1, Times: 2, Per: "size", By: []int64{4, 3}, Off: []int64{3, 8}}},
-		counted.KindQuantiles: {counted.Quantiles{Column: "age", At: []string{"1/2"}},
-			counted.Quantiles{Column: "pay", At: []string{"1/4", "1/2"}, Weight: true, Shift: 5, Beyond: 9}},
-		counted.KindBins: {counted.Bins{Column: "age", Width: 1}, counted.Bins{Column: "pay", Width: 2, Weight: true},
-			counted.Bins{Column: "age", Width: 1, Total: 3, Method: "haar-laplace"}},
-		counted.KindDistinct:   {counted.Distinct{Column: "age", PerUnit: 1}, counted.Distinct{Column: "size", PerUnit: 2}},
-		counted.KindDiagnostic: {counted.UnitsOver, counted.RowsOver, counted.RowsLeftOut},
-	}[k]
-}
-
 // TestOnlyLegalPairsAreCounted asks for every pair, of every shape of its kind, without factors and by each kind of
-// them, without bounds and with each: what is legal is what stands here once more, and a scan refuses all else.
+// them, without bounds and with each: what is legal is what stands in [histogramtest.PairForm] once more, and a scan
+// refuses all else.
 func TestOnlyLegalPairsAreCounted(t *testing.T) {
 	p := pairsTable{maxRows: 2, bounds: []spec.PerUnit{{}}}
 	r := p.planned(t, spec.AddRemove, "{rho: 1}", pairsWeights, pairsListed, p.marginals()[:2]).Release()
-	ranges := plan.Factor{Attribute: "age", Basis: plan.Ranges, Method: "haar-laplace"}
+	of := histogramtest.PairColumns{Table: "jobs", Category: "area", Stratum: "size", Number: "age", Strata: "pay",
+		Found: "word"}
+	asked := map[string]int{} // by pair
 	accepted, refused := 0, 0
-	for k := range counted.Kind(counted.Kinds) {
-		if k == counted.KindReports {
-			continue // they are of no rows: the core refuses their plan before anything is counted
+	for _, f := range of.Forms(r) {
+		asked[f.Pair]++
+		if err := f.Check(r.Tables[0]); (err == nil) != f.Legal {
+			t.Errorf("%s by %v, %v: %v", f.Pair, f.Query.Factors, f.Query.PerUnit, err)
 		}
-		if shapesOf(k) == nil {
-			t.Fatalf("nothing of kind %d is asked for", k)
+		if f.Legal {
+			accepted++
+			continue
 		}
-		for _, s := range []selection.Selection{selection.All{}, selection.Above{Threshold: 3},
-			selection.Top{Of: 1, Sensitivity: 9}, selection.Groups{Columns: []string{"word"}, Groups: 2}} {
-			for _, what := range shapesOf(k) {
-				for _, factors := range [][]plan.Factor{nil, by("area"), by("area", "size"),
-					{{Attribute: "area", Basis: plan.Residual}}, {ranges}, {by("size")[0], ranges}} {
-					for _, u := range []spec.PerUnit{{}, {Groups: 1}, {RowsPerGroup: 1}, {Total: 1},
-						{Groups: 1, RowsPerGroup: 1, Total: 1}} {
-						m := plan.Measurement{ID: "m", Selection: s,
-							Query: plan.Query{Table: "jobs", Factors: factors, Counted: what, PerUnit: u}}
-						legal := slices.Contains(legalPairs, pairOf(k, s.Kind())) && formLegal(k, factors, u)
-						if err := m.Check(r.Tables[0]); (err == nil) != legal {
-							t.Errorf("%s by %v, %v: %v", pairOf(k, s.Kind()), factors, u, err)
-						}
-						if legal {
-							accepted++
-							continue
-						}
-						refused++
-						if _, err := newTally(r, r.Tables[0], []plan.Measurement{m}, nil, 1); err == nil {
-							t.Errorf("%s by %v, %v is counted", pairOf(k, s.Kind()), factors, u)
-						}
-					}
-				}
-			}
+		refused++
+		if _, err := newTally(r, r.Tables[0], []plan.Measurement{f.Measurement}, nil, 1); err == nil {
+			t.Errorf("%s by %v, %v is counted", f.Pair, f.Query.Factors, f.Query.PerUnit)
 		}
+	}
+	if want := (counted.Kinds - 1) * (selection.Kinds - 1); len(asked) != want {
+		t.Errorf("%d pairs are asked for, of %d", len(asked), want)
 	}
 	t.Logf("%d questions are legal, and %d are not", accepted, refused)
-}
-
-// formLegal reports whether a kind is counted by such factors, with such a bound.
-func formLegal(k counted.Kind, factors []plan.Factor, u spec.PerUnit) bool {
-	plain := question{Measurement: plan.Measurement{Query: plan.Query{Factors: factors}}}.plain()
-	switch k {
-	case counted.KindRows, counted.KindValues:
-		return true
-	case counted.KindQuantiles, counted.KindBins:
-		return plain
-	case counted.KindDistinct:
-		return plain && u == spec.PerUnit{}
-	}
-	return len(factors) == 0 && u == spec.PerUnit{}
 }

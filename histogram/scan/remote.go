@@ -82,10 +82,10 @@ func (t *tally) whyNotRemote() string {
 		return "microdata link its rows to another table"
 	case t.drawsUnits():
 		return "a sample of its units is drawn"
+	case len(t.diagnoses) > 0: // which have allowances, too
+		return "diagnostics count what is left out"
 	case len(t.allowances) > 1:
 		return "a marginal counts fewer rows of a unit than max_rows (per_unit, or distinct values)"
-	case len(t.diagnoses) > 0:
-		return "diagnostics count what is left out"
 	}
 	for _, e := range t.readers {
 		switch {
@@ -122,8 +122,11 @@ func CheckRemotes(q histogram.Questions, stays func(*spec.Table) bool) error {
 	})
 }
 
-// countRemote counts a table that a program holds.
+// countRemote counts a table that a program holds, or returns an error if it cannot answer what is asked.
 func (t *tally) countRemote(ctx context.Context, r Remote, s *noise.RowStreams, limit int64) error {
+	if why := t.whyNotRemote(); why != "" {
+		return notRemote(t.table, why)
+	}
 	steps := int64(len(t.readers) + 2 + len(t.tabulated))
 	ctx = progress.BeginConfidential(ctx, steps, "counting %s in its database", t.table.Name)
 	kinds, err := t.encodeRemote(ctx, r.Encode)
