@@ -4,7 +4,7 @@ Run it with any Spark from version 3.4 on, also on Databricks or EMR:
 
     spark-submit dprelease_spark.py FOLDER
 
-FOLDER is the folder that dprelease wrote, or a copy of it at any address that Spark reads and writes, such as
+or, as a client of Spark Connect from version 4.0 on, with python3 and the server's address in SPARK_REMOTE. FOLDER is the folder that dprelease wrote, or a copy of it at any address that Spark reads and writes, such as
 s3://bucket/folder. The file job.json in it says what to do. There are two rounds, each a run of this program:
 
     1.  It writes the distinct values of each column that the release reads. Copy FOLDER back to dprelease, which
@@ -259,14 +259,25 @@ def digits(*parts):
     return F.substring(F.sha2(F.concat(*parts), 256), 1, 32)
 
 
+def apply_settings(spark):
+    """Gives the session the settings that decide what values are. It sets none that is as it should be, as a server that
+    others run may let nobody set it."""
+    for key, value in SETTINGS.items():
+        try:
+            if (spark.conf.get(key, None) or "").lower() != value.lower():
+                spark.conf.set(key, value)
+        except Exception as error:
+            raise Refused(f"this Spark does not let the program set {key} to {value} ({type(error).__name__}), without which "
+                          "values could be read as others; have it set for all, or run the job on a cluster of your own") from None
+
+
 def run(spark, folder):
     """Does what job.json in a folder says."""
     folder = folder.rstrip("/")
     job = json.loads(spark.read.text(folder + "/job.json", wholetext=True).head()[0])
     if job["format"] != FORMAT:
         raise Refused("job.json is of another version of dprelease than this program; take both from one folder")
-    for key, value in SETTINGS.items():
-        spark.conf.set(key, value)
+    apply_settings(spark)
     tables = [Table(spark, table, job["job"], folder) for table in job["tables"]]
     for number, table in enumerate(tables, 1):
         print(f"round {job['round']}, table {number} of {len(tables)}: {table.job['name']}", flush=True)

@@ -44,7 +44,7 @@ func newSparkForAll(t *testing.T, settings ...string) *sparkSession {
 }
 
 // newSpark starts a session, with settings such as spark.sql.ansi.enabled=false.
-func newSpark(t *testing.T, settings ...string) *sparkSession {
+func newSpark(t testing.TB, settings ...string) *sparkSession {
 	t.Helper()
 	if _, err := exec.LookPath("java"); err != nil {
 		t.Skip("needs Java 17 for Spark (java on the PATH)")
@@ -95,7 +95,7 @@ func newSpark(t *testing.T, settings ...string) *sparkSession {
 }
 
 // ask has the session do something, and returns what it says of an error.
-func (s *sparkSession) ask(t *testing.T, what map[string]any) string {
+func (s *sparkSession) ask(t testing.TB, what map[string]any) string {
 	t.Helper()
 	line, err := json.Marshal(what)
 	if err == nil {
@@ -116,7 +116,7 @@ func (s *sparkSession) ask(t *testing.T, what map[string]any) string {
 }
 
 // do has the session do something, which must not fail.
-func (s *sparkSession) do(t *testing.T, what map[string]any) {
+func (s *sparkSession) do(t testing.TB, what map[string]any) {
 	t.Helper()
 	if says := s.ask(t, what); says != "" {
 		t.Fatal(says)
@@ -146,7 +146,7 @@ func (s *sparkSession) makeTable(t *testing.T, table, schema string, rows []map[
 func streamsOf(key byte) *noise.RowStreams { return noise.NewStreams(noise.Key{key}, "spots").Rows() }
 
 // emit writes the next round of a plan's job.
-func emit(t *testing.T, p *plan.Plan, key byte, folder string, want int) {
+func emit(t testing.TB, p *plan.Plan, key byte, folder string, want int) {
 	t.Helper()
 	q, err := histogram.QuestionsOf(p)
 	if err != nil {
@@ -159,7 +159,7 @@ func emit(t *testing.T, p *plan.Plan, key byte, folder string, want int) {
 }
 
 // runBoth runs both rounds of a plan's job in a folder.
-func (s *sparkSession) runBoth(t *testing.T, p *plan.Plan, key byte, folder string) {
+func (s *sparkSession) runBoth(t testing.TB, p *plan.Plan, key byte, folder string) {
 	t.Helper()
 	for round := range 2 {
 		emit(t, p, key, folder, round+1)
