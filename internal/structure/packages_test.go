@@ -117,7 +117,7 @@ var allowedImports = map[string][]string{
 	"histogram/holder":            {"histogram/internal/answer", "internal/canonical", "internal/keyfile"},
 	"examples/local/page":         {"histogram/respondent/client"},
 	"histogram/internal/encoding": {"histogram/source", "spec", "spec/domain", "spec/expression"},
-	"histogram/internal/histogramtest": {"plan/selection", "budget", "internal/measured", "internal/noise", "plan",
+	"histogram/internal/histogramtest": {"plan/selection", "plan/counted", "budget", "internal/measured", "internal/noise", "plan",
 		"plan/compiled", "histogram/respondent/client",
 		"plan/planner", "spec", "spec/domain", "synth"},
 	"histogram/internal/answer": {"internal/tabulate", "internal/parallel"},
