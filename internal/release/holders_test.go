@@ -367,12 +367,14 @@ func TestHoldersMeasureWhatAllSigned(t *testing.T) {
 	f.put(t, "shared/r.h00.roll", strings.Replace(string(foreign), `"h01"`, `"h00"`, 1))
 	refuses(o, "the signature is not by")
 	at := strings.Index(string(text), `"signature"`) + len(`"signature": "`) + 20
-	text[at] ^= 1
-	f.put(t, "shared/r.h00.roll", string(text))
+	other64 := "A" // of the alphabet of base64
+	if text[at] == 'A' {
+		other64 = "B"
+	}
+	f.put(t, "shared/r.h00.roll", string(text[:at])+other64+string(text[at+1:]))
 	refuses(o, "the signature is not by")
 	f.put(t, "shared/r.h00.roll", "{}")
 	refuses(o, "no signature")
-	text[at] ^= 1
 	f.put(t, "shared/r.h00.roll", string(text))
 	if stranger, err := holder.NewKey(); err != nil {
 		t.Error(err)
