@@ -74,7 +74,7 @@ func BenchmarkMicrodata(b *testing.B) {
 			}
 			columns := make([]string, len(c.sizes))
 			for i, n := range c.sizes {
-				columns[i] = fmt.Sprintf("c%d: {from: %q, type: integer, range: [0, %d]}", i, names[i], n-1)
+				columns[i] = fmt.Sprintf("c%d: {from: %q, type: integer, range: [0, %d]}", i, "`"+names[i]+"`", n-1)
 			}
 			spec := fmt.Sprintf("version: 1\nrelease: made\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1, delta: 1e-9, split: {tables: 1/20, rows: 19/20}}\n"+
 				"tables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {first: {by: [c0], budget: tables}}\nsynthetic: {t: {budget: rows}}\n", strings.Join(columns, ", "))
