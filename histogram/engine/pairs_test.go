@@ -24,7 +24,7 @@ import (
 
 // This file asks databases everything that a plan may ask: every pair of what is counted and which answers are given
 // out, in every form (histogramtest.PairForm), of three tables of the same rows, of which one, two and five of a unit
-// count. The answers are those of files, bit for bit, or the question is refused by name.
+// count. It compares the answers with those for files, bit for bit; other questions are refused by name.
 
 // pairBounds are how many rows of a unit count, in a table each.
 var pairBounds = []int64{1, 2, 5}
@@ -133,7 +133,7 @@ func ask(t *testing.T, tables engine.Tables, q histogram.Questions) (hashes []st
 	return hashes, totals
 }
 
-// assertAnswers asserts that hashes are those of files, question by question.
+// assertAnswers compares the hash of the answer to each question with that for files.
 func assertAnswers(t *testing.T, forms []histogramtest.PairForm, got, want []string) {
 	t.Helper()
 	if len(got) != len(want) || len(got) != len(forms) {
