@@ -8,10 +8,10 @@ import (
 
 // This file holds the law of a weighted sum of noise: the error of a figure that is computed from noisy integers.
 
-// NoiseTerm is a number of independent draws of the same noise, each times a weight: of a [Mechanism] of this kind, one
-// of [Laws], with this parameter.
+// NoiseTerm is Count independent draws of the noise of a [Mechanism] with this kind, one of [Laws], and this parameter;
+// each draw is multiplied by the weight.
 //
-// Its characteristic function is that of one draw raised to the power Count. A Count that is not whole stands for
+// The characteristic function of their sum is φ^Count, with φ for one draw. A Count that is not whole stands for
 // shares of an infinitely divisible law ([Shares]): the discrete Laplace and the Skellam law. Any other law needs a
 // whole Count.
 type NoiseTerm struct {

@@ -168,13 +168,17 @@ type partHead struct {
 // WritePart writes a part, in the form that [ReadPart] reads: what is written is as confidential as the data. Errors
 // are those of w, and of the disk.
 func WritePart(w io.Writer, p Part) error {
-	if err := gob.NewEncoder(w).Encode(partHead{p.shard, p.tables}); err != nil {
+	out := bufio.NewWriter(w)
+	if err := gob.NewEncoder(out).Encode(partHead{p.shard, p.tables}); err != nil {
 		return err
 	}
-	if err := answer.Write(w, p.counts); err != nil {
+	if err := answer.Write(out, p.counts); err != nil {
 		return err
 	}
-	return p.lists(w)
+	if err := p.lists(out); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // ReadPart reads what stands before the counts of a part. The rest is read from r by [Parts], once. Errors are those of

@@ -169,8 +169,8 @@ type Verified struct {
 	Skipped  []string // folders without a proof of a debit on an account, with the reason
 }
 
-// Verify checks every entry, and that the ledger holds the debit of every release in the folders, of several holders
-// that of one of them. Each folder is that of a release or contains some.
+// Verify checks every entry, and that the ledger holds the debit of every release in the folders; of a release of
+// several holders, it must hold the debit of one. Each folder holds a release, or several in folders of their own.
 func (l Ledger) Verify(ctx context.Context, folders []string) (v Verified, err error) {
 	var records []paidRelease
 	for _, folder := range folders {

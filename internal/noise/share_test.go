@@ -371,36 +371,51 @@ func TestRootsAreEnclosed(t *testing.T) {
 	}
 }
 
+// badShare is a share that is refused, and part of the message.
+type badShare struct {
+	name      string
+	parameter *big.Rat
+	holders   int
+	count     int64
+	message   string
+}
+
+// check reports a share that is added, a count that is left, and a message that holds one.
+func (c badShare) check(t *testing.T, add func(*Bits, *big.Rat, int, []int64) error) {
+	t.Helper()
+	counts := []int64{123456, c.count, 123456}
+	err := add(newBits(freshKey(t)), c.parameter, c.holders, counts)
+	if err == nil || !strings.Contains(err.Error(), c.message) || !slices.Equal(counts, []int64{0, 0, 0}) {
+		t.Errorf("%s: error %v, counts %v", c.name, err, counts)
+	}
+	if err != nil && strings.Contains(err.Error(), "123456") {
+		t.Errorf("%s: the message holds a count: %v", c.name, err)
+	}
+}
+
 // TestBadSharesLeaveNoCounts goes through every error.
 func TestBadSharesLeaveNoCounts(t *testing.T) {
 	tooLong := new(big.Rat).SetInt(new(big.Int).Lsh(bigOne, maxParameterBits))
-	for _, c := range []struct {
-		name    string
-		scale   *big.Rat
-		holders int
-		count   int64
-		message string
-	}{
-		{"no scale", nil, 2, 7, "must be positive"},
+	for _, c := range []badShare{
+		{"no parameter", nil, 2, 7, "must be positive"},
 		{"zero", new(big.Rat), 2, 7, "must be positive"},
 		{"negative", big.NewRat(-1, 2), 2, 7, "must be positive"},
 		{"too many bits", tooLong, 2, 7, "bits"},
 		{"too many bits below 1", new(big.Rat).Inv(tooLong), 2, 7, "bits"},
-		{"too wide", big.NewRat(2*MostShareScale+1, 2), 2, 7, "at most 65536"},
 		{"no holder", big.NewRat(1, 1), 0, 7, "at least 1 holder"},
 		{"fewer", big.NewRat(1, 1), -3, 7, "at least 1 holder"},
 		{"a count of 2^62", big.NewRat(1, 1), 2, 1 << 62, "2^62"},
 		{"a count of −2^62", big.NewRat(1, 1), 2, -1 << 62, "2^62"},
 		{"the least int64", big.NewRat(1, 1), 2, math.MinInt64, "2^62"},
 	} {
-		counts := []int64{123456, c.count, 123456}
-		err := AddLaplaceShare(newBits(freshKey(t)), c.scale, c.holders, counts)
-		if err == nil || !strings.Contains(err.Error(), c.message) || !slices.Equal(counts, []int64{0, 0, 0}) {
-			t.Errorf("%s: error %v, counts %v", c.name, err, counts)
-		}
-		if err != nil && strings.Contains(err.Error(), "123456") {
-			t.Errorf("%s: the message holds a count: %v", c.name, err)
-		}
+		c.check(t, AddLaplaceShare)
+		c.check(t, AddSkellamShare)
+	}
+	badShare{"too wide", big.NewRat(2*MostShareScale+1, 2), 2, 7, "at most 65536"}.check(t, AddLaplaceShare)
+	badShare{"too wide", big.NewRat(2*MostSkellamVariance+1, 2), 1000, 7, "at most 16777216"}.check(t, AddSkellamShare)
+	counts := []int64{5}
+	if err := AddSkellam(newBits(freshKey(t)), big.NewRat(-1, 1), counts); err == nil || counts[0] != 0 {
+		t.Errorf("a negative variance: %v, counts %v", err, counts)
 	}
 	atLimit := slices.Repeat([]int64{1<<62 - 1}, 1000)
 	if err := AddLaplaceShare(newBits(freshKey(t)), big.NewRat(100, 1), 2, atLimit); err == nil {

@@ -55,12 +55,12 @@ type bookEntry struct {
 	Format  string `json:"format"`
 	Release string `json:"release"`
 	Plan    string `json:"plan_hash"`
-	Nonce   []byte `json:"nonce,omitempty"` // that was signed last
-	// Commitment is that of the draw whose answers are masked with the nonce; "" if nothing was drawn for it.
+	Nonce   []byte `json:"nonce,omitempty"` // the last that was signed
+	// Commitment is the commitment to the draw whose answers are masked with the nonce; "" if nothing was drawn for it.
 	Commitment string `json:"commitment,omitempty"`
 	// Seal is the seal of the share of that draw, "" before it is sealed.
 	Seal string `json:"seal,omitempty"`
-	// Nonces are, by name, those of all holders on the roll for which that draw was sealed first; nil before.
+	// Nonces are the nonces, by holder, of the roll for which that draw was first sealed; nil before.
 	Nonces map[string][]byte `json:"nonces,omitempty"`
 	// Sealed are the commitments of the draws that were sealed for earlier nonces.
 	Sealed    []string `json:"sealed,omitempty"`
@@ -93,7 +93,7 @@ func MakeHolderKey(path string) (holder.PublicKey, error) {
 	})
 }
 
-// checkKey returns an error unless there is a book, and it is that of the key.
+// checkKey returns an error unless there is a book and it belongs to the key.
 func (b book) checkKey() error {
 	text, err := regular.Read(filepath.Join(b.dir, bookKey), signatureBytes)
 	switch {

@@ -76,7 +76,7 @@ var formsOfKind = [counted.Kinds]kindForms{
 	counted.KindReports: {}, // they are of no rows
 }
 
-// selections are those of each kind that are asked for with rows, and whether nobody lists their cells.
+// selections holds, for each kind, the selection that is asked for with rows, and whether its cells are discovered.
 var selections = [selection.Kinds]struct {
 	of    func(c PairColumns) selection.Selection
 	found bool

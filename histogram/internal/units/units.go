@@ -53,6 +53,7 @@ type Lister struct {
 	of   *List
 	mac  hash.Hash
 	text []byte
+	sum  []byte
 	have []unit
 }
 
@@ -81,8 +82,8 @@ func (l *Lister) Add(ids arrow.Array, out []uint64) error {
 		l.text = text(l.text[:0], i)
 		l.mac.Reset()
 		l.mac.Write(l.text)
-		var sum [sha256.Size]byte
-		u := unit(l.mac.Sum(sum[:0])[:len(unit{})])
+		l.sum = l.mac.Sum(l.sum[:0])
+		u := unit(l.sum[:len(unit{})])
 		if n := len(l.have); n > 0 && l.have[n-1] == u {
 			continue
 		}
@@ -153,7 +154,12 @@ func (l *List) Write(w io.Writer) error {
 	if err := binary.Write(w, binary.BigEndian, count); err != nil {
 		return err
 	}
-	return l.each(func(u unit) error { _, err := w.Write(u[:]); return err })
+	var out unit // one for all, as what a writer is given is put on the heap
+	return l.each(func(u unit) error {
+		out = u
+		_, err := w.Write(out[:])
+		return err
+	})
 }
 
 // each visits the units, ascending, each once.
@@ -163,12 +169,10 @@ func (l *List) each(visit func(unit) error) error {
 		read := cipher.StreamReader{S: l.stream(run.at), R: io.NewSectionReader(l.file, run.at, run.bytes)}
 		sources = append(sources, &reader{from: bufio.NewReaderSize(read, 1<<14), left: uint64(run.bytes) / 16})
 	}
-	var last *unit
-	return merge(sources, func(u unit) error {
-		if last != nil && *last == u {
+	return merge(sources, func(u unit, again bool) error {
+		if again {
 			return nil
 		}
-		last = &u
 		return visit(u)
 	})
 }
@@ -220,8 +224,8 @@ func (h *readerHeap) Pop() any {
 	return last
 }
 
-// merge visits the units of several readers, ascending.
-func merge(readers []*reader, visit func(unit) error) error {
+// merge visits the units of several readers, ascending. Again reports that the unit was visited just before.
+func merge(readers []*reader, visit func(u unit, again bool) error) error {
 	var h readerHeap
 	for _, r := range readers {
 		there, err := r.advance()
@@ -233,10 +237,13 @@ func merge(readers []*reader, visit func(unit) error) error {
 		}
 	}
 	heap.Init(&h)
-	for len(h) > 0 {
-		if err := visit(h[0].next); err != nil {
+	var last unit
+	for first := true; len(h) > 0; first = false {
+		u := h[0].next
+		if err := visit(u, !first && u == last); err != nil {
 			return err
 		}
+		last = u
 		there, err := h[0].advance()
 		switch {
 		case err != nil:
@@ -260,12 +267,10 @@ func Compare(lists []io.Reader) error {
 		}
 		readers = append(readers, r)
 	}
-	var last *unit
-	return merge(readers, func(u unit) error {
-		if last != nil && *last == u {
+	return merge(readers, func(_ unit, again bool) error {
+		if again {
 			return ErrCommon
 		}
-		last = &u
 		return nil
 	})
 }
