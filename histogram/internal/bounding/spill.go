@@ -6,9 +6,12 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dprelease/dprelease/histogram/internal/temporary"
 )
@@ -23,27 +26,34 @@ type spill struct {
 	parts []*part // nil before anything is stored
 	held  int64   // bytes kept in memory
 	file  *temporary.File
-	end   int64 // end of what is written, a multiple of pageBytes
+	end   int64         // end of what is written, a multiple of pageBytes
+	keys  atomic.Uint64 // key streams begun
 }
 
 // part is what is stored for one partition.
 type part struct {
-	stretches []stretch
-	size      int64
-
+	stored
 	enciphering sync.Mutex    // held while enciphering, which follows the order of the stretches on disk
-	key         cipher.Stream // key stream of the partition after what is used; nil before the first use
+	stream      cipher.Stream // key stream after what is used; nil before the first use
+}
+
+// stored is stretches of bytes, in order.
+type stored struct {
+	stretches []stretch
+	held      [][]byte // those of the stretches that are in memory
+	size      int64
+	key       uint64 // number of the key stream of those on disk
 }
 
 // pageBytes is the page size of a file in memory.
 const pageBytes = 1 << 12
 
-// stretch is a run of bytes in memory or, if held is nil, on disk.
-type stretch struct {
-	held []byte
-	at   int64
-	size int
-}
+// stretch is a run of bytes on disk, or in memory if its page is inMemory. It is small because there may be one for
+// every four kilobytes of a large table.
+type stretch struct{ page, size uint32 }
+
+// inMemory stands in place of a page on disk.
+const inMemory = math.MaxUint32
 
 func newSpill(dir string, limit int64, parts int) *spill {
 	s := &spill{dir: dir, limit: limit}
@@ -73,8 +83,7 @@ func (s *spill) partAt(p int) *part {
 func (s *spill) put(p int, bytes []byte) (keeps bool, err error) {
 	s.mu.Lock()
 	if s.held+int64(len(bytes)) <= s.limit {
-		s.held += int64(len(bytes))
-		s.appendStretch(p, stretch{held: bytes, size: len(bytes)})
+		s.appendHeld(p, bytes)
 		s.mu.Unlock()
 		return true, nil
 	}
@@ -87,14 +96,20 @@ func (s *spill) put(p int, bytes []byte) (keeps bool, err error) {
 	to := s.partAt(p)
 	s.mu.Unlock()
 	to.enciphering.Lock()
-	if to.key == nil {
-		to.key = s.keyOf(p)
+	if to.stream == nil {
+		to.key = s.keys.Add(1)
+		to.stream = s.streamOf(to.key)
 	}
-	to.key.XORKeyStream(bytes, bytes)
+	to.stream.XORKeyStream(bytes, bytes)
 	s.mu.Lock()
 	at := s.end
+	if at/pageBytes >= inMemory {
+		s.mu.Unlock()
+		to.enciphering.Unlock()
+		return false, spillError(errFull)
+	}
 	s.end += (int64(len(bytes)) + pageBytes - 1) &^ (pageBytes - 1)
-	s.appendStretch(p, stretch{at: at, size: len(bytes)})
+	to.append(stretch{uint32(at / pageBytes), uint32(len(bytes))})
 	s.mu.Unlock()
 	to.enciphering.Unlock()
 	if _, err := s.file.WriteAt(bytes, at); err != nil {
@@ -118,15 +133,24 @@ func (s *spill) reserve(bytes int) bool {
 func (s *spill) putInMemory(p int, bytes []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held += int64(len(bytes))
-	s.appendStretch(p, stretch{held: bytes, size: len(bytes)})
+	s.appendHeld(p, bytes)
 }
 
-func (s *spill) appendStretch(p int, run stretch) {
+// appendHeld stores bytes in memory. s must be locked.
+func (s *spill) appendHeld(p int, bytes []byte) {
 	to := s.partAt(p)
-	to.stretches = append(to.stretches, run)
-	to.size += int64(run.size)
+	s.held += int64(len(bytes))
+	to.held = append(to.held, bytes)
+	to.append(stretch{inMemory, uint32(len(bytes))})
 }
+
+func (s *stored) append(run stretch) {
+	s.stretches = append(s.stretches, run)
+	s.size += int64(run.size)
+}
+
+// errFull reports a file that is as long as stretches can tell.
+var errFull = errors.New("the file would be longer than 17 terabytes")
 
 // size returns how many bytes are stored for a partition.
 func (s *spill) size(p int) int64 {
@@ -141,21 +165,32 @@ func (s *spill) size(p int) int64 {
 // eachStretch visits the stretches of a partition, which are valid during the visit.
 func (s *spill) eachStretch(p int, visit func(bytes []byte) error) error {
 	s.mu.Lock()
-	var stretches []stretch
+	var of stored
 	if s.parts[p] != nil {
-		stretches = s.parts[p].stretches
+		of = s.parts[p].stored
 	}
 	s.mu.Unlock()
 	var scratch []byte
-	var key cipher.Stream
-	for _, run := range stretches {
-		bytes := run.held
-		if bytes == nil {
-			scratch = resize(scratch, run.size)
-			if err := s.readStretch(p, &key, scratch, run.at); err != nil {
-				return err
+	room := func(size int) []byte { scratch = resize(scratch, size); return scratch }
+	return s.readAll(of, room, visit)
+}
+
+// readAll visits what is stored for a partition. Stretches on disk are read into the room for so many bytes.
+func (s *spill) readAll(of stored, room func(size int) []byte, visit func(bytes []byte) error) error {
+	var stream cipher.Stream // continues from stretch to stretch
+	for _, run := range of.stretches {
+		var bytes []byte
+		if run.page == inMemory {
+			bytes, of.held = of.held[0], of.held[1:]
+		} else {
+			bytes = room(int(run.size))
+			if _, err := s.file.ReadAt(bytes, int64(run.page)*pageBytes); err != nil {
+				return spillError(err)
 			}
-			bytes = scratch
+			if stream == nil {
+				stream = s.streamOf(of.key)
+			}
+			stream.XORKeyStream(bytes, bytes)
 		}
 		if err := visit(bytes); err != nil {
 			return err
@@ -166,56 +201,35 @@ func (s *spill) eachStretch(p int, visit func(bytes []byte) error) error {
 
 // takeAll returns all bytes of a partition, in scratch if they fit, and forgets them.
 func (s *spill) takeAll(p int, scratch []byte) ([]byte, error) {
-	taken := resize(scratch, int(s.size(p)))
-	var key cipher.Stream
+	of := s.forget(p)
+	all := resize(scratch, int(of.size))
 	n := 0
-	for _, run := range s.forget(p) {
-		to := taken[n : n+run.size]
-		n += run.size
-		if run.held != nil {
-			copy(to, run.held)
-		} else if err := s.readStretch(p, &key, to, run.at); err != nil {
-			return nil, err
-		}
-	}
-	return taken, nil
+	room := func(size int) []byte { return all[n : n+size] }
+	err := s.readAll(of, room, func(bytes []byte) error { n += copy(all[n:], bytes); return nil })
+	return all, err
 }
 
 // forget removes what is stored for a partition, and returns it.
-func (s *spill) forget(p int) []stretch {
+func (s *spill) forget(p int) stored {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.parts[p] == nil {
-		return nil
+		return stored{}
 	}
-	stretches := s.parts[p].stretches
-	for _, run := range stretches {
-		s.held -= int64(len(run.held))
+	of := s.parts[p].stored
+	for _, bytes := range of.held {
+		s.held -= int64(len(bytes))
 	}
-	if s.parts[p].stretches, s.parts[p].size = nil, 0; s.parts[p].key == nil { // a key stream is not begun twice
-		s.parts[p] = nil
-	}
-	return stretches
+	s.parts[p] = nil
+	return of
 }
 
-// readStretch reads the next stretch of a partition. The key stream continues from the stretch before it.
-func (s *spill) readStretch(p int, key *cipher.Stream, to []byte, at int64) error {
-	if *key == nil {
-		*key = s.keyOf(p)
-	}
-	if _, err := s.file.ReadAt(to, at); err != nil {
-		return spillError(err)
-	}
-	(*key).XORKeyStream(to, to)
-	return nil
-}
-
-// keyOf returns the key stream of a partition from its beginning, AES-256 in counter mode: the number of the
-// partition is the first half of the counter. The stretches of a partition use the key stream one after another, and
-// what is written is written once; so no part of it is used twice.
-func (s *spill) keyOf(p int) cipher.Stream {
+// streamOf returns a key stream from its beginning, AES-256 in counter mode: its number is the first half of the
+// counter. The stretches of a partition use one key stream, one after another. A partition that was forgotten begins
+// another; so no part of a key stream is used twice.
+func (s *spill) streamOf(number uint64) cipher.Stream {
 	var counter [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(counter[:], uint64(p))
+	binary.BigEndian.PutUint64(counter[:], number)
 	return cipher.NewCTR(s.file.Block, counter[:])
 }
 

@@ -77,23 +77,25 @@ func TestSpillLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+// someID is what tests store.
+var someID = []byte("a person's id, in full")
+
 // What stands on disk is no plain text, and not the same cipher at two places.
 func TestSpillIsEnciphered(t *testing.T) {
 	s := newSpill(t.TempDir(), 0, 1)
 	defer s.close()
-	id := []byte("a person's id, in full")
 	for range 2 {
-		if _, err := s.put(0, bytes.Clone(id)); err != nil {
+		if _, err := s.put(0, bytes.Clone(someID)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	first, second := make([]byte, len(id)), make([]byte, len(id))
+	first, second := make([]byte, len(someID)), make([]byte, len(someID))
 	for i, raw := range [][]byte{first, second} {
-		if _, err := s.file.ReadAt(raw, s.parts[0].stretches[i].at); err != nil {
+		if _, err := s.file.ReadAt(raw, int64(s.parts[0].stretches[i].page)*pageBytes); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if bytes.Contains(first, id[:8]) || bytes.Contains(second, id[:8]) || bytes.Equal(first, second) {
+	if bytes.Contains(first, someID[:8]) || bytes.Contains(second, someID[:8]) || bytes.Equal(first, second) {
 		t.Error("the file shows what was put aside")
 	}
 }
@@ -120,4 +122,29 @@ func namesIn(t testing.TB, dir string) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// A partition that was on disk keeps nothing once it is forgotten. If more is stored for it, its key stream is another.
+func TestForgottenPartitionsKeepNothing(t *testing.T) {
+	s := newSpill(t.TempDir(), 0, 1)
+	defer s.close()
+	var onDisk [2][]byte
+	for i := range onDisk {
+		if _, err := s.put(0, bytes.Clone(someID)); err != nil {
+			t.Fatal(err)
+		}
+		onDisk[i] = make([]byte, len(someID))
+		if _, err := s.file.ReadAt(onDisk[i], int64(s.parts[0].stretches[0].page)*pageBytes); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.takeAll(0, nil); err != nil || !bytes.Equal(got, someID) {
+			t.Fatal("a partition came back as other bytes:", err)
+		}
+		if s.parts[0] != nil {
+			t.Error("a forgotten partition keeps something")
+		}
+	}
+	if bytes.Equal(onDisk[0], onDisk[1]) {
+		t.Error("a key stream was used twice")
+	}
 }
