@@ -23,7 +23,7 @@ import (
 
 const (
 	shardCase   = "bounded"      // the case that is counted in shards
-	shardMemory = 48 * megabyte  // that a process may use for counting
+	shardMemory = 40 * megabyte  // that a process may use for counting
 	shardPeak   = 128 * megabyte // that it may take altogether
 	mostWhole   = 100_000_000    // rows up to which one process counts all of them too
 	shardFiles  = "*.parquet"    // of a shard, as the spec has them
