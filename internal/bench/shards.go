@@ -112,7 +112,7 @@ func (b *bench) runShards(ctx context.Context, to io.Writer) error {
 			return err
 		}
 		command := exec.CommandContext(ctx, program, "-child", string(text))
-		command.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", b.threads))
+		command.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", b.threads), "GOGC=50") // as the command has it
 		out, err := outcomeOf(command, ownName)
 		if err != nil {
 			return err
