@@ -14,12 +14,17 @@ type Leaf struct {
 	Tables int  `json:"tables"`
 	// Microdata is the table whose microdata the leaf pays for; then it pays for nothing else.
 	Microdata string `json:"microdata,omitempty"`
+	// Model is the model that the leaf pays for; then it pays for nothing else.
+	Model string `json:"model,omitempty"`
 }
 
-// PaysFor says what a leaf pays for, such as "3 tables" or "microdata of persons".
+// PaysFor says what a leaf pays for, such as "3 tables", "microdata of persons" or "model risk".
 func (l Leaf) PaysFor() string {
 	if l.Microdata != "" {
 		return "microdata of " + l.Microdata
+	}
+	if l.Model != "" {
+		return "model " + l.Model
 	}
 	return budget.Plural(int64(l.Tables), "table")
 }

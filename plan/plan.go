@@ -40,6 +40,7 @@ type Plan struct {
 	Tables       []Table               `json:"tables"`
 	Measurements []Measurement         `json:"measurements"`
 	Synthetic    []Synthetic           `json:"synthetic,omitempty"`
+	Models       []Model               `json:"models,omitempty"`
 	Invariants   []Invariant           `json:"invariants,omitempty"` // public figures that published counts keep to
 	// how published counts are made to add up, where the spec asks
 	Consistent []Consistency `json:"integers,omitempty"`

@@ -160,5 +160,8 @@ func (p *Plan) Mechanisms() []budget.Mechanism {
 			steps = append(steps, s.Block)
 		}
 	}
+	for _, m := range p.Models {
+		steps = append(steps, m.Mechanisms()...)
+	}
 	return steps
 }

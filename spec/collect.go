@@ -78,7 +78,7 @@ func (r *reader) readCollection(root document.Node) {
 	r.release.Collection = c
 	r.release.Budget = Budget{Epsilon: c.Epsilon, Minimise: LeastSum,
 		Leaves: []Leaf{{Share: big.NewRat(1, 1)}}, Split: []Part{{Share: big.NewRat(1, 1)}}}
-	r.refuseForRows(root, "impossible", "invariants", "synthetic", "diagnostics")
+	r.refuseForRows(root, "impossible", "invariants", "synthetic", "models", "diagnostics")
 }
 
 // readShuffled reads what is said of a shuffler.

@@ -36,13 +36,15 @@ var grammar = sync.OnceValue(func() *shape.Shape {
 		shape.Field{Key: "impossible", Shape: impossibleShape()},
 		shape.Field{Key: "invariants", Shape: invariantsShape()},
 		shape.Field{Key: "synthetic", Shape: syntheticShape()},
+		shape.Field{Key: "models", Shape: modelsShape()},
 		shape.Field{Key: "publish", Shape: publishShape()},
 		shape.Field{Key: "diagnostics",
 			Shape: shape.Object("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
 				shape.Field{Key: "share", Shape: shape.Number("a share of the whole budget, such as 1%"),
 					Required: "the part of the whole budget", Fix: "share: 1%"})},
-	).WithForms([]string{"marginals"}, []string{"synthetic"}, []string{"marginals", "synthetic"}).
-		WithMessage("marginals, the tables of counts to publish, or synthetic, microdata")
+	).WithForms([]string{"marginals"}, []string{"synthetic"}, []string{"models"}, []string{"marginals", "synthetic"},
+		[]string{"marginals", "models"}, []string{"synthetic", "models"}, []string{"marginals", "synthetic", "models"}).
+		WithMessage("marginals, the tables of counts to publish, synthetic, microdata, or models")
 })
 
 func paramsShape() *shape.Shape {

@@ -92,10 +92,15 @@ func (r *reader) leafPaths() []string {
 // checkLeavesUsed reports leaves that pay for nothing. It reports none if a part with a problem, or one that is not
 // built, might use them.
 func (r *reader) checkLeavesUsed(root document.Node) {
-	marginals, synthetic, budget := root.Get("marginals"), root.Get("synthetic"), root.Get("budget")
+	budget := root.Get("budget")
 	r.SpreadMarks(root.Value)
-	if len(r.Unbuilt()) > 0 || !r.IsSound(marginals) || synthetic.Present() && !r.IsSound(synthetic) {
+	if len(r.Unbuilt()) > 0 {
 		return
+	}
+	for _, key := range []string{"marginals", "synthetic", "models"} {
+		if n := root.Get(key); n.Present() && !r.IsSound(n) {
+			return
+		}
 	}
 	used := map[string]bool{}
 	for _, m := range r.release.Marginals {
@@ -103,6 +108,9 @@ func (r *reader) checkLeavesUsed(root document.Node) {
 	}
 	for _, s := range r.release.Synthetic {
 		used[s.Leaf] = true
+	}
+	for _, m := range r.release.Models {
+		used[m.Leaf] = true
 	}
 	for _, l := range r.release.Budget.Leaves {
 		if used[l.Path] || l.Path == "" || r.isExtra(l.Path) {
@@ -117,7 +125,7 @@ func (r *reader) checkLeavesUsed(root document.Node) {
 		}
 		p := document.Problem{
 			Message:  fmt.Sprintf("nothing uses leaf %q", l.Path),
-			Expected: "a marginal or microdata with budget: " + l.Path + ", or the leaf's share given to others",
+			Expected: "a marginal, microdata or a model with budget: " + l.Path + ", or the leaf's share given to others",
 		}
 		if l.Needed {
 			p.Expected = "a marginal with budget: " + l.Path + " and a target, or no such leaf"

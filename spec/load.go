@@ -154,6 +154,7 @@ func (r *reader) readRelease(root document.Node, params map[string]string) {
 	r.files.KeepTables()
 	r.readMarginals(root)
 	r.readSynthetic(root)
+	r.readModels(root)
 	r.release.Consistent = slices.Contains(root.Get("publish").Get("integers").Texts(), consistent)
 	r.checkSample(root)
 	r.checkNeeded(root)

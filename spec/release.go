@@ -60,6 +60,8 @@ type Release struct {
 	// Synthetic are the tables that are published as microdata, in spec order, except that parents precede their
 	// children.
 	Synthetic []Synthetic
+	// Models are the models, in spec order.
+	Models []Model
 	// Consistent asks for counts that are whole, not negative, and that add up across tables.
 	Consistent bool
 	// Diagnostics is the leaf of the budget that pays for counts of what bounding, clamping and domains leave out, ""

@@ -88,7 +88,7 @@ func (r *reader) checkSample(root document.Node) {
 			Expected: "shares alone, such as {a: 60%, b: 40%}",
 		})
 	}
-	r.reportConflicts(root, []conflict{{key: "diagnostics"}, {key: "synthetic"}}, func(c conflict) document.Problem {
+	r.reportConflicts(root, []conflict{{key: "diagnostics"}, {key: "synthetic"}, {key: "models"}}, func(c conflict) document.Problem {
 		return document.Problem{Message: c.key + " with a sample",
 			Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"}
 	})

@@ -115,5 +115,13 @@ func (r *reader) checkNeeded(root document.Node) {
 				Expected: "a leaf with a share or an amount",
 			})
 		}
+		for _, m := range r.release.Models {
+			if m.Leaf == l.Path {
+				n := root.Get("models").Get(m.Name)
+				r.AddProblem(n.Get("budget").Or(n.KeyNode()), document.Problem{
+					Message:  fmt.Sprintf("leaf %q gets what targets need, and models have none", l.Path),
+					Expected: "a leaf with a share or an amount"})
+			}
+		}
 	}
 }

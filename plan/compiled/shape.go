@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/dprelease/dprelease/plan/boosting"
 	"math"
+	"math/big"
 	"reflect"
 	"slices"
 
@@ -211,6 +213,11 @@ func checkTotals(p *plan.Plan) error {
 		}
 		left -= s.Measured()
 	}
+	for _, m := range p.Models {
+		if err := checkModel(m); err != nil {
+			return err
+		}
+	}
 	if left != 0 {
 		return fmt.Errorf("its measurements are not those of its strategies and of its microdata")
 	}
@@ -270,6 +277,25 @@ func checkMicrodata(s plan.Synthetic) error {
 		return fmt.Errorf("the microdata of %s are made by other mechanisms", s.Table)
 	case s.Rounds < 1 || adaptive.Block(s.Rounds, s.Select, s.Noise).Parameter.Cmp(s.Block.Parameter) > 0:
 		return fmt.Errorf("the rounds of the microdata of %s are beyond their cap", s.Table)
+	}
+	return nil
+}
+
+// checkModel returns an error unless the rounds of a model are those of its schedule, with noise of one kind.
+func checkModel(m plan.Model) error {
+	wrong := fmt.Errorf("the rounds of model %s are not those of its schedule", m.Name)
+	if m.Method != spec.AdditiveModel || m.Schedule == nil || len(m.By) == 0 || len(m.By) > boosting.MostColumns ||
+		m.Schedule.Check() != nil || len(m.Rounds) != 2 {
+		return wrong
+	}
+	for i, asks := range []plan.ModelQuestion{plan.CountsOfColumn, plan.ResidualSums} {
+		times := []int{len(m.By) + 1, m.Schedule.Epochs * len(m.By)}[i]
+		if r := m.Rounds[i]; r.Asks != asks || r.Times != times || !r.Noise.Kind.Normal() {
+			return wrong
+		}
+	}
+	if test := plan.Amount(m.Test); m.Test != "" && (test == nil || test.Sign() <= 0 || test.Cmp(big.NewRat(1, 2)) > 0) {
+		return fmt.Errorf("model %s holds out %q of the rows", m.Name, m.Test)
 	}
 	return nil
 }

@@ -18,8 +18,8 @@ func (b *Blueprint) costOf(amount *big.Rat) budget.Cost {
 	return budget.Cost{Rho: amount}
 }
 
-// Allocate gives each leaf its exact amount of a total. It returns an error if a leaf of microdata also pays for
-// anything else.
+// Allocate gives each leaf its exact amount of a total. It returns an error if a leaf of microdata or of a model
+// also pays for anything else.
 func (b *Blueprint) Allocate(total *big.Rat, needed map[string]*big.Rat) ([]plan.Leaf, error) {
 	split := b.Release.Budget.Leaves
 	amounts, err := b.Release.Budget.Divide(total, needed)
@@ -44,8 +44,16 @@ func (b *Blueprint) Allocate(total *big.Rat, needed map[string]*big.Rat) ([]plan
 		}
 		l.Microdata = d.Requested.Table
 	}
+	for _, m := range b.models {
+		l := &leaves[m.leaf]
+		if l.Tables > 0 || l.Microdata != "" || l.Model != "" {
+			return nil, fmt.Errorf("budget leaf %q pays for model %s and for something else: give it a leaf of its own", l.Path,
+				m.requested.Name)
+		}
+		l.Model = m.requested.Name
+	}
 	for _, l := range leaves {
-		if l.Tables == 0 && l.Microdata == "" {
+		if l.Tables == 0 && l.Microdata == "" && l.Model == "" {
 			return nil, fmt.Errorf("budget leaf %q pays for no table", l.Path)
 		}
 	}

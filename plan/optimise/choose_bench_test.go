@@ -63,7 +63,7 @@ func BenchmarkChoose(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				blueprint, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedPerLeaf)
+				blueprint, err := optimise.NewBlueprint(r, tables, nil, nil, nil, 1, strategy.RangedPerLeaf)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -22,6 +22,7 @@ type Blueprint struct {
 	Release *spec.Release
 	tables  []*workload.Table // the published ones
 	drafts  []Microdata
+	models  []Model
 	Groups  []*Group
 	Chains  map[string]workload.Chains // the columns of each confidential table that has tables
 	Pure    bool
@@ -39,9 +40,9 @@ type Blueprint struct {
 }
 
 // NewBlueprint groups the tables and designs every group.
-func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Microdata, tighten float64,
-	how strategy.Summing) (*Blueprint, error) {
-	b := &Blueprint{Release: r, tables: tables, drafts: drafts, Chains: map[string]workload.Chains{},
+func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Microdata, models []Model,
+	tighten float64, how strategy.Summing) (*Blueprint, error) {
+	b := &Blueprint{Release: r, tables: tables, drafts: drafts, models: models, Chains: map[string]workload.Chains{},
 		Pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
 	each, _ := workload.SampleOf(r).RowWeight().Float64()
 	for _, confidential := range r.Tables {

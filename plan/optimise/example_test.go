@@ -31,7 +31,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	blueprint, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedPerLeaf)
+	blueprint, err := optimise.NewBlueprint(r, tables, nil, nil, nil, 1, strategy.RangedPerLeaf)
 	if err != nil {
 		panic(err)
 	}

@@ -11,7 +11,7 @@ import (
 // This file holds how the amounts of the leaves become mechanisms.
 
 // Spend spends the leaves on the measurements for the tables and then, for microdata, on the measurements of their
-// columns and on their rounds.
+// columns and on their rounds, and on the rounds of models.
 func Spend(p *plan.Plan, b *Blueprint, all []PlannedMeasurement) error {
 	for _, one := range all {
 		m, err := one.Spend(p.Leaves[one.Group.Leaf].Amount)
@@ -37,6 +37,13 @@ func Spend(p *plan.Plan, b *Blueprint, all []PlannedMeasurement) error {
 		}
 		p.Measurements = append(p.Measurements, columns...)
 		p.Synthetic = append(p.Synthetic, s)
+	}
+	for _, m := range b.models {
+		one, err := m.spendLeaf(b.Release, p.Leaves[m.leaf].Amount.Rho)
+		if err != nil {
+			return err
+		}
+		p.Models = append(p.Models, one)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func blueprintOf(t testing.TB, r *spec.Release) *optimise.Blueprint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedPerLeaf)
+	b, err := optimise.NewBlueprint(r, tables, nil, nil, nil, 1, strategy.RangedPerLeaf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestSharesOfALeaf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedPerLeaf)
+		b, err := optimise.NewBlueprint(r, tables, nil, nil, nil, 1, strategy.RangedPerLeaf)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -411,7 +411,7 @@ func TestPureStrategies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedPerLeaf)
+		b, err := optimise.NewBlueprint(r, tables, nil, nil, nil, 1, strategy.RangedPerLeaf)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -170,6 +170,7 @@ type draftPlan struct {
 	tables    []*workload.Table // the published ones
 	parts     []*workload.Table // what figures other than counts are computed from
 	drafts    []optimise.Microdata
+	models    []optimise.Model
 	blueprint *optimise.Blueprint
 	division  *optimise.Division
 	uniform   []*optimise.Division // with one kind of noise for all groups
@@ -203,6 +204,9 @@ func (d *draftPlan) meetTargets(r *spec.Release, done func(string, *draftPlan)) 
 		return nil, err
 	}
 	if d.drafts, err = optimise.ExpandSynthetic(r, d.tables); err != nil {
+		return nil, err
+	}
+	if d.models, err = optimise.ExpandModels(r); err != nil {
 		return nil, err
 	}
 	done("tables", d)
@@ -297,9 +301,9 @@ func (d *draftPlan) isBetter(other *draftPlan) bool {
 
 // planVariant plans the measurements of one variant, and predicts the accuracy of the tables.
 func (d *draftPlan) planVariant(r *spec.Release, tighten float64, how strategy.Summing) (*draftPlan, error) {
-	out := &draftPlan{tables: d.tables, parts: d.parts, drafts: d.drafts, about: d.about}
+	out := &draftPlan{tables: d.tables, parts: d.parts, drafts: d.drafts, models: d.models, about: d.about}
 	var err error
-	if out.blueprint, err = optimise.NewBlueprint(r, d.tables, d.parts, d.drafts, tighten, how); err != nil {
+	if out.blueprint, err = optimise.NewBlueprint(r, d.tables, d.parts, d.drafts, d.models, tighten, how); err != nil {
 		return nil, err
 	}
 	out.blueprint.RhoConversionOnly, out.blueprint.RoughCompositions = d.rough, d.about

@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/canonical"
+	"github.com/dprelease/dprelease/plan/boosting"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the models of a plan: what is asked to fit each, in rounds that are all fixed beforehand.
+
+// Model is a model that predicts a column of a table from others. What each round asks depends on the answers before
+// it; how many rounds there are, how far one row moves an answer and how much noise it gets do not.
+type Model struct {
+	Name   string           `json:"name"`
+	Table  string           `json:"table"`
+	Leaf   string           `json:"leaf,omitempty"` // of the budget, which pays for nothing else
+	Method spec.ModelMethod `json:"method"`
+	Target Factor           `json:"target"`
+	// Class is the category of the target whose probability is predicted; -1 if the target is predicted as a number.
+	Class int      `json:"class"`
+	By    []Factor `json:"by"` // the columns of the model, in order
+	// Rounds are what is asked, in order.
+	Rounds []ModelRounds `json:"rounds"`
+	// Schedule is how an additive model is fitted.
+	Schedule *boosting.Schedule `json:"schedule,omitempty"`
+	// Test is the share of rows that are held out, an exact fraction; "" for none. They are counted by bins of their
+	// scores as often as residuals are summed up, with the same noise. No row is in both, so this costs nothing more.
+	Test string `json:"test,omitempty"`
+}
+
+// ModelRounds are successive rounds of a model with one mechanism.
+type ModelRounds struct {
+	// Asks is what each of these rounds asks.
+	Asks ModelQuestion `json:"asks"`
+	// Times is how many rounds there are.
+	Times int `json:"times"`
+	// Noise is the noise on the answer of each.
+	Noise budget.Mechanism `json:"noise"`
+}
+
+// ModelQuestion names what a round of a model asks.
+type ModelQuestion string
+
+const (
+	// CountsOfColumn asks for the number of rows with each category of a column.
+	CountsOfColumn ModelQuestion = "counts"
+	// ResidualSums asks for the sums of the residuals of the model so far, by group of categories of a column.
+	ResidualSums ModelQuestion = "residuals"
+	// SquareSums asks for the sums of squares of the features of a regression, and Products for the sums of their
+	// products.
+	SquareSums ModelQuestion = "squares"
+	Products   ModelQuestion = "products"
+)
+
+// Columns returns the columns whose rows a model is fitted to: those it predicts from, and then the target.
+func (m Model) Columns() []Factor { return append(slices.Clone(m.By), m.Target) }
+
+// Path returns the name of a model in messages and folders.
+func (m Model) Path() string { return "models/" + m.Name }
+
+// Mechanisms returns the mechanism of every round, in order.
+func (m Model) Mechanisms() []budget.Mechanism {
+	var all []budget.Mechanism
+	for _, r := range m.Rounds {
+		all = append(all, slices.Repeat([]budget.Mechanism{r.Noise}, r.Times)...)
+	}
+	return all
+}
+
+// RoundCount returns how many rounds there are.
+func (m Model) RoundCount() int {
+	n := 0
+	for _, r := range m.Rounds {
+		n += r.Times
+	}
+	return n
+}
+
+// Round returns what a round asks and with which noise. Rounds are numbered from 0.
+func (m Model) Round(number int) (ModelRounds, bool) {
+	for _, r := range m.Rounds {
+		if number < 0 {
+			break
+		}
+		if number < r.Times {
+			return r, true
+		}
+		number -= r.Times
+	}
+	return ModelRounds{}, false
+}
+
+// Seed returns public bytes that belong to the model, from which the groups of its rounds are derived.
+func (m Model) Seed() [sha256.Size]byte {
+	return sha256.Sum256(canonical.Must(json.Marshal(m)))
+}
+
+// Rows returns the question whose answer a model is fitted to: the number of rows with each combination of categories
+// that occurs. It is never given out, and nothing but the rounds of the model reads it.
+func (p *Plan) Rows(m Model) (Measurement, error) {
+	levels, err := Query{Table: m.Table, Factors: m.Columns()}.Levels(p.Release())
+	if err != nil {
+		return Measurement{}, fmt.Errorf("model %s: %w", m.Name, err)
+	}
+	cells := int64(1)
+	for _, l := range levels {
+		cells *= int64(l.Size())
+	}
+	return Measurement{ID: m.Path() + "/rows", Leaf: m.Leaf, Cells: cells,
+		Query:     Query{Table: m.Table, Factors: m.Columns(), Counted: counted.Rows{}},
+		Mechanism: m.Rounds[0].Noise, Selection: selection.Above{Threshold: 1}}, nil
+}

@@ -1,0 +1,117 @@
+package optimise
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/boosting"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the planning of models: how many rounds each has, and what noise its leaf buys for them.
+
+// usualRows is how many rows a model is planned for if the spec does not say how many are expected.
+const usualRows = 1 << 15
+
+// Model is a model while it is planned.
+type Model struct {
+	requested *spec.Model
+	leaf      int
+	cells     int64 // combinations of categories
+}
+
+// ExpandModels returns the models that a spec asks for. It returns an error for a model that cannot be counted.
+func ExpandModels(r *spec.Release) ([]Model, error) {
+	var all []Model
+	for i := range r.Models {
+		m := Model{requested: &r.Models[i], cells: 1,
+			leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == r.Models[i].Leaf })}
+		if m.leaf < 0 {
+			return nil, fmt.Errorf("model %s: the budget has no leaf %q", m.requested.Name, m.requested.Leaf)
+		}
+		levels, err := plan.Query{Table: m.requested.Table, Factors: m.named(r).Columns()}.Levels(r)
+		if err != nil {
+			return nil, fmt.Errorf("model %s: %w", m.requested.Name, err)
+		}
+		for _, l := range levels {
+			if m.cells > limit.SparseCells/int64(max(l.Size(), 1)) {
+				return nil, fmt.Errorf(
+					"model %s: its columns have more than 2^62 combinations of categories: use coarser levels or fewer columns under `by`",
+					m.requested.Name)
+			}
+			m.cells *= int64(l.Size())
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// named returns the model as the plan writes it, without rounds.
+func (m Model) named(r *spec.Release) plan.Model {
+	s := m.requested
+	t := r.Table(s.Table)
+	out := plan.Model{Name: s.Name, Table: s.Table, Leaf: s.Leaf, Method: s.Method, Class: s.Class,
+		Target: factorOf(t, s.Target)}
+	for _, a := range s.By {
+		out.By = append(out.By, factorOf(t, a))
+	}
+	return out
+}
+
+func factorOf(t *spec.Table, a spec.Attribute) plan.Factor {
+	a = attributes.Counted(t, a)
+	return plan.Factor{Attribute: a.Column, Level: a.Level, Basis: plan.Identity}
+}
+
+// spendLeaf divides the ρ of a leaf among the rounds of a model: equally among the counts of all columns, which get a
+// tenth together, and equally among the sums of residuals.
+//
+// Guarantee: all rounds together are ρ-zCDP with ρ at most the amount, and no more private than their mechanisms one
+// after another, whatever each round asks. Neighbours: the release's own. Theorem: Zhu, Dong & Wang 2022, theorem 10, as
+// the mechanism of each round is fixed beforehand; one row moves one answer, by at most [boosting.Bound]. Argument:
+// docs/proofs/models.md.
+func (m Model) spendLeaf(r *spec.Release, amount *big.Rat) (plan.Model, error) {
+	out := m.named(r)
+	t := r.Table(out.Table)
+	rows := t.ExpectedRows()
+	if rows == 0 {
+		rows = usualRows
+	}
+	rho, _ := amount.Float64()
+	schedule := boosting.NewSchedule(math.Sqrt(2*rho), rows, len(out.By))
+	out.Schedule = &schedule
+	counts := new(big.Rat).Mul(amount, big.NewRat(boosting.CountPercent, 100))
+	residuals := new(big.Rat).Sub(amount, counts)
+	columns, rounds := len(out.By)+1, schedule.Epochs*len(out.By)
+	unit := counted.Unit{Table: t, Neighbours: r.Privacy.Neighbours, Cells: 2}
+	count, err := noiseFor(budget.DefaultLaw(false), unit.Counts(), counts.Quo(counts, big.NewRat(int64(columns), 1)))
+	if err != nil {
+		return out, fmt.Errorf("model %s: %w", out.Name, err)
+	}
+	sum, err := noiseFor(budget.DefaultLaw(false), residualSensitivity(unit),
+		residuals.Quo(residuals, big.NewRat(int64(rounds), 1)))
+	if err != nil {
+		return out, fmt.Errorf("model %s: %w", out.Name, err)
+	}
+	out.Rounds = []plan.ModelRounds{{Asks: plan.CountsOfColumn, Times: columns, Noise: count},
+		{Asks: plan.ResidualSums, Times: rounds, Noise: sum}}
+	if test := m.requested.Test; test != nil {
+		out.Test = test.RatString()
+	}
+	return out, nil
+}
+
+// residualSensitivity returns the sensitivity of sums to which each row adds an integer from −Bound to Bound, in one of
+// them.
+func residualSensitivity(u counted.Unit) *counted.Sensitivity {
+	most := big.NewInt(boosting.Bound)
+	all, each := u.Rows()
+	return counted.SumSensitivity(u.Neighbours, counted.Extent{Least: new(big.Int).Neg(most), Most: most}, all, each, u.Cells)
+}

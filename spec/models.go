@@ -1,0 +1,231 @@
+package spec
+
+// This file reads models: what they predict, from which columns, by which method, and which leaf pays for them.
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/domain"
+	"github.com/dprelease/dprelease/spec/shape"
+)
+
+// Model asks for a model that predicts one column of a table from others, and is published by itself.
+type Model struct {
+	Name  string
+	Table string
+	// Leaf is the path of a leaf in Budget.Leaves that pays for nothing else.
+	Leaf string
+	// Target is the column that is predicted, at its finest level.
+	Target Attribute
+	// Class is the category of the target whose probability is predicted; -1 if the target is predicted as a number.
+	Class int
+	// By are the columns from which it is predicted, each at a level and each once.
+	By     []Attribute
+	Method ModelMethod
+	// Test is the share of the rows that are held out, to measure how well the model predicts; nil for none.
+	Test *big.Rat
+}
+
+// ModelMethod names a way to fit a model.
+type ModelMethod string
+
+// AdditiveModel is a sum of one table of scores for each column, fitted in rounds. LinearModel and LogisticModel are
+// regressions, fitted to noisy sums of products.
+const (
+	AdditiveModel ModelMethod = "additive"
+	LinearModel   ModelMethod = "linear"
+	LogisticModel ModelMethod = "logistic"
+)
+
+// The least and the largest share of rows that are held out.
+var leastTest, mostTest = big.NewRat(1, 100), big.NewRat(1, 2)
+
+// modelsShape is the models by name.
+func modelsShape() *shape.Shape {
+	predict := "{COLUMN: CATEGORY} for the probability of a category, such as {readmitted: \"yes\"}, or a column of numbers"
+	says := "auto, additive, linear or logistic"
+	return shape.Dictionary("models by name, such as {risk: {table: stays, predict: {readmitted: \"yes\"}, by: [age, days]}}",
+		`^`+columnSyntax+`$`,
+		shape.Object("{table, predict, by, method, test, budget}",
+			shape.Field{Key: "table", Shape: shape.Text("a confidential table")},
+			shape.Field{Key: "predict", Shape: shape.Choice(predict,
+				shape.OnMapping(shape.Dictionary(predict, `^`+columnSyntax+`$`, shape.Category("a category of the column"))),
+				shape.OnScalar(shape.Text(predict))), Required: "what the model predicts",
+				Fix: "predict: {COLUMN: CATEGORY}"},
+			shape.Field{Key: "by", Shape: shape.List("a list of attributes, such as [age.band, sex]",
+				shape.Text("an attribute, such as age or age.band"), 1, 0), Required: "the columns from which it is predicted"},
+			shape.Field{Key: "method", Shape: shape.Enum(says, "auto", string(AdditiveModel), string(LinearModel),
+				string(LogisticModel))},
+			shape.Field{Key: "test", Shape: shape.Number("the share of rows that are held out, from 1% to 50%, such as 10%")},
+			shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget that pays for nothing else")})).
+		Nonempty("at least one model")
+}
+
+func (r *reader) readModels(root document.Node) {
+	for _, n := range r.Entries(root.Get("models")) {
+		if r.IsSound(n) {
+			r.readModel(root, n)
+		}
+	}
+}
+
+// readModel reads one model. A model with a problem is left out.
+func (r *reader) readModel(root, n document.Node) {
+	t := r.modelTable(n)
+	if t == nil {
+		return
+	}
+	m := Model{Name: n.Key.Value, Table: t.Name, Leaf: r.readModelLeaf(root, n), Test: r.readTest(n.Get("test"))}
+	target := r.readPredicted(t, n.Get("predict"), &m)
+	once := eachColumnOnce("each column once in a model")
+	m.By = r.readAttributes(root, t, n.Get("by"), func(a Attribute) (document.Problem, bool) {
+		if a.Column == m.Target.Column {
+			return document.Problem{Message: fmt.Sprintf("%s is what the model predicts", a.Column),
+				Expected: "other columns"}, false
+		}
+		return once(a)
+	})
+	if !target {
+		return
+	}
+	m.Method = r.readModelMethod(n.Get("method"), m.Class >= 0)
+	r.checkModelRelease(root, n)
+	r.release.Models = append(r.release.Models, m)
+}
+
+// modelTable returns the table of a model, nil if there is a problem with it. It may be left out if only one table is
+// confidential.
+func (r *reader) modelTable(n document.Node) *Table {
+	if at := n.Get("table"); at.Present() {
+		return r.findTable(at)
+	}
+	var only *Table
+	for _, t := range r.release.Tables {
+		if only != nil {
+			r.WrongKey(n, document.Problem{Message: fmt.Sprintf("nothing says whose rows the model %s is fitted to", n.Key.Value),
+				Expected: "a table", Fix: "table: " + only.Name})
+			return nil
+		}
+		only = t
+	}
+	return only
+}
+
+// readModelLeaf reads the leaf that pays for a model. A model that is the whole release needs none.
+func (r *reader) readModelLeaf(root, n document.Node) string {
+	alone := !root.Get("marginals").Present() && !root.Get("synthetic").Present() && len(root.Get("models").Pairs()) == 1
+	if leaves := r.leafPaths(); len(leaves) > 0 && leaves[0] == "" && !alone {
+		r.WrongKey(n, document.Problem{Message: "the budget has no split, and a model is paid for by a leaf of its own",
+			Expected: "a leaf for the model in the budget, and one for the rest",
+			Fix:      "split: {tables: 1/2, model: 1/2}"})
+		return ""
+	}
+	leaf := r.readLeaf(n)
+	if leaf == "" {
+		return ""
+	}
+	other := r.paidBy(leaf, len(r.release.Synthetic))
+	for _, m := range r.release.Models {
+		if m.Leaf == leaf {
+			other = "model " + m.Name
+		}
+	}
+	if other != "" {
+		r.AddProblem(n.Get("budget").Or(n.KeyNode()), document.Problem{
+			Message:  fmt.Sprintf("leaf %q pays for %s too", leaf, other),
+			Expected: "a leaf that pays for this model and nothing else"})
+	}
+	return leaf
+}
+
+// readPredicted reads what a model predicts. It reports whether there is no problem with it.
+func (r *reader) readPredicted(t *Table, n document.Node, m *Model) bool {
+	m.Class = -1
+	at, name := n, n.TextOr("")
+	pairs := n.Pairs()
+	if len(pairs) > 0 {
+		at, name = pairs[0].KeyNode(), pairs[0].Key.Value
+	}
+	m.Target = Attribute{Column: name}
+	if len(pairs) > 1 {
+		r.AddProblem(pairs[1], document.Problem{Message: "a second column that the model predicts",
+			Expected: "one column; another model predicts another"})
+		return false
+	}
+	r.allowsUnlisted = true // refused below, with the reason
+	defer func() { r.allowsUnlisted = false }()
+	if !r.checkAttribute(t, at, m.Target, false) {
+		return false
+	}
+	c := t.Column(name)
+	level := levelOf(t, m.Target)
+	switch {
+	case c.Domain == nil || level == nil:
+		return false // already reported
+	case c.isDiscovered():
+		r.AddProblem(at, document.Problem{Message: fmt.Sprintf("the categories of %s are not listed", c.Name),
+			Expected: "a column with listed categories"})
+		return false
+	case len(pairs) == 0 && c.Type != domain.Integer && c.Type != domain.Decimal:
+		r.AddProblem(at, document.Problem{
+			Message:  fmt.Sprintf("%s has categories, and a model predicts the probability of one of them", c.Name),
+			Expected: "predict: {COLUMN: CATEGORY}",
+			Fix:      fmt.Sprintf("predict: {%s: %q}", c.Name, level.Categories[0].Code)})
+		return false
+	case len(pairs) == 0 && (c.Domain.Declared() != level.Size() || !c.Domain.Ranged()):
+		r.AddProblem(at, document.Problem{
+			Message:  fmt.Sprintf("not every category of %s is a number", c.Name),
+			Expected: "a column with a range, without categories for unknown or missing values"})
+		return false
+	case len(pairs) == 0:
+		return true
+	}
+	for i, category := range level.Categories {
+		if category.Code == pairs[0].Text() {
+			m.Class = i
+		}
+	}
+	if m.Class < 0 {
+		r.AddProblem(pairs[0], domain.NoCategory(r.Findings, pairs[0], c.Name, level.Categories))
+	}
+	return m.Class >= 0
+}
+
+// readModelMethod reads the method of a model. auto is the additive model, for a class or a number.
+func (r *reader) readModelMethod(n document.Node, class bool) ModelMethod {
+	method := ModelMethod(n.TextOr("auto"))
+	switch {
+	case method == "auto":
+		return AdditiveModel
+	case method == LogisticModel && !class:
+		r.AddProblem(n, document.Problem{Message: "a logistic regression predicts the probability of a category",
+			Expected: "method: linear for a number, or predict: {COLUMN: CATEGORY}", Fix: "method: linear"})
+	}
+	return method
+}
+
+// readTest reads the share of rows that are held out.
+func (r *reader) readTest(n document.Node) *big.Rat {
+	if !n.Present() {
+		return nil
+	}
+	share, ok := r.Number(n)
+	if !ok {
+		return nil
+	}
+	if share.Cmp(leastTest) < 0 || share.Cmp(mostTest) > 0 {
+		r.AddProblem(n, document.Problem{Message: "test is " + n.Text(), Expected: "from 1% to 50%", Fix: "test: 10%"})
+	}
+	return share
+}
+
+// checkModelRelease reports what a release with models cannot have.
+func (r *reader) checkModelRelease(root, n document.Node) {
+	if b := r.release.Budget; b.Epsilon != nil && b.Delta == nil {
+		r.WrongKey(n, document.Problem{
+			Message:  "a budget of ε alone cannot pay for a model: its rounds have Gaussian noise, which has no pure ε",
+			Expected: "a budget of {epsilon, delta} or {rho}", Fix: "delta: 1e-9"})
+	}
+}
