@@ -141,7 +141,7 @@ func QuestionsOf(p *plan.Plan) (Questions, error) {
 }
 
 // questionsOf returns everything that a plan may ask of its tables: its measurements in order, followed by the
-// candidates of every adaptive method. Which of these a method will choose is not known before noise is drawn, and
+// candidates of every adaptive method, and the rows of every model. Which of these a method will choose is not known before noise is drawn, and
 // tables are read once.
 func questionsOf(p *plan.Plan) ([]plan.Measurement, error) {
 	all := slices.Clone(p.Measurements)
@@ -151,6 +151,13 @@ func questionsOf(p *plan.Plan) ([]plan.Measurement, error) {
 			return nil, fmt.Errorf("microdata of %s: %w", s.Table, err)
 		}
 		all = append(all, candidates...)
+	}
+	for _, m := range p.Models {
+		rows, err := p.Rows(m)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows)
 	}
 	return all, nil
 }

@@ -28,6 +28,7 @@ type exact struct {
 	plan       *compiled.Compiled // the core's own copy
 	answers    []exactAnswer      // by measurement, in the plan's order
 	candidates [][][]int64        // by adaptive method, in the order of its candidates
+	models     []answer.Answer    // by model: how many rows have each combination of categories
 	hash       []byte             // hash of all answers with their definitions
 	commitment string             // commitment to hash, under the key that the rows were bounded with
 	madeUp     bool
@@ -68,6 +69,7 @@ func newExact(p *compiled.Compiled, all []plan.Measurement, counted answer.Answe
 		}
 		e.candidates, counts = append(e.candidates, candidates), counts[len(candidates):]
 	}
+	e.models = counts
 	out := &Exact{inner: e}
 	e.commitment = out.Commitment(s)
 	return out

@@ -33,6 +33,8 @@ type opened struct {
 	mu      sync.Mutex
 	given   []bool // by index in the plan
 	oracles []int  // indexes of the methods whose oracle was given
+	// trainers are the indexes of the models whose trainer was given.
+	trainers []int
 }
 
 // Measure returns the noisy answer to a measurement of the plan: the exact integers plus the noise that the plan

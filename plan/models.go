@@ -3,7 +3,9 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
@@ -12,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file holds the models of a plan: what is asked to fit each, in rounds that are all fixed beforehand.
@@ -96,6 +99,59 @@ func (m Model) Round(number int) (ModelRounds, bool) {
 		number -= r.Times
 	}
 	return ModelRounds{}, false
+}
+
+// ScoreBins is how many bins held-out rows are counted in, by their scores.
+const ScoreBins = 50
+
+// Shape returns what is fixed of an additive model before the data are seen, and how its rounds are asked.
+func (p *Plan) Shape(m Model) (*boosting.Shape, error) {
+	levels, err := Query{Table: m.Table, Factors: m.Columns()}.Levels(p.Release())
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name, err)
+	}
+	s := &boosting.Shape{Link: boosting.Logit, Schedule: *m.Schedule, Seed: m.Seed(),
+		CountVariance: m.Rounds[0].Noise.Variance(), SumVariance: m.Rounds[1].Noise.Variance()}
+	t := p.Release().Table(m.Table)
+	for i, l := range levels[:len(m.By)] {
+		c := t.Column(m.By[i].Attribute)
+		s.Columns = append(s.Columns, boosting.Column{Categories: l.Size(), Ordered: c.Domain.Ranged()})
+	}
+	target := levels[len(m.By)]
+	s.Outcomes = make([]int64, target.Size())
+	if m.Class >= 0 {
+		s.Outcomes[m.Class] = 1
+		return s, nil
+	}
+	s.Link = boosting.Identity
+	values, _, err := valuesOf(target)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name, err)
+	}
+	copy(s.Outcomes, values)
+	return s, nil
+}
+
+// valuesOf returns the numbers that the categories of a level are, as whole multiples of a unit.
+func valuesOf(l *domain.Level) (multiples []int64, unit *big.Rat, err error) {
+	common := big.NewInt(1)
+	numbers := make([]*big.Rat, l.Size())
+	for i, c := range l.Categories {
+		if numbers[i], err = budget.ParseRat(c.Code); err != nil {
+			return nil, nil, fmt.Errorf("%q is no number", c.Code)
+		}
+		d := numbers[i].Denom()
+		common.Mul(common, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, common, d)))
+	}
+	scale := new(big.Rat).SetInt(common)
+	for _, x := range numbers {
+		n := new(big.Rat).Mul(x, scale).Num()
+		if n.BitLen() > 52 {
+			return nil, nil, errors.New("the numbers of the target need more than 52 bits")
+		}
+		multiples = append(multiples, n.Int64())
+	}
+	return multiples, scale.Inv(scale), nil
 }
 
 // Seed returns public bytes that belong to the model, from which the groups of its rounds are derived.

@@ -74,6 +74,9 @@ func (s Synthetic) Adaptive() bool { return s.Method != Tables }
 // Adapts reports whether microdata of the plan are made by an adaptive method.
 func (p *Plan) Adapts() bool { return slices.ContainsFunc(p.Synthetic, Synthetic.Adaptive) }
 
+// HasRounds reports whether some questions of the plan depend on answers to others.
+func (p *Plan) HasRounds() bool { return p.Adapts() || len(p.Models) > 0 }
+
 // Measured returns how many columns are measured for the microdata.
 func (s Synthetic) Measured() int {
 	if s.Adaptive() {

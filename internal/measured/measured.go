@@ -101,6 +101,7 @@ type Sealed struct {
 	Status   string          // of the release, in words, as in every measurement
 	Measured []Measured      // in the plan's order
 	Rounds   []Rounds        // of each adaptive method, in the plan's order
+	Training []Training      // of each model, in the plan's order
 	// Share is set in the folder of one of several holders, whose answers are masked, and Holders in the folder of
 	// their sum; Receipt is then the first holder's.
 	Share   *Share
@@ -184,7 +185,7 @@ func WithWords(p *compiled.Compiled, text []byte) (*compiled.Compiled, error) {
 }
 
 // Drawn writes the files of all draws, which are the same in a sealed folder and in a release: a file for each
-// measurement, and for every adaptive method its choices and their answers. It returns an error for rounds that the
+// measurement, for every adaptive method its choices and their answers, and for every model the answers of its rounds. It returns an error for rounds that the
 // plan does not allow.
 func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 	if len(s.Rounds) != len(s.Plan.Synthetic) {
@@ -226,6 +227,18 @@ func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 			if err := one(r.Measured); err != nil {
 				return err
 			}
+		}
+	}
+	if len(s.Training) != len(s.Plan.Models) {
+		return fmt.Errorf("there are answers for %d models, and the plan has %d", len(s.Training), len(s.Plan.Models))
+	}
+	for i, m := range s.Plan.Models {
+		b, err := s.Training[i].encode(m)
+		if err == nil {
+			err = write(TrainingPath(m), b)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -387,6 +400,13 @@ func Open(dir string, compile func(text []byte) (*compiled.Compiled, error)) (*S
 			}
 		}
 		s.Rounds = append(s.Rounds, rounds)
+	}
+	for _, m := range p.Models {
+		training, err := s.readTraining(files, m)
+		if err != nil {
+			return nil, err
+		}
+		s.Training = append(s.Training, training)
 	}
 	if s.Holders != nil {
 		s.SetHolders(s.Holders)

@@ -27,6 +27,7 @@ const (
 	purposeUnits      = "units"
 	purposeParts      = "parts"
 	purposeCollecting = "collecting"
+	purposeHeldOut    = "held-out rows"
 )
 
 // derivationSalt separates this use of a key, and this version of the samplers,
@@ -92,6 +93,9 @@ func (s *Streams) Collecting() [32]byte { return s.deriveKey(purposeCollecting) 
 // Kept returns the key under which the exact answers of one release are stored until it is sealed. It cannot be derived
 // from the row key.
 func (s *Streams) Kept() [32]byte { return s.deriveKey(purposeKept) }
+
+// HeldOut returns the key that decides which rows are held out to test a model.
+func (s *Streams) HeldOut(model string) [32]byte { return s.deriveKey(purposeHeldOut, []byte(model)) }
 
 // Erase overwrites the key, and the row key, with zeros. No stream may be requested afterwards.
 func (s *Streams) Erase() {

@@ -77,6 +77,10 @@ type journalEntry struct {
 	Choice  *int              `json:"choice,omitempty"`
 	How     *budget.Mechanism `json:"how,omitempty"`
 	Answer  []int64           `json:"answer,omitempty"`
+	// Model is the name of the model whose round this is, "" for a method of microdata, and Asked the SHA-256 of what
+	// the round asked.
+	Model string `json:"model,omitempty"`
+	Asked string `json:"asked,omitempty"`
 }
 
 // question returns the entry without its outcome, as JSON: what was asked, to be compared with what is asked now.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/dprelease/dprelease/plan/boosting"
 	"io"
 	"os"
 	"path/filepath"
@@ -416,6 +417,11 @@ func countedTables(p *compiled.Compiled) []string {
 			names = append(names, s.Table)
 		}
 	}
+	for _, m := range p.Models {
+		if !slices.Contains(names, m.Table) {
+			names = append(names, m.Table)
+		}
+	}
 	return names
 }
 
@@ -429,7 +435,7 @@ func (r *attempt) runJournal(st *state.State) (*journal, error) {
 
 // keepsJournal reports whether the run keeps a journal of adaptive rounds on disk.
 func (r *attempt) keepsJournal() bool {
-	return r.plan.Adapts() && r.plan.Resume != spec.Never
+	return r.plan.HasRounds() && r.plan.Resume != spec.Never
 }
 
 // journalBytes is the greatest length of an answer in a journal, with its separator.
@@ -460,6 +466,17 @@ func roundAnswers(p *compiled.Compiled) (answers, files int64, err error) {
 			return 0, 0, err
 		}
 		answers, files = answers+adaptive.MostAnswers(method, cells), files+1+int64(method.Rounds)
+	}
+	for _, m := range p.Models {
+		shape, err := p.Plan().Shape(m)
+		if err != nil {
+			return 0, 0, err
+		}
+		for column := range len(m.Columns()) {
+			answers += int64(shape.Categories(column))
+		}
+		answers += int64(m.RoundCount()) * boosting.MostGroups
+		files += 1 + int64(m.RoundCount())
 	}
 	return answers, files, nil
 }
@@ -531,7 +548,7 @@ func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, 
 		s.Measured = append(s.Measured, answer)
 		byID[m.ID] = answer
 	}
-	if p.Adapts() {
+	if p.HasRounds() {
 		if err := j.recordDrawn(s.Measured); err != nil {
 			return nil, err
 		}
@@ -555,6 +572,14 @@ func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, 
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
 		s.Rounds = append(s.Rounds, rounds)
+	}
+	for i, m := range p.Models {
+		training, err := train(ctx, p, i, opened, j)
+		if err != nil {
+			return nil, fmt.Errorf("model %s: %w", m.Name, err)
+		}
+		training.Status = s.Status
+		s.Training = append(s.Training, training)
 	}
 	return s, j.checkDone()
 }

@@ -1,0 +1,204 @@
+package histogram
+
+// This file holds Trainer, which answers the rounds of a model of a paid plan, each once and in order.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"sync"
+
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/boosted"
+	"github.com/dprelease/dprelease/internal/canonical"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/boosting"
+)
+
+// Trainer answers the rounds of one model of a paid plan with noise. It shows "confidential" however it is printed, and
+// has no getter.
+//
+// Guarantee: all that it ever gives, to whoever asks whatever questions, each after seeing the answers before, loses no
+// more privacy than the mechanisms of the model's rounds in the plan, one after another. Neighbours: those of the
+// release. Theorem: Zhu, Dong & Wang 2022, theorem 10: dominating pairs compose where mechanisms are fixed beforehand
+// and only what they ask is adapted. One row adds at most 1 to one count, or at most [boosting.Bound] in absolute value
+// to one sum. A row that is held out adds to counts of held-out rows alone, which have the noise of the sums. Argument:
+// docs/proofs/models.md.
+type Trainer struct {
+	answer.Redacted
+	inner *trainer // a pointer, of which reflection prints only the address
+}
+
+// trainer is what Trainer hides.
+type trainer struct {
+	opened          *opened
+	model           plan.Model
+	fitted, heldOut *boosted.Rows
+
+	mu     sync.Mutex
+	next   int  // round
+	scored bool // the held-out rows were counted
+}
+
+// Trainer returns the trainer of a model, by its index in the plan's Models. It succeeds once for each.
+func (o *Opened) Trainer(ctx context.Context, model int) (*Trainer, error) {
+	x := o.inner
+	if model < 0 || model >= len(x.exact.plan.Models) {
+		return nil, errNoModel
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if slices.Contains(x.trainers, model) {
+		return nil, errTrainerGiven
+	}
+	m := x.exact.plan.Models[model]
+	shape, err := x.exact.plan.Plan().Shape(m)
+	if err != nil {
+		return nil, err
+	}
+	split := boosted.Split{Key: x.streams.HeldOut(m.Name), Denominator: 1}
+	if share := plan.Amount(m.Test); share != nil {
+		split.Numerator, split.Denominator = share.Num().Uint64(), share.Denom().Uint64()
+	}
+	rows := x.exact.models[model]
+	t := &trainer{opened: x, model: m}
+	if t.fitted, t.heldOut, err = boosted.New(ctx, shape, rows.Cells, rows.Counts, split); err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name, err)
+	}
+	x.trainers, x.exact.models[model] = append(x.trainers, model), answer.Answer{} // the trainer owns the rows from now on
+	return &Trainer{inner: t}, nil
+}
+
+// Reasons for which there is no trainer, or no answer. None names a value.
+var (
+	errNoModel      = errors.New("the plan has no such model")
+	errTrainerGiven = errors.New("the trainer of this model was given before; each is given once")
+	errNoModelRound = errors.New("this is not the next round of the model; each is answered once, in order")
+	errNotHeldOut   = errors.New("held-out rows are counted once, after the last round of a model with a test")
+)
+
+// Answer returns the noisy answer to a question of a round. The noise is drawn from a stream that depends on the key,
+// the model, the round, the question and the exact integers.
+//
+// Guarantee: that of the round's mechanism in the plan. It returns an error for any round but the next one, for a
+// question that [boosting.Shape.CheckQuestion] refuses, and if the context ends.
+func (t *Trainer) Answer(ctx context.Context, round int, q boosting.Question) ([]int64, error) {
+	x := t.inner
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r, err := x.checkRound(round)
+	if err != nil {
+		return nil, err
+	}
+	exact, err := x.fitted.Answer(ctx, round, q)
+	if err != nil {
+		return nil, err
+	}
+	noisy, err := x.addNoise(exact, r, 1, modelQuestion{Model: x.model, Round: round, Asked: &q})
+	if err == nil {
+		x.next++
+	}
+	return noisy, err
+}
+
+// Replay tells the trainer that an earlier run of the same release was given the answer of a round. It returns an error
+// for any round but the next one.
+func (t *Trainer) Replay(round int) error {
+	x := t.inner
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, err := x.checkRound(round)
+	if err == nil {
+		x.next++
+	}
+	return err
+}
+
+// HeldOut returns the numbers of held-out rows by bin of their scores and category of the target, the category fastest,
+// in units of 1/[boosting.Bound] of a row and for each round of residuals once: the sum of as many noisy histograms. It
+// succeeds once, after the last round.
+//
+// Guarantee: nothing more than the sums of residuals lose: no row is in both, one row adds Bound to one of the counts,
+// and there are as many histograms as sums, with the same noise. Argument: docs/proofs/models.md.
+func (t *Trainer) HeldOut(ctx context.Context, scores *boosting.Scores) ([]int64, error) {
+	x := t.inner
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.model.Test == "" || x.next != x.model.RoundCount() || x.scored {
+		return nil, errNotHeldOut
+	}
+	exact, err := x.heldOut.Histogram(ctx, scores, plan.ScoreBins)
+	if err != nil {
+		return nil, err
+	}
+	for i := range exact {
+		exact[i] *= boosting.Bound
+	}
+	last := x.model.Rounds[len(x.model.Rounds)-1]
+	noisy, err := x.addNoise(exact, last, last.Times, modelQuestion{Model: x.model, Round: x.next, HeldOut: scores})
+	x.scored = err == nil
+	return noisy, err
+}
+
+// ReplayHeldOut tells the trainer that an earlier run was given the counts of held-out rows.
+func (t *Trainer) ReplayHeldOut() error {
+	x := t.inner
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.model.Test == "" || x.next != x.model.RoundCount() || x.scored {
+		return errNotHeldOut
+	}
+	x.scored = true
+	return nil
+}
+
+// checkRound returns what a round asks, and an error unless it is the next one.
+func (x *trainer) checkRound(round int) (plan.ModelRounds, error) {
+	r, ok := x.model.Round(round)
+	if !ok || round != x.next {
+		return r, errNoModelRound
+	}
+	return r, nil
+}
+
+// modelQuestion defines an answer of a model.
+type modelQuestion struct {
+	Model   plan.Model         `json:"model"`
+	Round   int                `json:"round"`
+	Asked   *boosting.Question `json:"asked,omitempty"`
+	HeldOut *boosting.Scores   `json:"held_out,omitempty"`
+}
+
+// addNoise returns the sum of so many answers with the exact integers, each with the noise of a round.
+func (x *trainer) addNoise(exact []int64, r plan.ModelRounds, times int, asked modelQuestion) ([]int64, error) {
+	law, err := noiseLawOf(r.Noise)
+	if err != nil {
+		return nil, err
+	}
+	definition, hash := canonical.Must(json.Marshal(asked)), answer.HashOf(exact)
+	sum := make([]int64, len(exact))
+	for i := range times {
+		one := slices.Clone(exact)
+		if err := law.addTo(x.opened.streams.Noise(definition, hash, i), r.Noise.Parameter, one); err != nil {
+			return nil, err
+		}
+		for k, n := range one {
+			if sum[k], err = addExactly(sum[k], n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return sum, nil
+}
+
+// addExactly returns a sum, and an error if it has more than 62 bits.
+func addExactly(a, b int64) (int64, error) {
+	sum := new(big.Int).Add(big.NewInt(a), big.NewInt(b))
+	if sum.BitLen() > 62 {
+		return 0, errors.New("the counts of held-out rows are too large to be added up")
+	}
+	return sum.Int64(), nil
+}
