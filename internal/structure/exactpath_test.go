@@ -15,7 +15,8 @@ import (
 // exactPackages handle data between confidential counts and what is chosen and published of them. Counts, scores,
 // choices and noise are integers there, and nothing is a floating-point number. (Package tabulate estimates in floats
 // how rows are counted fastest.)
-var exactPackages = []string{"histogram", "histogram/internal/answer", "histogram/internal/encoding",
+var exactPackages = []string{"histogram", "histogram/internal/answer", "histogram/internal/boosted",
+	"histogram/internal/encoding",
 	"histogram/scan", "internal/noise"}
 
 // mayUseFloats lists the files of these packages that run before anything is counted, or from which nothing is

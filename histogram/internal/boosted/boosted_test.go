@@ -1,0 +1,343 @@
+package boosted_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dprelease/dprelease/histogram/internal/boosted"
+	"github.com/dprelease/dprelease/plan/boosting"
+)
+
+// shapes are shapes with narrow and wide columns and targets, of each link.
+func shapes() (all []*boosting.Shape) {
+	columns := [][]boosting.Column{
+		{{Categories: 3}, {Categories: 300, Ordered: true}, {Categories: 1}, {Categories: 12, Ordered: true}},
+		{{Categories: 2}},
+	}
+	many := make([]int64, 300)
+	for i := range many {
+		many[i] = int64(i)
+	}
+	for _, c := range columns {
+		for link, outcomes := range map[boosting.Link][][]int64{boosting.Logit: {{0, 1}, {1, 0, 0}},
+			boosting.Identity: {{-5, 5, 90}, many}, boosting.Log: {{0, 1, 7}, many}} {
+			for _, o := range outcomes {
+				all = append(all, &boosting.Shape{Columns: c, Link: link, Outcomes: o,
+					Schedule: boosting.Schedule{Epochs: 4, Groups: 4, Rate: .5}})
+			}
+		}
+	}
+	return all
+}
+
+// sizesOf returns the sizes of a shape's columns and target.
+func sizesOf(s *boosting.Shape) (sizes []int) {
+	for c := range len(s.Columns) + 1 {
+		sizes = append(sizes, s.Categories(c))
+	}
+	return sizes
+}
+
+// drawRows returns rows of uniform codes.
+func drawRows(random *rand.Rand, sizes []int, n int) (rows [][]int) {
+	for range n {
+		var row []int
+		for _, size := range sizes {
+			row = append(row, random.IntN(size))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// drawQuestion returns a question of a round, with random tables and groups.
+func drawQuestion(random *rand.Rand, s *boosting.Shape, round int) boosting.Question {
+	q := boosting.Question{Column: s.Column(round)}
+	if round < s.CountRounds() {
+		return q
+	}
+	q.Scores = drawScores(random, s)
+	counts := make([]int64, s.Categories(q.Column))
+	for k := range counts {
+		counts[k] = random.Int64N(100)
+	}
+	q.Groups = s.Partition(round, counts)
+	return q
+}
+
+// drawScores returns random tables, some of them large.
+func drawScores(random *rand.Rand, s *boosting.Shape) *boosting.Scores {
+	most := int32(boosting.ScoreUnit)
+	if random.IntN(4) == 0 {
+		most = 1 << 24
+	}
+	of := &boosting.Scores{Intercept: random.Int32N(2*most) - most}
+	for _, c := range s.Columns {
+		table := make([]int32, c.Categories)
+		for k := range table {
+			table[k] = random.Int32N(2*most) - most
+		}
+		of.Tables = append(of.Tables, table)
+	}
+	return of
+}
+
+// naive answers a question row by row.
+func naive(s *boosting.Shape, rows [][]int, q boosting.Question) []int64 {
+	r := s.Residuals()
+	answer := make([]int64, q.Len(s))
+	for _, row := range rows {
+		if q.Scores == nil {
+			answer[row[q.Column]]++
+			continue
+		}
+		answer[q.Groups[row[q.Column]]] += int64(r.Of(row[len(row)-1], q.Scores.Of(row[:len(row)-1])))
+	}
+	return answer
+}
+
+// newRows returns all rows, none held out.
+func newRows(t testing.TB, s *boosting.Shape, rows [][]int) *boosted.Rows {
+	t.Helper()
+	cells, counts := histogramOf(sizesOf(s), rows)
+	of, _, err := boosted.New(t.Context(), s, cells, counts, boosted.Split{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return of
+}
+
+// TestAnswersAreExact compares all rounds with answers row by row, with questions that share tables and that do not.
+func TestAnswersAreExact(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, s := range shapes() {
+		for _, n := range []int{0, 1, 500, 40_000} {
+			if n == 40_000 && len(s.Columns) == 1 {
+				continue
+			}
+			rows := drawRows(random, sizesOf(s), n)
+			of := newRows(t, s, rows)
+			var last *boosting.Scores
+			for round := range s.Rounds() {
+				q := drawQuestion(random, s, round)
+				if last != nil && random.IntN(2) == 0 { // as in a fit: one table changed
+					tables := slices.Clone(last.Tables)
+					tables[0] = q.Scores.Tables[0]
+					q.Scores = &boosting.Scores{Intercept: last.Intercept, Tables: tables}
+				}
+				last = q.Scores
+				got, err := of.Answer(t.Context(), round, q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := naive(s, rows, q); !slices.Equal(got, want) {
+					t.Fatalf("%s, %d rows, round %d: got %v, want %v", s.Link, n, round, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestSensitivity: k rows more change an answer by at most k·Bound in L1, and one row changes one integer. With a
+// residual that is not bounded, or with a row in two groups, it would be more.
+func TestSensitivity(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, s := range shapes() {
+		for range 20 {
+			rows := drawRows(random, sizesOf(s), random.IntN(30))
+			k := 1 + random.IntN(3)
+			more := append(slices.Clone(rows), drawRows(random, sizesOf(s), k)...)
+			fewer, all := newRows(t, s, rows), newRows(t, s, more)
+			for round := range s.Rounds() {
+				q := drawQuestion(random, s, round)
+				a, err := fewer.Answer(t.Context(), round, q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := all.Answer(t.Context(), round, q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				bound := int64(1)
+				if q.Scores != nil {
+					bound = boosting.Bound
+				}
+				sum, changed := int64(0), 0
+				for i := range a {
+					if d := b[i] - a[i]; d != 0 {
+						sum, changed = sum+max(d, -d), changed+1
+					}
+				}
+				if sum > int64(k)*bound || changed > k {
+					t.Fatalf("%s, round %d: %d rows more change %d sums by %d", s.Link, round, k, changed, sum)
+				}
+			}
+		}
+	}
+}
+
+// TestOneRowMoreIsInOnePart: one row more adds one row to one part, and leaves the other as it is.
+func TestOneRowMoreIsInOnePart(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	s := &boosting.Shape{Columns: []boosting.Column{{Categories: 4}}, Link: boosting.Logit, Outcomes: []int64{0, 1},
+		Schedule: boosting.Schedule{Epochs: 1, Groups: 2, Rate: .5}}
+	var held int64
+	for trial := range 400 {
+		split := boosted.Split{Key: [32]byte{byte(trial), byte(trial >> 8)}, Numerator: 1, Denominator: 3}
+		rows := drawRows(random, sizesOf(s), random.IntN(60))
+		before := partsOf(t, s, rows, split)
+		after := partsOf(t, s, append(rows, drawRows(random, sizesOf(s), 1)...), split)
+		total := int64(0)
+		for i := range before {
+			d := after[i] - before[i]
+			if d < 0 {
+				t.Fatalf("a row left a part: %v, %v", before, after)
+			}
+			total += d
+			if i >= len(before)/2 {
+				held += d
+			}
+		}
+		if total != 1 {
+			t.Fatalf("%d rows more: %v, %v", total, before, after)
+		}
+	}
+	// Of 400 draws of 1/3 the number is within 6 standard deviations of 133, but for 2e-9.
+	if math.Abs(float64(held)-400./3) > 6*math.Sqrt(400*2./9) {
+		t.Errorf("%d of 400 rows were held out, want about 133", held)
+	}
+}
+
+// partsOf returns the counts by cell of the rows of both parts.
+func partsOf(t *testing.T, s *boosting.Shape, rows [][]int, split boosted.Split) (all []int64) {
+	t.Helper()
+	cells, counts := histogramOf(sizesOf(s), rows)
+	fitted, heldOut, err := boosted.New(t.Context(), s, cells, counts, split)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []*boosted.Rows{fitted, heldOut} {
+		// Each category of the column has a bin of its own.
+		scores := &boosting.Scores{Tables: [][]int32{{-70_000, -30_000, 10_000, 50_000}}}
+		of, err := part.Histogram(t.Context(), scores)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, of...)
+	}
+	return all
+}
+
+// TestHistogramsAreExact compares with bins row by row, before and after a round.
+func TestHistogramsAreExact(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, s := range shapes() {
+		if s.Link != boosting.Logit {
+			continue
+		}
+		rows := drawRows(random, sizesOf(s), 20_000)
+		of, r := newRows(t, s, rows), s.Residuals()
+		for range 3 {
+			scores := drawScores(random, s)
+			got, err := of.Histogram(t.Context(), scores)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := make([]int64, 64)
+			for _, row := range rows {
+				last := len(row) - 1
+				want[2*r.Bin(scores.Of(row[:last]))+int(s.Outcomes[row[last]])]++
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+			q := drawQuestion(random, s, s.CountRounds())
+			if _, err := of.Answer(t.Context(), s.CountRounds(), q); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestManyRowsInACell: counts beyond 2³², up to the most rows there may be, with the largest residuals.
+func TestManyRowsInACell(t *testing.T) {
+	s := &boosting.Shape{Columns: []boosting.Column{{Categories: 2}}, Link: boosting.Logit, Outcomes: []int64{0, 1},
+		Schedule: boosting.Schedule{Epochs: 1, Groups: 2, Rate: .5}}
+	const most = 1 << 48
+	for _, n := range []int64{math.MaxUint32 - 1, math.MaxUint32, math.MaxUint32 + 1, 1 << 40, most - 1} {
+		of, _, err := boosted.New(t.Context(), s, []uint64{1, 2}, []int64{n, 1}, boosted.Split{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := boosting.Question{Groups: []int{0, 1}, Scores: &boosting.Scores{Intercept: -1 << 24, Tables: [][]int32{{0, 0}}}}
+		got, err := of.Answer(t.Context(), s.CountRounds(), q)
+		first := int64(s.Residuals().Of(1, -1<<24))
+		if want := []int64{first * n, int64(s.Residuals().Of(0, -1<<24))}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d rows: got %v, %v, want %v", n, got, err, want)
+		}
+		if got, err := of.Answer(t.Context(), 0, boosting.Question{}); err != nil || !slices.Equal(got, []int64{n, 1}) {
+			t.Errorf("%d rows: counted %v, %v", n, got, err)
+		}
+	}
+	if _, _, err := boosted.New(t.Context(), s, []uint64{1, 2}, []int64{most, 1}, boosted.Split{}); err == nil {
+		t.Error("more than 2^48 rows are accepted")
+	}
+}
+
+func TestHistogramsAreRefused(t *testing.T) {
+	s := shapes()[0]
+	s.Columns = []boosting.Column{{Categories: 2}}
+	for name, c := range map[string]struct {
+		cells  []uint64
+		counts []int64
+		split  boosted.Split
+	}{
+		"lengths":       {[]uint64{1}, nil, boosted.Split{}},
+		"not ascending": {[]uint64{1, 1}, []int64{1, 1}, boosted.Split{}},
+		"no such cell":  {[]uint64{1 << 40}, []int64{1}, boosted.Split{}},
+		"negative":      {[]uint64{1}, []int64{-1}, boosted.Split{}},
+		"all held out":  {[]uint64{1}, []int64{1}, boosted.Split{Numerator: 1, Denominator: 1}},
+		"no share":      {[]uint64{1}, []int64{1}, boosted.Split{Numerator: 1}},
+	} {
+		if _, _, err := boosted.New(t.Context(), s, c.cells, c.counts, c.split); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	large := *s
+	large.Columns = slices.Repeat([]boosting.Column{{Categories: boosting.MostCategories}}, 6)
+	if _, _, err := boosted.New(t.Context(), &large, nil, nil, boosted.Split{}); err == nil {
+		t.Error("more than 2^64 cells are accepted")
+	}
+}
+
+// TestACutOffRoundIsAskedAgain: an answer after one that the context cut off is exact.
+func TestACutOffRoundIsAskedAgain(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	s := shapes()[0]
+	rows := drawRows(random, sizesOf(s), 60_000)
+	of := newRows(t, s, rows)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for round := s.CountRounds(); round < s.Rounds(); round++ {
+		q := drawQuestion(random, s, round)
+		if _, err := of.Answer(ended, round, q); err == nil {
+			t.Error("no error")
+		}
+		if got, err := of.Answer(t.Context(), round, q); err != nil || !slices.Equal(got, naive(s, rows, q)) {
+			t.Errorf("round %d: %v", round, err)
+		}
+	}
+}
+
+func TestRowsAreNotPrinted(t *testing.T) {
+	of := newRows(t, shapes()[0], nil)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d"} {
+		if got := fmt.Sprintf(verb, of); got != "confidential" {
+			t.Errorf("%s prints %q", verb, got)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package boosted_test
+
+// This file measures how well additive models predict rows that they were not fitted to. Run it with
+//
+//	go test ./histogram/internal/boosted -run none -bench Additive -benchtime 1x
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/dprelease/dprelease/histogram/internal/boosted"
+	"github.com/dprelease/dprelease/internal/testkit"
+	"github.com/dprelease/dprelease/plan/boosting"
+	"github.com/dprelease/dprelease/synth/model"
+)
+
+// dataset is rows of codes, the target last.
+type dataset struct {
+	columns []boosting.Column
+	rows    [][]int
+}
+
+// readRecords returns the records of a data file, by name of the column.
+func readRecords(t testing.TB, name string) []map[string]string {
+	t.Helper()
+	f, err := os.Open(testkit.Data(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []map[string]string
+	for _, line := range lines[1:] {
+		record := map[string]string{}
+		for i, field := range line {
+			record[lines[0][i]] = field
+		}
+		all = append(all, record)
+	}
+	return all
+}
+
+// labelled returns a column of labels, and the code of each.
+func labelled(records []map[string]string, name string) (boosting.Column, func(string) int) {
+	var labels []string
+	seen := map[string]bool{}
+	for _, r := range records {
+		if !seen[r[name]] {
+			seen[r[name]] = true
+			labels = append(labels, r[name])
+		}
+	}
+	slices.Sort(labels)
+	return boosting.Column{Categories: len(labels)}, func(s string) int { return slices.Index(labels, s) }
+}
+
+// binned returns a column of numbers in bins: bin i is of numbers below edges[i], and not below the edge before.
+func binned(t testing.TB, edges []int) (boosting.Column, func(string) int) {
+	return boosting.Column{Categories: len(edges) + 1, Ordered: true}, func(s string) int {
+		x, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i, _ := slices.BinarySearch(edges, x+1)
+		return i
+	}
+}
+
+// steps returns edges from, from + by, … below to.
+func steps(from, to, by int) (all []int) {
+	for x := from; x < to; x += by {
+		all = append(all, x)
+	}
+	return all
+}
+
+// growing returns the edges 1, from, then each 15 % above the one before, up to a number.
+func growing(from, to int) []int {
+	all := []int{1}
+	for x := float64(from); x < float64(to); x *= 1.15 {
+		all = append(all, int(x))
+	}
+	return all
+}
+
+// adult returns UCI Adult with bins that follow from the declared ranges.
+func adult(t testing.TB) dataset {
+	records := readRecords(t, "adult.csv")
+	d := dataset{rows: make([][]int, len(records))}
+	add := func(name string, c boosting.Column, code func(string) int) {
+		d.columns = append(d.columns, c)
+		for i, r := range records {
+			d.rows[i] = append(d.rows[i], code(r[name]))
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		edges []int
+	}{{"age", steps(20, 90, 2)}, {"workclass", nil}, {"education_num", steps(2, 17, 1)}, {"marital_status", nil},
+		{"occupation", nil}, {"relationship", nil}, {"race", nil}, {"sex", nil}, {"capital_gain", growing(1000, 100_000)},
+		{"capital_loss", growing(200, 4400)}, {"hours_per_week", steps(4, 100, 3)}, {"native_country", nil},
+		{"income", nil}} {
+		if c.edges == nil {
+			column, code := labelled(records, c.name)
+			add(c.name, column, code)
+			continue
+		}
+		column, code := binned(t, c.edges)
+		add(c.name, column, code)
+	}
+	d.columns = d.columns[:len(d.columns)-1]
+	return d
+}
+
+// taxi returns whether Chicago taxi trips were paid by card.
+func taxi(t testing.TB) dataset {
+	records := readRecords(t, "taxi.csv")
+	d := dataset{rows: make([][]int, len(records))}
+	for _, c := range []struct {
+		name    string
+		size    int
+		ordered bool
+	}{{"shift", 21, true}, {"company_id", 101, false}, {"pickup_community_area", 78, false},
+		{"dropoff_community_area", 78, false}, {"fare", 11, true}, {"trip_seconds", 11, true},
+		{"trip_miles", 11, true}} {
+		d.columns = append(d.columns, boosting.Column{Categories: c.size, Ordered: c.ordered})
+		for i, r := range records {
+			code, err := strconv.Atoi(r[c.name])
+			if err != nil || code >= c.size {
+				t.Fatalf("row %d: %q", i, r[c.name])
+			}
+			d.rows[i] = append(d.rows[i], code)
+		}
+	}
+	for i, r := range records {
+		card := 0
+		if r["payment_type"] == "1" {
+			card = 1
+		}
+		d.rows[i] = append(d.rows[i], card)
+	}
+	return d
+}
+
+// histogramOf returns the joint histogram of rows of codes.
+func histogramOf(sizes []int, rows [][]int) (cells []uint64, counts []int64) {
+	all := make([]uint64, len(rows))
+	for i, row := range rows {
+		for c, code := range row {
+			all[i] = all[i]*uint64(sizes[c]) + uint64(code)
+		}
+	}
+	slices.Sort(all)
+	for i, cell := range all {
+		if i == 0 || cell != all[i-1] {
+			cells, counts = append(cells, cell), append(counts, 0)
+		}
+		counts[len(counts)-1]++
+	}
+	return cells, counts
+}
+
+// gaussianMu returns the μ of Gaussian differential privacy that is (ε, δ)-DP (Dong, Roth & Su 2022, corollary 1).
+func gaussianMu(epsilon, delta float64) float64 {
+	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	low, high := 0.0, 100.0
+	for range 100 {
+		mu := (low + high) / 2
+		if normal(-epsilon/mu+mu/2)-math.Exp(epsilon)*normal(-epsilon/mu-mu/2) > delta {
+			high = mu
+		} else {
+			low = mu
+		}
+	}
+	return low
+}
+
+// shapeOf returns the shape of a model of a class for a budget μ.
+func shapeOf(columns []boosting.Column, mu float64, rows int, seed byte) *boosting.Shape {
+	s := &boosting.Shape{Columns: columns, Link: boosting.Logit, Outcomes: []int64{0, 1},
+		Schedule: boosting.NewSchedule(mu, int64(rows), len(columns))}
+	s.Seed[0] = seed
+	counting := mu * mu * boosting.CountPercent / 100
+	s.CountVariance = math.Ceil(float64(s.CountRounds()) / counting)
+	s.SumVariance = math.Ceil(boosting.Bound * boosting.Bound * float64(s.Rounds()-s.CountRounds()) / (mu*mu - counting))
+	return s
+}
+
+// aucOf returns the area under the ROC curve of scores: the chance that a row of class 1 scores more than one of class
+// 0, ties counted half.
+func aucOf(scores []int32, classes []int) float64 {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return int(scores[i]) - int(scores[j]) })
+	var ones, zeros, ordered float64
+	for i := 0; i < len(order); {
+		var one, zero float64
+		j := i
+		for ; j < len(order) && scores[order[j]] == scores[order[i]]; j++ {
+			if classes[order[j]] == 1 {
+				one++
+			} else {
+				zero++
+			}
+		}
+		ordered += one * (zeros + zero/2)
+		ones, zeros, i = ones+one, zeros+zero, j
+	}
+	return ordered / ones / zeros
+}
+
+// BenchmarkAdditive prints the mean test AUC of models of random splits of the rows, two thirds of which they are
+// fitted to, and its standard deviation over splits and noise. δ is 1e-5, and the rounds are composed as Gaussian
+// differential privacy.
+func BenchmarkAdditive(b *testing.B) {
+	splits := 20
+	if n, err := strconv.Atoi(os.Getenv("DPRELEASE_SPLITS")); err == nil {
+		splits = n
+	}
+	for _, data := range []struct {
+		name string
+		read func(testing.TB) dataset
+	}{{"adult", adult}, {"taxi", taxi}} {
+		d := data.read(b)
+		for _, epsilon := range []float64{.1, .5, 1, 2, 4, 8} {
+			b.Run(fmt.Sprintf("%s/epsilon=%v", data.name, epsilon), func(b *testing.B) {
+				mu := gaussianMu(epsilon, 1e-5)
+				var sum, squares float64
+				for b.Loop() {
+					sum, squares = 0, 0
+					for split := range splits {
+						auc := fitOnce(b, d, mu, split)
+						sum, squares = sum+auc, squares+auc*auc
+					}
+				}
+				mean := sum / float64(splits)
+				b.ReportMetric(mean, "AUC")
+				b.ReportMetric(math.Sqrt(max(squares/float64(splits)-mean*mean, 0)), "sd")
+				b.ReportMetric(b.Elapsed().Seconds()/float64(b.N*splits), "s/fit")
+			})
+		}
+	}
+}
+
+// fitOnce fits a model to two thirds of the rows and returns its AUC on the others.
+func fitOnce(b *testing.B, d dataset, mu float64, split int) float64 {
+	random := rand.New(rand.NewPCG(uint64(split), 1))
+	rows := slices.Clone(d.rows)
+	random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	n := len(rows) * 2 / 3
+	shape := shapeOf(d.columns, mu, n, byte(split))
+	var sizes []int
+	for c := range len(d.columns) + 1 {
+		sizes = append(sizes, shape.Categories(c))
+	}
+	cells, counts := histogramOf(sizes, rows[:n])
+	fitted, _, err := boosted.New(b.Context(), shape, cells, counts, boosted.Split{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := model.Train(b.Context(), shape, &noisyOracle{rows: fitted, shape: shape, seed: byte(split)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var scores []int32
+	var classes []int
+	for _, row := range rows[n:] {
+		scores = append(scores, m.Scores.Of(row[:len(d.columns)]))
+		classes = append(classes, row[len(d.columns)])
+	}
+	return aucOf(scores, classes)
+}

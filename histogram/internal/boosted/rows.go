@@ -1,0 +1,308 @@
+package boosted
+
+// This file holds Rows: the rows of a model, by distinct cell.
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/bits"
+	"runtime"
+	"sync"
+
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/plan/boosting"
+)
+
+// Rows are exact rows: a joint histogram in compact form, with the score of each cell. It shows "confidential" however
+// it is printed. Its methods may be called concurrently; they take turns.
+type Rows struct {
+	answer.Redacted
+	inner *rows
+}
+
+// rows is what Rows hides. An entry is a cell of the histogram; a cell of very many rows has several entries.
+type rows struct {
+	shape     *boosting.Shape
+	residuals *boosting.Residuals
+	columns   []codes // the category of each entry; the last is the target
+	counts    []uint32
+
+	mu     sync.Mutex
+	scores []int32
+	scored *boosting.Scores // the tables that scores are of; nil: of none
+}
+
+// codes are the categories of a column, in whichever of the two forms fits them.
+type codes struct {
+	narrow []uint8
+	wide   []uint16
+}
+
+// mostRows bounds the rows of a model, so that no sum of residuals comes near 2⁶¹.
+const mostRows = int64(1) << 48
+
+// Errors name no value of the data.
+var (
+	errCells = errors.New("the cells of a joint histogram are ascending, within its sizes, and have counts that are not negative")
+	errMany  = errors.New("an additive model is fitted to fewer than 2^48 rows")
+)
+
+// New returns the rows of a joint histogram that a model is fitted to, and those that are held out.
+//
+// cells are the row-major indices of the cells with rows, the last column (the target) fastest, ascending; counts are
+// their numbers of rows. Sizes are those of the shape. Neither slice is kept.
+//
+// Guarantee: one row more in the histogram is one row more in exactly one of the two.
+//
+// It returns an error for a shape that Check refuses, for more cells than 2⁶⁴, for cells or counts that are not as
+// described, for a share of 1 or more, and if the context ends.
+func New(ctx context.Context, shape *boosting.Shape, cells []uint64, counts []int64, split Split) (fitted, heldOut *Rows,
+	err error) {
+	if err := shape.Check(); err != nil {
+		return nil, nil, err
+	}
+	if err := checkCells(shape, cells, counts); err != nil {
+		return nil, nil, err
+	}
+	d := &decoder{shape: shape, cells: cells, counts: counts, split: split}
+	if err := d.count(ctx); err != nil {
+		return nil, nil, err
+	}
+	return d.decode(ctx)
+}
+
+// checkCells returns an error unless a joint histogram is as New describes it.
+func checkCells(shape *boosting.Shape, cells []uint64, counts []int64) error {
+	product := uint64(1)
+	for c := range len(shape.Columns) + 1 {
+		high, low := bits.Mul64(product, uint64(shape.Categories(c)))
+		if high > 0 {
+			return errors.New("the columns of an additive model have more than 2^64 cells")
+		}
+		product = low
+	}
+	if len(cells) != len(counts) {
+		return errCells
+	}
+	total := int64(0)
+	for i, cell := range cells {
+		if cell >= product || i > 0 && cell <= cells[i-1] || counts[i] < 0 {
+			return errCells
+		}
+		if counts[i] > mostRows-total {
+			return errMany
+		}
+		total += counts[i]
+	}
+	return nil
+}
+
+// chunk is how many entries are worked on at a time: their scores and codes fit a cache of the second level.
+const chunk = 1 << 14
+
+// decoder makes Rows of cells.
+type decoder struct {
+	shape  *boosting.Shape
+	cells  []uint64
+	counts []int64
+	split  Split
+	starts [2][]int // of both parts: the first entry of each chunk of cells, and the number of entries
+}
+
+// eachChunk calls do for every chunk of n things: its index and its first and last plus one.
+func eachChunk(ctx context.Context, n int, do func(i, from, to int) error) error {
+	return parallel.Do(ctx, runtime.GOMAXPROCS(0), (n+chunk-1)/chunk, func(i int) error {
+		return do(i, i*chunk, min((i+1)*chunk, n))
+	})
+}
+
+// parts calls do with the counts of each cell of a chunk in both parts.
+func (d *decoder) parts(from, to int, do func(cell uint64, counts [2]int64)) error {
+	x, err := d.split.splitter()
+	if err != nil {
+		return err
+	}
+	for i := from; i < to; i++ {
+		held := x.heldOut(d.cells[i], d.counts[i])
+		do(d.cells[i], [2]int64{d.counts[i] - held, held})
+	}
+	return nil
+}
+
+// entries returns how many entries a count takes.
+func entries(count int64) int { return int((count + math.MaxUint32 - 1) / math.MaxUint32) }
+
+// count counts the entries of all chunks.
+func (d *decoder) count(ctx context.Context) error {
+	n := (len(d.cells) + chunk - 1) / chunk
+	for part := range d.starts {
+		d.starts[part] = make([]int, n+1)
+	}
+	err := eachChunk(ctx, len(d.cells), func(i, from, to int) error {
+		return d.parts(from, to, func(_ uint64, counts [2]int64) {
+			for part, count := range counts {
+				d.starts[part][i+1] += entries(count)
+			}
+		})
+	})
+	for _, starts := range d.starts {
+		for i := range n {
+			starts[i+1] += starts[i]
+		}
+	}
+	return err
+}
+
+// decode fills both parts.
+func (d *decoder) decode(ctx context.Context) (fitted, heldOut *Rows, err error) {
+	residuals := d.shape.Residuals()
+	var both [2]*rows
+	for part, starts := range d.starts {
+		n := starts[len(starts)-1]
+		r := &rows{shape: d.shape, residuals: residuals, counts: make([]uint32, n), scores: make([]int32, n)}
+		for c := range len(d.shape.Columns) + 1 {
+			var of codes
+			if d.shape.Categories(c) <= 1<<8 {
+				of.narrow = make([]uint8, n)
+			} else {
+				of.wide = make([]uint16, n)
+			}
+			r.columns = append(r.columns, of)
+		}
+		both[part] = r
+	}
+	err = eachChunk(ctx, len(d.cells), func(i, from, to int) error {
+		at := [2]int{d.starts[0][i], d.starts[1][i]}
+		return d.parts(from, to, func(cell uint64, counts [2]int64) {
+			for part, count := range counts {
+				for ; count > 0; count -= math.MaxUint32 {
+					both[part].set(at[part], cell, uint32(min(count, math.MaxUint32)))
+					at[part]++
+				}
+			}
+		})
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Rows{inner: both[0]}, &Rows{inner: both[1]}, nil
+}
+
+// set sets an entry to a cell.
+func (r *rows) set(entry int, cell uint64, count uint32) {
+	r.counts[entry] = count
+	for c := len(r.columns) - 1; c >= 0; c-- {
+		size := uint64(r.shape.Categories(c))
+		code := cell % size
+		cell /= size
+		if of := r.columns[c]; of.narrow != nil {
+			of.narrow[entry] = uint8(code)
+		} else {
+			of.wide[entry] = uint16(code)
+		}
+	}
+}
+
+// Answer answers the question of a round exactly: [boosting.Question.Len] integers.
+//
+// Sensitivity: one row more changes one of the integers, by 1 in a round that counts and by at most [boosting.Bound] in
+// a round that sums residuals, whatever the question. k rows more change them by at most k times as much in L1, and so
+// in L2.
+//
+// It returns an error for a question that [boosting.Shape.CheckQuestion] refuses, and if the context ends.
+func (r *Rows) Answer(ctx context.Context, round int, q boosting.Question) ([]int64, error) {
+	x := r.inner
+	if err := x.shape.CheckQuestion(round, q); err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if q.Scores == nil {
+		return x.countCategories(ctx, q.Column)
+	}
+	return x.sumResiduals(ctx, q)
+}
+
+// sums adds up the sums of chunks.
+type sums struct {
+	mu  sync.Mutex
+	all []int64
+}
+
+// add adds the sums of a chunk.
+func (s *sums) add(of []int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, x := range of {
+		s.all[i] += x
+	}
+}
+
+// countCategories counts the rows of each category of a column.
+func (r *rows) countCategories(ctx context.Context, column int) ([]int64, error) {
+	total := sums{all: make([]int64, r.shape.Categories(column))}
+	err := eachChunk(ctx, len(r.counts), func(_, from, to int) error {
+		of := make([]int64, len(total.all))
+		if c := r.columns[column]; c.narrow != nil {
+			addCounts(of, c.narrow[from:to], r.counts[from:to])
+		} else {
+			addCounts(of, c.wide[from:to], r.counts[from:to])
+		}
+		total.add(of)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return total.all, nil
+}
+
+// addCounts adds the counts of entries to those of their categories.
+func addCounts[C uint8 | uint16](to []int64, of []C, counts []uint32) {
+	for i, code := range of {
+		to[code] += int64(counts[i])
+	}
+}
+
+// sumResiduals sums the residuals of each group of a column's categories.
+func (r *rows) sumResiduals(ctx context.Context, q boosting.Question) ([]int64, error) {
+	total := sums{all: make([]int64, q.Len(r.shape))}
+	table := make([]uint8, len(q.Groups))
+	for k, g := range q.Groups {
+		table[k] = uint8(g)
+	}
+	update := r.updateTo(q.Scores)
+	err := eachChunk(ctx, len(r.counts), func(_, from, to int) error {
+		update(from, to)
+		var of [boosting.MostGroups]int64
+		column, target := r.columns[q.Column], r.columns[len(r.columns)-1]
+		counts, scores := r.counts[from:to], r.scores[from:to]
+		switch {
+		case column.narrow != nil && target.narrow != nil:
+			addResiduals(&of, r.residuals, table, column.narrow[from:to], target.narrow[from:to], counts, scores)
+		case column.narrow != nil:
+			addResiduals(&of, r.residuals, table, column.narrow[from:to], target.wide[from:to], counts, scores)
+		case target.narrow != nil:
+			addResiduals(&of, r.residuals, table, column.wide[from:to], target.narrow[from:to], counts, scores)
+		default:
+			addResiduals(&of, r.residuals, table, column.wide[from:to], target.wide[from:to], counts, scores)
+		}
+		total.add(of[:len(total.all)])
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.scored = clone(q.Scores)
+	return total.all, nil
+}
+
+// addResiduals adds the residuals of entries to the sums of their groups.
+func addResiduals[C, T uint8 | uint16](to *[boosting.MostGroups]int64, r *boosting.Residuals, groups []uint8, of []C,
+	targets []T, counts []uint32, scores []int32) {
+	for i, code := range of {
+		to[groups[code]%boosting.MostGroups] += int64(counts[i]) * int64(r.Of(int(targets[i]), scores[i]))
+	}
+}

@@ -1,0 +1,220 @@
+package boosting
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+)
+
+// links are shapes of each link.
+var links = []*Shape{
+	{Link: Logit, Outcomes: []int64{0, 1}},
+	{Link: Logit, Outcomes: []int64{1, 0, 0, 1}},
+	{Link: Identity, Outcomes: []int64{-40, 7, 1_000_000}},
+	{Link: Identity, Outcomes: []int64{-mostOutcome, mostOutcome}},
+	{Link: Log, Outcomes: []int64{0, 1, 2, 3, 12}},
+	{Link: Log, Outcomes: []int64{3, mostOutcome}},
+}
+
+func init() {
+	for _, s := range links {
+		s.Columns = []Column{{Categories: 20, Ordered: true}, {Categories: 20}, {Categories: 1}, {Categories: 8}}
+		s.Schedule = Schedule{Epochs: 3, Groups: 5, Rate: .5}
+	}
+}
+
+// TestResidualsAreBounded: for every category of the target and every score, and beyond the range of scores.
+func TestResidualsAreBounded(t *testing.T) {
+	for _, s := range links {
+		if err := s.Check(); err != nil {
+			t.Fatal(err)
+		}
+		r := s.Residuals()
+		if slices.Min(r.Outcomes) < 0 || slices.Max(r.Outcomes) != Bound {
+			t.Errorf("%s: outcomes %v", s.Link, r.Outcomes)
+		}
+		last := int32(0)
+		try := func(score int32) {
+			for target := range s.Outcomes {
+				if x := r.Of(target, score); x < -Bound || x > Bound {
+					t.Fatalf("%s: residual %d of category %d at score %d", s.Link, x, target, score)
+				}
+			}
+			if mean := r.Mean(score); mean < last {
+				t.Fatalf("%s: the mean decreases at score %d", s.Link, score)
+			} else {
+				last = mean
+			}
+		}
+		try(math.MinInt32)
+		for score := r.Low - 100; score <= r.High+100; score++ {
+			try(score)
+		}
+		try(math.MaxInt32)
+	}
+}
+
+// TestMeans compares means with those of the link.
+func TestMeans(t *testing.T) {
+	for _, s := range links {
+		r := s.Residuals()
+		for score := r.Low; score <= r.High; score += 7 {
+			x := float64(score) / ScoreUnit
+			want := map[Link]float64{Logit: 1 / (1 + math.Exp(-x)), Identity: x, Log: math.Exp(x)}[s.Link]
+			// half a unit of residuals, and 8 units of scores at a slope of at most 1
+			if got := float64(r.Mean(score)) / Bound; math.Abs(got-want) > .51/Bound+8./ScoreUnit {
+				t.Fatalf("%s: mean %v at score %v, want %v", s.Link, got, x, want)
+			}
+		}
+	}
+}
+
+func TestBinsCoverAllScores(t *testing.T) {
+	r := links[0].Residuals()
+	for _, c := range []struct {
+		score int32
+		want  int
+	}{{math.MinInt32, 0}, {r.Low, 0}, {-1, 15}, {0, 16}, {r.High - 1, 31}, {r.High, 31}, {math.MaxInt32, 31}} {
+		if got := r.Bin(c.score); got != c.want {
+			t.Errorf("score %d is in bin %d, want %d", c.score, got, c.want)
+		}
+	}
+}
+
+// TestPartitions: groups are numbered without gaps, adjacent where the column is ordered, and no category is left out.
+func TestPartitions(t *testing.T) {
+	s := links[0]
+	for name, counts := range map[string]func(k int) int64{
+		"none":     func(int) int64 { return 0 },
+		"equal":    func(int) int64 { return 50 },
+		"one":      func(k int) int64 { return map[int]int64{3: 1 << 40}[k] },
+		"negative": func(k int) int64 { return int64(-k) },
+		"largest":  func(int) int64 { return math.MaxInt64 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var all []string
+			for round := s.CountRounds(); round < s.Rounds(); round++ {
+				column := s.Columns[s.Column(round)]
+				noisy := make([]int64, column.Categories)
+				for k := range noisy {
+					noisy[k] = counts(k)
+				}
+				groups := s.Partition(round, noisy)
+				q := Question{Column: s.Column(round), Groups: groups, Scores: zeroScores(s)}
+				if err := s.CheckQuestion(round, q); err != nil {
+					t.Fatalf("round %d: %v: %v", round, groups, err)
+				}
+				if column.Ordered && !slices.IsSorted(groups) {
+					t.Errorf("groups %v of an ordered column", groups)
+				}
+				if !slices.Equal(groups, s.Partition(round, noisy)) {
+					t.Error("groups changed")
+				}
+				if column.Categories == 20 {
+					all = append(all, fmt.Sprint(groups))
+				}
+			}
+			if name == "equal" && len(slices.Compact(slices.Sorted(slices.Values(all)))) < len(all) {
+				t.Error("two rounds have the same groups")
+			}
+		})
+	}
+}
+
+// zeroScores returns tables of zeros.
+func zeroScores(s *Shape) *Scores {
+	of := &Scores{}
+	for _, c := range s.Columns {
+		of.Tables = append(of.Tables, make([]int32, c.Categories))
+	}
+	return of
+}
+
+func TestShapesAreRefused(t *testing.T) {
+	for name, change := range map[string]func(*Shape){
+		"no columns":           func(s *Shape) { s.Columns = nil },
+		"too many columns":     func(s *Shape) { s.Columns = make([]Column, MostColumns+1) },
+		"column without":       func(s *Shape) { s.Columns = []Column{{}} },
+		"too many categories":  func(s *Shape) { s.Columns = []Column{{Categories: MostCategories + 1}} },
+		"one outcome":          func(s *Shape) { s.Outcomes = []int64{1} },
+		"constant outcome":     func(s *Shape) { s.Outcomes = []int64{1, 1} },
+		"other classes":        func(s *Shape) { s.Outcomes = []int64{0, 2} },
+		"negative count":       func(s *Shape) { s.Link, s.Outcomes = Log, []int64{-1, 2} },
+		"large outcome":        func(s *Shape) { s.Link, s.Outcomes = Identity, []int64{0, math.MaxInt64} },
+		"no link":              func(s *Shape) { s.Link = "probit" },
+		"no epochs":            func(s *Shape) { s.Epochs = 0 },
+		"one group":            func(s *Shape) { s.Groups = 1 },
+		"too many groups":      func(s *Shape) { s.Groups = MostGroups + 1 },
+		"no rate":              func(s *Shape) { s.Rate = math.NaN() },
+		"rate above 1":         func(s *Shape) { s.Rate = 1.5 },
+		"unknown noise":        func(s *Shape) { s.SumVariance = math.NaN() },
+		"infinite count noise": func(s *Shape) { s.CountVariance = math.Inf(1) },
+	} {
+		s := *links[0]
+		if change(&s); s.Check() == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+func TestQuestionsAreRefused(t *testing.T) {
+	s := links[0]
+	first := s.CountRounds()
+	fresh := func() Question {
+		return Question{Column: 0, Groups: s.Partition(first, make([]int64, 20)), Scores: zeroScores(s)}
+	}
+	if err := s.CheckQuestion(first, fresh()); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Question){
+		"other column":    func(q *Question) { q.Column = 1 },
+		"no groups":       func(q *Question) { q.Groups = nil },
+		"no scores":       func(q *Question) { q.Scores = nil },
+		"counts":          func(q *Question) { q.Groups, q.Scores = nil, nil },
+		"group too large": func(q *Question) { q.Groups[19] = s.Groups },
+		"negative group":  func(q *Question) { q.Groups[0] = -1 },
+		"gap":             func(q *Question) { q.Groups = slices.Repeat([]int{0, 2}, 10) },
+		"short table":     func(q *Question) { q.Scores.Tables[1] = q.Scores.Tables[1][1:] },
+		"missing table":   func(q *Question) { q.Scores.Tables = q.Scores.Tables[1:] },
+		"large entry":     func(q *Question) { q.Scores.Tables[3][7] = mostEntry + 1 },
+		"large intercept": func(q *Question) { q.Scores.Intercept = math.MinInt32 },
+	} {
+		q := fresh()
+		if change(&q); s.CheckQuestion(first, q) == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	for _, round := range []int{-1, s.Rounds(), first - 1, first + 1} {
+		if s.CheckQuestion(round, fresh()) == nil {
+			t.Errorf("round %d accepts the question of another", round)
+		}
+	}
+	if err := s.CheckQuestion(0, Question{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSchedules: more signal, more epochs, within the limits whatever is asked.
+func TestSchedules(t *testing.T) {
+	last := 0
+	for _, mu := range []float64{0, 1e-300, .001, .03, .1, .2681, .5, 1, 2, 1e300} {
+		for _, columns := range []int{1, 12, MostColumns} {
+			for _, rows := range []int64{0, 1, 1000, 32_561, 10_000_000, math.MaxInt64} {
+				s := NewSchedule(mu, rows, columns)
+				if err := s.Check(); err != nil {
+					t.Errorf("μ %v, %d rows, %d columns: %v", mu, rows, columns, err)
+				}
+				if rows == 32_561 && columns == 12 {
+					if s.Epochs < last {
+						t.Errorf("μ %v has fewer epochs", mu)
+					}
+					last = s.Epochs
+				}
+			}
+		}
+	}
+	if s := NewSchedule(.2681, 32_561, 12); s.Epochs != 30 || s.Rate != .2 {
+		t.Errorf("ε = 1 on 32 561 rows: %+v", s)
+	}
+}

@@ -1,0 +1,100 @@
+package boosting
+
+// This file holds Question: what a round asks.
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Scores are the tables of a model, in units of 1/[ScoreUnit].
+type Scores struct {
+	Intercept int32
+	Tables    [][]int32 // by column: the entry of each category
+}
+
+// mostEntry bounds entries and intercept in absolute value: the sum of all columns stays below 2³¹.
+const mostEntry = 1 << 24
+
+// Of returns the score of a row, by the category of each column.
+func (s *Scores) Of(codes []int) int32 {
+	sum := s.Intercept
+	for i, code := range codes {
+		sum += s.Tables[i][code]
+	}
+	return sum
+}
+
+// Check returns an error if tables are not of a shape, or an entry is beyond the bound within which no sum overflows.
+func (s *Scores) Check(shape *Shape) error {
+	if len(s.Tables) != len(shape.Columns) {
+		return errors.New("an additive model has one table for each column")
+	}
+	tables := append([][]int32{{s.Intercept}}, s.Tables...)
+	for i, table := range tables {
+		if i > 0 && len(table) != shape.Columns[i-1].Categories {
+			return errors.New("a table of an additive model has one entry for each category")
+		}
+		for _, entry := range table {
+			if entry < -mostEntry || entry > mostEntry {
+				return fmt.Errorf("an entry of an additive model is from %d to %d", -mostEntry, mostEntry)
+			}
+		}
+	}
+	return nil
+}
+
+// Question is what a round asks of the rows.
+//
+// Without Scores it asks how many rows each category of the column has. One row adds 1 to one of the counts.
+//
+// With Scores it asks, for each group of the column's categories, the sum of [Residuals.Of] over its rows. One row adds
+// an integer from −[Bound] to Bound to one of the sums, whatever the scores and groups are.
+type Question struct {
+	Column int     // len(Columns) is the target
+	Groups []int   // of each category, numbered from 0 without gaps; nil without Scores
+	Scores *Scores // of the model so far
+}
+
+// Len returns how many integers answer a question of a shape.
+func (q Question) Len(shape *Shape) int {
+	if q.Scores == nil {
+		return shape.Categories(q.Column)
+	}
+	groups := 0
+	for _, g := range q.Groups {
+		groups = max(groups, g+1)
+	}
+	return groups
+}
+
+// CheckQuestion returns an error if a question is none that a round of a shape may ask. What it accepts has the
+// sensitivity of [Question].
+func (s *Shape) CheckQuestion(round int, q Question) error {
+	if round < 0 || round >= s.Rounds() {
+		return errors.New("an additive model has no such round")
+	}
+	if q.Column != s.Column(round) {
+		return errors.New("the round asks about another column")
+	}
+	if round < s.CountRounds() {
+		if q.Groups != nil || q.Scores != nil {
+			return errors.New("the first rounds count categories")
+		}
+		return nil
+	}
+	if q.Scores == nil || len(q.Groups) != s.Columns[q.Column].Categories {
+		return errors.New("the round asks for sums of residuals by group of all categories")
+	}
+	used := 0
+	for _, g := range q.Groups {
+		if g < 0 || g >= s.Groups {
+			return fmt.Errorf("a round has groups 0 to %d", s.Groups-1)
+		}
+		used |= 1 << g
+	}
+	if used&(used+1) != 0 {
+		return errors.New("the groups of a round are numbered without gaps")
+	}
+	return q.Scores.Check(s)
+}

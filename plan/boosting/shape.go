@@ -1,0 +1,120 @@
+package boosting
+
+// This file holds Shape: the public definition of a model.
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Link says how the mean of the outcome follows from the score.
+type Link string
+
+const (
+	// Logit is the link of a class: the mean is the chance 1/(1 + exp(−score)), and outcomes are 0 or 1.
+	Logit Link = "logit"
+	// Identity is the link of a quantity: the mean is the score.
+	Identity Link = "identity"
+	// Log is the link of a count: the mean is exp(score), and outcomes are not negative.
+	Log Link = "log"
+)
+
+// Limits of a shape. No sum of scores overflows within them.
+const (
+	MostColumns    = 64
+	MostCategories = 1 << 12 // of a column, and of the target
+	MostGroups     = 8
+	MostEpochs     = 1 << 12
+	mostOutcome    = int64(1) << 53 // in absolute value
+)
+
+// Column is a column that a model predicts by.
+type Column struct {
+	Categories int
+	Ordered    bool // groups are of adjacent categories
+}
+
+// Shape is all of a model that is fixed before the data are seen.
+type Shape struct {
+	Columns  []Column // that the model predicts by
+	Link     Link
+	Outcomes []int64 // value of each category of the target, which is the last column of the data
+	Schedule
+	Seed [32]byte // of the groups; public
+	// CountVariance and SumVariance are the variances of the noise of each count of the first rounds, in squares of
+	// rows, and of each sum of residuals, in squares of 1/[Bound] of the range of outcomes.
+	CountVariance, SumVariance float64
+}
+
+// Check returns an error if a shape is none that can be fitted.
+func (s *Shape) Check() error {
+	if len(s.Columns) == 0 || len(s.Columns) > MostColumns {
+		return fmt.Errorf("an additive model predicts by 1 to %d columns", MostColumns)
+	}
+	for i, c := range s.Columns {
+		if c.Categories < 1 || c.Categories > MostCategories {
+			return fmt.Errorf("column %d of an additive model has 1 to %d categories", i+1, MostCategories)
+		}
+	}
+	for _, v := range []float64{s.CountVariance, s.SumVariance} {
+		if !(v >= 0 && v <= math.MaxFloat64) {
+			return errors.New("the variance of noise is a number from 0")
+		}
+	}
+	if err := s.checkOutcomes(); err != nil {
+		return err
+	}
+	return s.Schedule.Check()
+}
+
+// checkOutcomes returns an error if the outcomes are none of the link.
+func (s *Shape) checkOutcomes() error {
+	if len(s.Outcomes) < 2 || len(s.Outcomes) > MostCategories {
+		return fmt.Errorf("the target of an additive model has 2 to %d categories", MostCategories)
+	}
+	low, high := slices.Min(s.Outcomes), slices.Max(s.Outcomes)
+	if low == high {
+		return errors.New("all categories of the target have the same outcome: there is nothing to predict")
+	}
+	if low < -mostOutcome || high > mostOutcome {
+		return errors.New("an outcome is from -2^53 to 2^53")
+	}
+	switch s.Link {
+	case Logit:
+		if low != 0 || high != 1 {
+			return errors.New("the outcomes of a class are 0 and 1")
+		}
+	case Log:
+		if low < 0 {
+			return errors.New("the outcomes of a count are not negative")
+		}
+	case Identity:
+	default:
+		return fmt.Errorf("%q is no link: use logit, identity or log", s.Link)
+	}
+	return nil
+}
+
+// CountRounds returns how many rounds count categories: one for each column, and the last for the target.
+func (s *Shape) CountRounds() int { return len(s.Columns) + 1 }
+
+// Rounds returns how many rounds there are: those that count, then Epochs for each column.
+func (s *Shape) Rounds() int { return s.CountRounds() + s.Epochs*len(s.Columns) }
+
+// Column returns the column that a round asks about. Of the round that counts the target it is len(Columns).
+func (s *Shape) Column(round int) int {
+	if round < s.CountRounds() {
+		return round
+	}
+	return (round - s.CountRounds()) % len(s.Columns)
+}
+
+// Categories returns the number of categories of a column, or of the target, which is column len(Columns).
+func (s *Shape) Categories(column int) int {
+	if column == len(s.Columns) {
+		return len(s.Outcomes)
+	}
+	return s.Columns[column].Categories
+}

@@ -1,0 +1,139 @@
+package model
+
+// This file holds Published: the form in which a model is published, and read back.
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/boosting"
+)
+
+// Published is an additive model as it is published, in JSON. The score of a row is Intercept plus one of the Scores of
+// each column; it is on the scale of the link: a log-odds, the outcome, or the logarithm of the outcome.
+type Published struct {
+	Link    boosting.Link `json:"link"`
+	Classes []string      `json:"classes,omitempty"` // of link logit: what the chance is not of, and what it is of
+	// Least and Most are the range of outcomes, to which means are clamped.
+	Least       float64      `json:"least"`
+	Most        float64      `json:"most"`
+	Intercept   float64      `json:"intercept"`
+	Columns     []Column     `json:"columns"`
+	Performance *Performance `json:"performance,omitempty"`
+}
+
+// Column is the table of a column of a published model.
+type Column struct {
+	Name       string    `json:"name"`
+	Categories []string  `json:"categories"`
+	Scores     []float64 `json:"scores"`     // of each category
+	Errors     []float64 `json:"errors"`     // standard errors of Scores, of the noise
+	Importance float64   `json:"importance"` // mean absolute score
+}
+
+// Labels are the names of a model's column and of its categories.
+type Labels struct {
+	Name       string
+	Categories []string
+}
+
+// Publish returns the published form of a model. labels are those of each column; classes name outcome 0 and outcome 1
+// of link [boosting.Logit], and are nil for other links. It returns an error unless there is a label for everything.
+func (m *Additive) Publish(labels []Labels, classes []string) (*Published, error) {
+	low, span := m.Shape.Range()
+	p := &Published{Link: m.Shape.Link, Classes: classes, Least: low, Most: low + span}
+	p.Intercept = float64(m.Scores.Intercept) / boosting.ScoreUnit
+	switch m.Shape.Link {
+	case boosting.Identity:
+		p.Intercept = low + float64(span*p.Intercept)
+	case boosting.Log:
+		p.Intercept = math.Round(float64((p.Intercept+budget.Log(span))*boosting.ScoreUnit)) / boosting.ScoreUnit
+	}
+	if len(labels) != len(m.Scores.Tables) {
+		return nil, errors.New("a published model has labels for each column")
+	}
+	scaled := func(units float64) float64 { // on the scale of the link
+		if m.Shape.Link == boosting.Identity {
+			return float64(units*span) / boosting.ScoreUnit
+		}
+		return units / boosting.ScoreUnit
+	}
+	for c, table := range m.Scores.Tables {
+		column := Column{Name: labels[c].Name, Categories: labels[c].Categories,
+			Importance: scaled(math.Round(m.Importance[c]))}
+		for k, entry := range table {
+			column.Scores = append(column.Scores, scaled(float64(entry)))
+			column.Errors = append(column.Errors, scaled(math.Ceil(m.Errors[c][k])))
+		}
+		p.Columns = append(p.Columns, column)
+	}
+	return p, p.check()
+}
+
+// Read reads a published model. It returns an error for what is not the JSON of one.
+func Read(from []byte) (*Published, error) {
+	var p Published
+	d := json.NewDecoder(bytes.NewReader(from))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return nil, fmt.Errorf("reading a model: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("reading a model: there is more after it")
+	}
+	return &p, p.check()
+}
+
+// check returns an error unless a model is one that predicts.
+func (p *Published) check() error {
+	switch p.Link {
+	case boosting.Logit:
+		if len(p.Classes) != 2 || p.Least != 0 || p.Most != 1 {
+			return errors.New("a model of link logit has two classes, and outcomes from 0 to 1")
+		}
+	case boosting.Identity, boosting.Log:
+		if p.Classes != nil {
+			return errors.New("only a model of link logit has classes")
+		}
+	default:
+		return fmt.Errorf("%q is no link of a model", p.Link)
+	}
+	if len(p.Columns) == 0 || !(p.Least < p.Most) {
+		return errors.New("a model has columns, and a range of outcomes")
+	}
+	for _, c := range p.Columns {
+		n := len(c.Categories)
+		if n == 0 || len(c.Scores) != n || len(c.Errors) != n {
+			return fmt.Errorf("column %q of a model has a score and an error for each category", c.Name)
+		}
+	}
+	return nil
+}
+
+// Mean returns the mean of the outcome of a row, by the index of each column's category: the chance of the second class,
+// the quantity or the count. It returns an error for an index that there is not.
+func (p *Published) Mean(codes []int) (float64, error) {
+	if len(codes) != len(p.Columns) {
+		return 0, fmt.Errorf("the model predicts by %d columns", len(p.Columns))
+	}
+	score := p.Intercept
+	for i, c := range p.Columns {
+		if codes[i] < 0 || codes[i] >= len(c.Scores) {
+			return 0, fmt.Errorf("column %q of the model has %d categories", c.Name, len(c.Scores))
+		}
+		score += c.Scores[codes[i]]
+	}
+	mean := score
+	switch p.Link {
+	case boosting.Logit:
+		mean = 1 / (1 + budget.Exp(-score))
+	case boosting.Log:
+		mean = budget.Exp(score)
+	}
+	return min(max(mean, p.Least), p.Most), nil
+}
