@@ -117,9 +117,9 @@ func (t *Trainer) Replay(round int) error {
 	return err
 }
 
-// HeldOut returns the numbers of held-out rows by bin of their scores and category of the target, the category fastest,
-// in units of 1/[boosting.Bound] of a row and for each round of residuals once: the sum of as many noisy histograms. It
-// succeeds once, after the last round.
+// HeldOut returns the numbers of held-out rows by bin of their scores and outcome, the outcome fastest, in units of
+// 1/[boosting.Bound] of a row and for each round of residuals once: the sum of as many noisy histograms. It succeeds
+// once, after the last round.
 //
 // Guarantee: nothing more than the sums of residuals lose: no row is in both, one row adds Bound to one of the counts,
 // and there are as many histograms as sums, with the same noise. Argument: docs/proofs/models.md.
@@ -130,7 +130,7 @@ func (t *Trainer) HeldOut(ctx context.Context, scores *boosting.Scores) ([]int64
 	if x.model.Test == "" || x.next != x.model.RoundCount() || x.scored {
 		return nil, errNotHeldOut
 	}
-	exact, err := x.heldOut.Histogram(ctx, scores, plan.ScoreBins)
+	exact, err := x.heldOut.Histogram(ctx, scores)
 	if err != nil {
 		return nil, err
 	}

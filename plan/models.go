@@ -69,6 +69,9 @@ func (m Model) Columns() []Factor { return append(slices.Clone(m.By), m.Target) 
 // Path returns the name of a model in messages and folders.
 func (m Model) Path() string { return "models/" + m.Name }
 
+// File returns the slash-separated path of the published model within a release.
+func (m Model) File() string { return m.Path() + ".json" }
+
 // Mechanisms returns the mechanism of every round, in order.
 func (m Model) Mechanisms() []budget.Mechanism {
 	var all []budget.Mechanism
@@ -100,9 +103,6 @@ func (m Model) Round(number int) (ModelRounds, bool) {
 	}
 	return ModelRounds{}, false
 }
-
-// ScoreBins is how many bins held-out rows are counted in, by their scores.
-const ScoreBins = 50
 
 // Shape returns what is fixed of an additive model before the data are seen, and how its rounds are asked.
 func (p *Plan) Shape(m Model) (*boosting.Shape, error) {

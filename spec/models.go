@@ -91,6 +91,10 @@ func (r *reader) readModel(root, n document.Node) {
 		return
 	}
 	m.Method = r.readModelMethod(n.Get("method"), m.Class >= 0)
+	if at := n.Get("test"); at.Present() && m.Class < 0 {
+		r.WrongKey(at, document.Problem{Message: "rows are held out to test a model of a category, and this one predicts a number",
+			Expected: "no test"})
+	}
 	r.checkModelRelease(root, n)
 	r.release.Models = append(r.release.Models, m)
 }

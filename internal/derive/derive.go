@@ -39,6 +39,9 @@ func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger
 	if err != nil {
 		return err
 	}
+	if err := writeModels(ctx, out, s); err != nil {
+		return err
+	}
 	if len(s.Plan.Consistent) > 0 {
 		err := memory.Check(synth.ConsistentBytes(s.Plan.Plan()), memory.Available(0))
 		if err == nil {

@@ -141,6 +141,9 @@ func plannedFiles(p *compiled.Compiled) []string {
 			names = append(names, measured.RoundsPath(s.Table))
 		}
 	}
+	for _, m := range p.Models {
+		names = append(names, measured.TrainingPath(m), m.File())
+	}
 	return names
 }
 

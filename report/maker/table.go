@@ -33,7 +33,7 @@ func setPairMargin(s *report.Statistic, a compiled.DifferenceBound, cells int64)
 
 // tablesOf describes every published table, in the plan's order.
 func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]report.Table, error) {
-	if len(tables) != len(p.Tables) || len(tables)+len(p.Synthetic) == 0 {
+	if len(tables) != len(p.Tables) || len(tables)+len(p.Synthetic)+len(p.Models) == 0 {
 		return nil, fmt.Errorf("%d tables are published, the plan has %d", len(tables), len(p.Tables))
 	}
 	leaves := map[string]string{}

@@ -1,0 +1,94 @@
+package derive
+
+// This file holds published models: each is fitted again from the sealed answers to its rounds.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dprelease/dprelease/internal/canonical"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/progress"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/boosting"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/synth/model"
+)
+
+// writeModels writes the models of a release.
+func writeModels(ctx context.Context, out *Folder, s *measured.Sealed) error {
+	for i, m := range s.Plan.Models {
+		ctx := progress.Begin(ctx, 0, "fitting the model %s", m.Name)
+		one, err := publishModel(ctx, s.Plan, m, s.Training[i])
+		if err != nil {
+			return fmt.Errorf("model %s: %w", m.Name, err)
+		}
+		b, err := canonical.Indented(one)
+		if err == nil {
+			err = out.Write(m.File(), b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publishModel returns the published form of a model.
+func publishModel(ctx context.Context, p *compiled.Compiled, m plan.Model, answers measured.Training) (*model.Published, error) {
+	shape, err := p.Plan().Shape(m)
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := model.Train(ctx, shape, sealedRounds(answers.Rounds))
+	if err != nil {
+		return nil, err
+	}
+	levels, err := plan.Query{Table: m.Table, Factors: m.Columns()}.Levels(p.Release())
+	if err != nil {
+		return nil, err
+	}
+	var labels []model.Labels
+	for i, f := range m.By {
+		one := model.Labels{Name: f.String()}
+		for _, c := range levels[i].Categories {
+			one.Categories = append(one.Categories, c.Code)
+		}
+		labels = append(labels, one)
+	}
+	var classes []string
+	if m.Class >= 0 {
+		class := levels[len(m.By)].Categories[m.Class].Code
+		classes = []string{"not " + class, class}
+		if n := levels[len(m.By)].Size(); n == 2 {
+			classes[0] = levels[len(m.By)].Categories[1-m.Class].Code
+		}
+	}
+	out, err := fitted.Publish(labels, classes)
+	if err != nil || answers.HeldOut == nil {
+		return out, err
+	}
+	// The counts are sums over as many rounds as there are rounds of residuals, in units of 1/Bound of a row.
+	last := m.Rounds[len(m.Rounds)-1]
+	unit := float64(last.Times) * boosting.Bound
+	counts := make([]float64, len(answers.HeldOut))
+	for i, n := range answers.HeldOut {
+		counts[i] = float64(n) / unit
+	}
+	out.Performance, err = model.Judge(counts, last.Noise.Variance()/(unit*boosting.Bound))
+	return out, err
+}
+
+// sealedRounds answers the rounds of a model from what was sealed.
+type sealedRounds [][]int64
+
+func (r sealedRounds) Answer(ctx context.Context, round int, _ boosting.Question) ([]int64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if round >= len(r) {
+		return nil, errors.New("there are fewer answers than rounds")
+	}
+	return r[round], nil
+}
