@@ -134,7 +134,7 @@ func HTML(r *report.Report) ([]byte, error) {
 	if err := pageTemplate(r.In()).Execute(&b, page{View{r}, chartsOf(r)}); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
-	return makeVisible(b.Bytes()), nil
+	return unbroken(makeVisible(b.Bytes())), nil
 }
 
 // firstCharts is the number of charts that are always shown; the others are folded.
