@@ -263,7 +263,7 @@ func TestPagesOfSums(t *testing.T) {
 		t.Error(got)
 	}
 	if got := note(t, r, "Add up the unbiased column"); !strings.Contains(got, "√n") ||
-		strings.Contains(got, "is correlated") {
+		strings.Contains(got, "are correlated") {
 		t.Error(got)
 	}
 	for name, text := range pages(t, r) {
@@ -334,7 +334,7 @@ func TestLevelsThatDoNotAgree(t *testing.T) {
 		"  tens: {by: [sex, age.tens]}\n  fifteens: {by: [sex, age.fifteens]}\n")
 	got := note(t, reportOf(t, specInput(report.Official, text)), "Tables agree with each other")
 	if !strings.HasPrefix(got, "All tables were made from the same noisy answers. ") ||
-		!strings.HasSuffix(got, "An exception: counts by age can differ between the following tables, whose groups of age do not fit inside one another: tens, fifteens.") {
+		!strings.HasSuffix(got, "An exception: in some tables the groups of age do not fit inside one another. Counts by age can differ between these tables: tens, fifteens.") {
 		t.Error(got)
 	}
 	if got := note(t, reportOf(t, levelsInput()), "Tables agree with each other"); strings.Contains(got, "do not fit inside") {
