@@ -15,8 +15,8 @@ import (
 )
 
 // At ε = 4/15 a cell has discrete Laplace noise of scale 15/4, and the smallest real difference follows from the
-// distribution of the difference of two draws, summed value by value. It is stated in the box, next to the table, under
-// its chart and in the advice on how to read the figures.
+// distribution of the difference of two draws, summed value by value. It is stated in the table at a glance, next
+// to the table and under its chart.
 func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 	chances := make([]float64, 400) // of a difference of at least the index
 	var norm float64
@@ -40,18 +40,20 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("two cells differ from %d on, want %d", s.CellsDifferFrom, want)
 	}
 	apart := fmt.Sprintf("at least %d apart", want)
-	box := fmt.Sprintf("less than %d apart: that may be noise. If two cells that you chose before you saw them have equal exact counts, noise puts the published ones that far apart at most 5 times in 100.",
-		want)
-	if text := strings.Join(r.Misuse, " "); !strings.Contains(text, box) {
-		t.Errorf("the box does not say %q:\n%s", box, text)
+	rule := "Call two counts of one table different only if they are " + apart + ". A smaller difference may be noise. " +
+		"Noise puts two cells with equal exact counts that far apart at most 5 times in 100. " +
+		"If you picked the two cells because their counts differ, ask for twice that distance."
+	if r.Comparison != rule {
+		t.Errorf("got  %s\nwant %s", r.Comparison, rule)
 	}
-	if text := r.Reading[1].Text; !strings.Contains(text, apart) {
-		t.Errorf("how to read: %q is not said:\n%s", apart, text)
+	if text, more := r.Reading[1].Text, "is enough if there were up to 20 pairs to pick from"; !strings.Contains(text, more) {
+		t.Errorf("how to read: %q is not said:\n%s", more, text)
 	}
 	page := pageOf(t, r)
 	for _, said := range []string{
 		fmt.Sprintf("; smallest real difference %d.", want),
-		"differ if they are at least this far apart, even if their intervals overlap. Among many pairs, up to 5 in 100 with equal exact counts are that far apart by chance.",
+		`<dt id="differ">When two cells differ</dt><dd><p>` + rule,
+		"Two cells of the table differ if they are at least this far apart, even if their intervals overlap (see “When two cells differ”).",
 		fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
@@ -98,9 +100,9 @@ func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
 	}
 	sampled := reportOf(t, specInput(report.Official, strings.Replace(oneTable("{epsilon: 1, delta: 1e-9}"),
 		"source: {parquet: lfs.parquet},", "source: {parquet: lfs.parquet}, sample: {poisson: 10%},", 1)))
-	if sampled.HasCellDifferences() || !strings.Contains(strings.Join(sampled.Misuse, " "), "twice the margin") ||
+	if sampled.HasCellDifferences() || !strings.Contains(sampled.Comparison, "twice the margin") ||
 		!strings.Contains(sampled.Reading[1].Heading, "intervals are apart") {
-		t.Errorf("%v\n%v", sampled.Misuse, sampled.Reading[1])
+		t.Errorf("%v\n%v", sampled.Comparison, sampled.Reading[1])
 	}
 }
 

@@ -29,10 +29,11 @@ var questions = []question{
 			"Replacing the data of any one person by any other changes the chance of any result by a factor of at most "}},
 	{asks: "How close are the numbers?", part: "", answers: []string{" of the exact count",
 		" of the exact sum of weights", "have a noisy count within ±"}},
-	{asks: "Is this cell different from that one?", part: "What not to do with these figures",
-		answers: []string{"less than twice the margin", "noise puts the published ones that far apart at most "}},
-	{asks: "When may they be called different?", part: "How to read the figures",
-		answers: []string{"if their intervals do not touch; that is wrong with a chance of at most 10%"}},
+	{asks: "Is this cell different from that one?", part: "When two cells differ",
+		answers: []string{"only if they are at least "}},
+	{asks: "When do cells of two tables differ?", part: "How to read the figures",
+		answers: []string{"if their intervals do not touch. That is wrong with a chance of at most 10%",
+			"if their intervals do not touch; that is wrong with a chance of at most 10%"}},
 	{asks: "Which tables must not be used?", part: "What not to do with these figures",
 		answers: []string{"Do not use the table", "Do not use a cell on its own "}},
 	{asks: "Which single cells must not be used?", part: "What not to do with these figures",
@@ -92,7 +93,7 @@ func TestOpeningIsInOrder(t *testing.T) {
 		if box := strings.Index(text, "## What not to do with these figures"); box < at {
 			t.Errorf("%s: the box stands before the opening ends", name)
 		}
-		if n := len(r.Misuse); n < 3 || n > 9 {
+		if n := len(r.Misuse); n < 2 || n > 8 {
 			t.Errorf("%s: the box has %d items", name, n)
 		}
 		last := opening[len(opening)-1]
@@ -146,5 +147,19 @@ func TestOneNumberIsOne(t *testing.T) {
 		"total: {by: []}")))
 	if want := "The one published number is within 11 of the exact count with a chance of at least 95%, before sampling and response error."; one.Accuracy.Sentence != want {
 		t.Errorf("got  %s\nwant %s", one.Accuracy.Sentence, want)
+	}
+}
+
+// TestTheFirstScreenAnswers checks that few words stand before what most readers look for: the cost, when two cells
+// differ, and what not to do. The numbers are those of a screen or two on a telephone.
+func TestTheFirstScreenAnswers(t *testing.T) {
+	for name, r := range reports() {
+		_, page, _ := strings.Cut(pageOf(t, r), "<main ")
+		for part, most := range map[string]int{`<dt id="cost">`: 140, `<dt id="differ">`: 230, `<h2 id="misuse">`: 310} {
+			before, _, found := strings.Cut(page, part)
+			if n := len(strings.Fields(tags.ReplaceAllString(before, " "))); found && n > most {
+				t.Errorf("%s: %d words stand before %s, want %d at most", name, n, part, most)
+			}
+		}
 	}
 }

@@ -3,6 +3,8 @@ package report
 // This file holds series: the cells of small tables, as charts show them.
 
 import (
+	"cmp"
+
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth"
@@ -16,19 +18,20 @@ func (p Point) Text(l *language.Language) string {
 	case p.Value == nil:
 		return string(p.Flag)
 	}
-	return l.Number(words.Figure(*p.Value))
+	return l.Number(words.FormOf(*p.Value, p.Low, p.High).Nearest(*p.Value))
 }
 
 // LowText and HighText return the ends of its interval, a dash for none.
-func (p Point) LowText(l *language.Language) string { return endText(l, p.Low) }
+func (p Point) LowText(l *language.Language) string { return p.endText(l, p.Low, words.Form.Down) }
 
-func (p Point) HighText(l *language.Language) string { return endText(l, p.High) }
+func (p Point) HighText(l *language.Language) string { return p.endText(l, p.High, words.Form.Up) }
 
-func endText(l *language.Language, v *float64) string {
+// endText writes an end in the form of the published figure.
+func (p Point) endText(l *language.Language, v *float64, write func(words.Form, float64) string) string {
 	if v == nil {
 		return "–"
 	}
-	return l.Number(words.Figure(*v))
+	return l.Number(write(words.FormOf(*cmp.Or(p.Value, v), p.Low, p.High), *v))
 }
 
 // IsSure reports whether a figure could not be zero, or is exact. A count that is shown as 0 could be larger, even if

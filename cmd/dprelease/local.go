@@ -46,7 +46,7 @@ the spec's questions: reports to it are counted by a plan with the same question
 
 With a ledger, what each respondent will lose is debited now, before any device answers:
 an account that cannot afford it refuses the collection. Counting the reports then costs
-nothing. Without one, it is recorded when reports are counted first.`,
+nothing. Without a ledger, it is recorded when the reports are first counted.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.specFile(args[0])

@@ -14,9 +14,10 @@ import (
 const mostTerms = 3
 
 // everyday are terms of the glossary that a message can use without explaining them.
-var everyday = []string{"Attribute", "Band", "Bound", "Budget", "Category", "Cell", "Certificate", "Cost", "Entry",
-	"Estimate", "Evaluation", "Flag", "Head", "Interval", "Mechanism", "Noise", "Plan", "Question", "Release", "Role", "Scale", "Spec",
-	"Statistic", "Target", "Weight", "Words"}
+var everyday = []string{"Attribute", "Band", "Bound", "Budget", "Category", "Cell", "Certificate", "Cost", "Distance",
+	"Entry", "Estimate", "Evaluation", "Export", "Flag", "Hash", "Head", "Interval", "Mechanism", "Model", "Noise",
+	"Office", "Parameter", "Plan", "Question", "Registry", "Release", "Role", "Scale", "Signature", "Source", "Spec",
+	"Statistic", "Table", "Target", "Weight", "Words"}
 
 // termsIn returns the terms of the glossary that a message uses, the first of them in the order of the message.
 func termsIn(message string) []string {

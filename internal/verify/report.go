@@ -181,24 +181,23 @@ func (v *verifier) summarize() {
 	}
 }
 
-// notEstablished lists what a release claims and the checks do not show when no key is trusted: a signature proves
-// nothing about a key that came with it.
+// notEstablished says, in sentences, what a release claims and the checks do not show when no key is trusted: a
+// signature proves nothing about a key that came with it.
 func (v *verifier) notEstablished() []string {
-	key := "give the office's public key (--trust)"
 	switch {
 	case !v.trust.IsZero():
 		return nil
 	case !v.manifestSigner.IsZero():
 		return []string{fmt.Sprintf(
-			"who measured it, and whether it was paid for: the folder is signed by the key with the fingerprint %s, and nothing here says whose key that is; %s, or compare the fingerprint with the one that the office has published", v.manifestSigner.Fingerprint(), key)}
+			"This does not show who measured it, or whether it was paid for. The folder is signed by the key with the fingerprint %s, but nothing here shows whose key that is. Give the office's public key (--trust), or compare the fingerprint with the one that the office has published.", v.manifestSigner.Fingerprint())}
 	case v.options.Export != "":
 		return []string{
-			"who measured it: nobody has signed the folder",
-			"whether it was paid for: the export holds the debit and the seal of these measurements, and nothing here says whose export that is; take it from the office itself, or " + key,
+			"This does not show who measured it: nobody has signed the folder.",
+			"Nor does it show whether it was paid for. The export holds the debit and the seal of these measurements, but nothing here shows whose export it is. Take the export from the office itself, or give the office's public key (--trust).",
 		}
 	}
 	return []string{
-		"who measured it: nobody has signed the folder, so whoever wrote it may have made the measurements up",
-		"whether it was paid for: the debit matches this plan, but nothing proves that it belongs to these measurements; ask the office for the signed folder and " + key + ", or for an export of its ledger (--ledger-export)",
+		"This does not show who measured it. Nobody has signed the folder, so whoever wrote it may have made the measurements up.",
+		"Nor does it show whether it was paid for. The debit matches this plan, but nothing shows that it belongs to these measurements. Ask the office for the signed folder and give the office's public key (--trust), or ask for an export of its ledger (--ledger-export).",
 	}
 }

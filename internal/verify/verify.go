@@ -40,7 +40,7 @@ type Verification struct {
 	Recomputed []string `json:"recomputed_here"`
 	Signed     []string `json:"signed"`
 	Unchecked  []string `json:"cannot_be_checked_from_here"`
-	// NotEstablished is what a release that is consistent in itself claims and nothing here shows.
+	// NotEstablished says, in sentences, what a release that is consistent in itself claims and nothing here shows.
 	NotEstablished []string    `json:"not_established,omitempty"`
 	Withdrawn      *Withdrawal `json:"withdrawn,omitempty"` // by the office, as the export of its ledger says
 	Outcome        Outcome     `json:"outcome"`             // of all checks
@@ -260,8 +260,8 @@ func (v *Verification) conclude(err error) {
 	case err != nil:
 		v.Outcome, v.Says = DoesNotVerify, err.Error()
 	case len(v.NotEstablished) > 0:
-		v.Outcome, v.Says = Consistent, fmt.Sprintf("%s is consistent in itself.%s Not established: %s.", folder, marked,
-			strings.Join(v.NotEstablished, "; "))
+		v.Outcome, v.Says = Consistent, fmt.Sprintf("%s is consistent in itself.%s %s", folder, marked,
+			strings.Join(v.NotEstablished, " "))
 	default:
 		v.Outcome, v.Says = Verifies, fmt.Sprintf("%s verifies.%s", folder, marked)
 	}

@@ -332,7 +332,7 @@ func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
 		}
 		first := o.Folder + " verifies. But THE OFFICE HAS WITHDRAWN THIS RELEASE on "
 		if options.Trust == "" {
-			first = o.Folder + " is consistent in itself. Not established: who measured it, "
+			first = o.Folder + " is consistent in itself. This does not show who measured it, "
 		}
 		if !strings.HasPrefix(v.Says, first) ||
 			!strings.Contains(v.Says, ". But THE OFFICE HAS WITHDRAWN THIS RELEASE on ") ||
@@ -461,7 +461,7 @@ func TestNothingIsCalledVerifiedThatNobodySigned(t *testing.T) {
 	v := assertVerifies(t, forged, Options{})
 	if strings.Contains(v.Says, "verifies") || v.Outcome != Consistent ||
 		!strings.HasPrefix(v.Says,
-			forged+" is consistent in itself. Not established: who measured it: nobody has signed the folder") ||
+			forged+" is consistent in itself. This does not show who measured it. Nobody has signed the folder, ") ||
 		!strings.Contains(v.Says, "whether it was paid for") {
 		t.Errorf("%q", v.Says)
 	}
@@ -473,10 +473,10 @@ func TestNothingIsCalledVerifiedThatNobodySigned(t *testing.T) {
 	}{
 		"signed and trusted": {o.Folder, Options{Trust: o.Public}, Verifies, o.Folder + " verifies."},
 		"signed by some key": {o.Folder, Options{}, Consistent, "signed by the key with the fingerprint " +
-			o.Key.Public().Fingerprint() + ", and nothing here says whose key that is"},
-		"with some export too": {o.Folder, Options{Export: o.Export}, Consistent, "nothing here says whose key that is"},
+			o.Key.Public().Fingerprint() + ", but nothing here shows whose key that is"},
+		"with some export too": {o.Folder, Options{Export: o.Export}, Consistent, "nothing here shows whose key that is"},
 		"unsigned, an export": {rewritten(t, o, func(*verifier, *[]report.Module) {}), Options{Export: o.Export},
-			Consistent, "nothing here says whose export that is"},
+			Consistent, "nothing here shows whose export it is"},
 	} {
 		if v := assertVerifies(t, c.place, c.options); v.Outcome != c.outcome || !strings.Contains(v.Says, c.says) ||
 			(c.outcome == Verifies) != (v.Says == c.says) {

@@ -81,7 +81,7 @@ func New(in Input) (*report.Report, error) {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	r.Accuracy = notes.Accuracy(r.In(), p, r.Tables)
-	r.Misuse, r.NotReading = notes.Misuse(r), notes.NotReading(r)
+	r.Comparison, r.Misuse, r.NotReading = notes.Comparison(r), notes.Misuse(r), notes.NotReading(r)
 	r.Bias = notes.Bias(r, p)
 	r.Reading = notes.Reading(r, p, from.agree, from.inconsistent)
 	r.Plan = report.Plan{Choices: notes.Choices(p, r), Warnings: append([]string{}, describe.Warnings(l, p)...)}
@@ -96,8 +96,7 @@ func New(in Input) (*report.Report, error) {
 func statusText(l *language.Language, s report.Status, collected bool) string {
 	switch s {
 	case report.Practice:
-		return l.Text("This is a trial run that nobody has approved.") + " " + notes.PracticeWarning(l) + " " +
-			l.Text("They were made from the data that the spec names, and charged to a practice account. For a release, run the spec on an account of the office.")
+		return l.Text("This is a trial run on the data that the spec names, and nobody has approved it. For a release, run the spec on an account of the office.")
 	case report.Rehearsal:
 		return l.Text("This was made from invented rows, drawn at random from the declared categories. It says nothing about anybody, and its figures mean nothing.")
 	}

@@ -8,23 +8,18 @@ import (
 
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
-	"github.com/dprelease/dprelease/spec/language"
 )
-
-// PracticeWarning says what not to do with the figures of a practice release.
-func PracticeWarning(l *language.Language) string {
-	return l.Text("Do not publish these figures, pass them on, or use them: this is practice.")
-}
 
 // Misuse says what the figures must not be used for, the most important point first.
 func Misuse(r *report.Report) []string {
 	l := r.In()
 	some := report.PathsWhere(r.Tables, report.Table.SomeCells)
 	return words.NonEmpty(
-		words.When(r.Status == report.Practice, PracticeWarning(l)),
+		words.When(r.Status == report.Practice,
+			l.Text("Do not publish these figures, pass them on, or use them: this is practice.")),
 		words.When(r.Status == report.Rehearsal,
 			l.Text("Do not use these figures for any statement about the world: the data were made up.")),
-		tableWarning(r), cellWarning(r), comparisonWarning(r),
+		tableWarning(r), cellWarning(r),
 		words.When(sumsAreTooHigh(r), l.Text("Do not add up the column %s: sums over it are too high. Add up %[1]s_unbiased.", r.CountName())),
 		l.Text("Do not try to learn anything about a single %s, nor link the figures with other data to do so.",
 			r.Guarantee.Protects),

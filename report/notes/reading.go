@@ -36,7 +36,7 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []strin
 					s, r.Chance()))},
 		differenceNote(r),
 		{Heading: l.Text("Below zero is not a mistake"),
-			Text: l.Text("Noise moves a number down as often as up, so %[1]s_unbiased can fall below zero if few or none were counted. That keeps its average right.",
+			Text: l.Text("Noise moves a number down as often as up. So %[1]s_unbiased can fall below zero if few or none were counted. It is not raised to zero, so that it stays right on average.",
 				s) + " " + shown + raisedText(r, s)},
 	}
 	if anyCounting(r.Tables) {
@@ -120,10 +120,10 @@ func sumsNote(r *report.Report, s string) report.Note {
 	case others == 0:
 		n.Text += " " + l.Text("Over n cells of one table the noise of a sum has standard error √n × %s_noise_se.", s)
 	case alone == 0:
-		n.Text += " " + l.Text("In tables made from several measurements the noise of cells is correlated: take a sum from a table that shows it, or ask `dprelease query`, which gives its error. That error is at most the sum of the cells' %s_noise_se.", s)
+		n.Text += " " + l.Text("In tables made from several measurements, cells share noise, so their errors are correlated. Take a sum from a table that shows it, or ask `dprelease query`, which gives its error. That error is at most the sum of the cells' %s_noise_se.", s)
 	default:
 		n.Text += " " + l.Text("Over n cells of a table measured by itself, the noise of a sum has standard error √n × %s_noise_se.", s) +
-			" " + l.Text("In tables made from several measurements, the noise of cells is correlated: take a sum from a table that shows it, or ask `dprelease query`, which gives its error. That error is at most the sum of the cells' %s_noise_se.", s)
+			" " + l.Text("In tables made from several measurements, cells share noise, so their errors are correlated. Take a sum from a table that shows it, or ask `dprelease query`, which gives its error. That error is at most the sum of the cells' %s_noise_se.", s)
 	}
 	return n
 }
@@ -131,11 +131,11 @@ func sumsNote(r *report.Report, s string) report.Note {
 // agreementNotes say which tables add up to one another.
 func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []string) []report.Note {
 	l := r.In()
-	agreeing := l.Text("What two of these tables both contain (the total, the counts of an attribute or of a level) is the same in both once cells are added up, apart from floating-point rounding.")
+	agreeing := l.Text("Once cells are added up, two of these tables give the same number for whatever both contain: the total, or the counts of an attribute or of a level. Only floating-point rounding can make a difference.")
 	published := words.Either(r.FittedSome(),
-		" "+l.Text("That holds for %s_unbiased, and for %[1]s only in the tables named under “%[2]s”.", s,
+		" "+l.Text("This is true of %s_unbiased and, in the tables named under “%[2]s”, also of %[1]s.", s,
 			l.Text(report.NoteOnAddingUp)),
-		" "+l.Text("That holds for %[1]s_unbiased, not for %[1]s, which is rounded and never negative: do not add it up.",
+		" "+l.Text("This is true of %[1]s_unbiased. Do not add up %[1]s, which is rounded and never negative.",
 			s)) +
 		words.When(anyCumulative(r.Tables),
 			" "+l.Text("In a table that counts up, take the row of the last category instead of adding up."))
@@ -175,7 +175,7 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 		l.Text("The tables of each of these sets were made from the same noisy answers: %s.", strings.Join(sets, "; ")),
 		l.Text("These tables were made from the same noisy answers: %s.", sets[0]))
 	if len(sets) > 1 {
-		agreeing = l.Text("What two tables of one set both contain (the total, the counts of an attribute or of a level) is the same in both once cells are added up, apart from floating-point rounding.")
+		agreeing = l.Text("Once cells are added up, two tables of one set give the same number for whatever both contain: the total, or the counts of an attribute or of a level. Only floating-point rounding can make a difference.")
 	}
 	notes := []report.Note{{Heading: report.NoteSomeAgree, Text: these + " " + agreeing + published + but}}
 	if len(alone) > 0 {
@@ -197,7 +197,7 @@ func inconsistencyText(r *report.Report, columns []string) string {
 		paths := report.PathsWhere(r.Tables, func(t report.Table) bool {
 			return slices.ContainsFunc(t.By, func(by string) bool { return plan.AttributeOf(by).Column == column })
 		})
-		sentences.WriteString(" " + l.Text("An exception: counts by %s can differ between the following tables, whose groups of %[1]s do not fit inside one another: %[2]s.",
+		sentences.WriteString(" " + l.Text("An exception: in some tables the groups of %s do not fit inside one another. Counts by %[1]s can differ between these tables: %[2]s.",
 			column, l.FirstFew(paths)))
 	}
 	return sentences.String()

@@ -23,6 +23,7 @@ var (
 	ZeroColumn       = language.Key("column “could be zero”")
 	DifferenceColumn = language.Key("column “smallest real difference”")
 	ZeroSection      = language.Key("“Cells that could be zero”")
+	ComparisonPart   = language.Key("“When two cells differ”")
 	TableList        = language.Key("“Tables and their errors”")
 )
 

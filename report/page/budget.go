@@ -24,7 +24,7 @@ func (r View) costText() string {
 	l := r.In()
 	asked, charged := r.Budget.Asked.In(l), r.Budget.Charged.In(l)
 	return words.Either(charged == asked, l.Text("%s of privacy budget (not money)", asked),
-		l.Text("%s, charged as %s of privacy budget (not money)", asked, charged))
+		l.Text("%s of privacy budget (not money), which the account counts as %s", asked, charged))
 }
 
 // CostFacts say what the release cost, and who paid. A release contains the entry of its debit, which shows neither the

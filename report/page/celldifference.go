@@ -16,9 +16,8 @@ func (r View) ApartRule() string {
 	}
 	l := r.In()
 	return words.Either(r.FittedSome(),
-		l.Text("Two cells of a table that you picked beforehand differ if their unbiased counts are at least this far apart, even if their intervals overlap."),
-		l.Text("Two cells of a table that you picked beforehand differ if they are at least this far apart, even if their intervals overlap.")) +
-		" " + notes.PickedAfter(l, r.Accuracy.Confidence) +
+		l.Text("Two cells of the table differ if their unbiased counts are at least this far apart, even if their intervals overlap (see %s).", l.Text(notes.ComparisonPart)),
+		l.Text("Two cells of the table differ if they are at least this far apart, even if their intervals overlap (see %s).", l.Text(notes.ComparisonPart))) +
 		words.When(r.Uneven(), " "+l.Text("If pairs of cells need different distances, this is the largest of them, which is enough for every pair."))
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
-	"github.com/dprelease/dprelease/report/notes"
 	"github.com/dprelease/dprelease/spec/language"
 )
 
@@ -135,7 +134,7 @@ func HTML(r *report.Report) ([]byte, error) {
 	if err := pageTemplate(r.In()).Execute(&b, page{View{r}, chartsOf(r)}); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
-	return makeVisible(b.Bytes()), nil
+	return unbroken(makeVisible(b.Bytes())), nil
 }
 
 // firstCharts is the number of charts that are always shown; the others are folded.
@@ -176,76 +175,6 @@ func (p page) ChartsText() string {
 		words.When(p.FittedSome(), " "+l.Text("Where counts were made to add up, the interval is that of the unbiased count, and the figure can lie outside.")) +
 		words.When(left == 1, " "+l.Text("1 table is too large, or too many, to be drawn.")) +
 		words.When(left > 1, " "+l.Text("%s tables are too large, or too many, to be drawn.", budget.Group(int64(left))))
-}
-
-// tile is a number that summarises the release.
-type tile struct{ Name, Value, Note string }
-
-// Tiles returns what the release promises and how good it is, each as one number.
-func (p page) Tiles() []tile {
-	l, m := p.In(), p.Guarantee.Meaning
-	changed := words.Either(p.Guarantee.Replaced(), l.Text("whatever its values are"),
-		l.Text("the difference between being in the data and not"))
-	return []tile{
-		{l.Text("Cost"), keepTogether(shortAmount(l, p.Budget.Asked)), p.payerText()},
-		{l.Text("One %s changes the chance of a result at most", p.Guarantee.Protects),
-			l.Text("%s-fold", l.Number(m.Factor)), changed},
-		{l.Text("An attacker guesses right at most"), l.Percent(m.Guess),
-			l.Text("of the time; without the release 50%%")},
-		p.accuracyTile(),
-	}
-}
-
-// payerText says who paid.
-func (p page) payerText() string {
-	l := p.In()
-	switch p.Status {
-	case report.Rehearsal:
-		return l.Text("spent of no account: the data were made up")
-	case report.Practice:
-		return l.Text("charged to practice account %s", p.Budget.Receipt.Account)
-	}
-	return l.Text("charged to account %s", p.Budget.Receipt.Account)
-}
-
-// accuracyTile says how far the published numbers may be from the exact ones, for the first group of numbers if the
-// report tells groups apart. A release without tables has no such margin: its tile says how many rows it made.
-func (p page) accuracyTile() tile {
-	l := p.In()
-	if len(p.Tables) == 0 {
-		m := p.Microdata[0]
-		return tile{l.Text("Rows drawn from a model"), budget.Group(m.Rows),
-			l.Text("with no margin for what is counted in them")}
-	}
-	a, numbers := p.Accuracy, notes.NumbersText(p.In(), p.Tables)
-	if len(a.Groups) > 0 {
-		g := a.Groups[0]
-		a.Margin, a.OneMargin, a.Numbers, numbers = g.Margin, g.OneMargin, g.Numbers, g.Of
-	}
-	value := "±" + words.Margin(a.Margin)
-	if len(report.SparseIn(p.Tables)) == len(p.Tables) {
-		return tile{l.Text("A cell's noisy count is off by at most"), value,
-			l.Text("in %s of cells, published or not", p.Chance())}
-	}
-	note := words.Either(a.OneMargin, l.Text("in %s of cases", p.Chance()),
-		l.Text("in %s of cases, in the least exact table", p.Chance())) +
-		words.When(a.Numbers > 1, "; "+l.Text("there are %s %s", budget.Group(a.Numbers), numbers))
-	counts := len(a.Groups) > 0 || p.Figured() != nil
-	name := words.Either(counts, l.Text("A count is off by at most"), l.Text("A number is off by at most"))
-	if m := report.AdjustmentOf(p.Tables); m.Most > 0 && len(a.Groups) == 0 {
-		name = words.Either(counts, l.Text("Before adding up, a count is off by at most"),
-			l.Text("Before adding up, a number is off by at most"))
-		note += "; " + l.Text("adding up moved counts by up to %s", words.Margin(m.Most))
-	}
-	return tile{name, value, note}
-}
-
-// shortAmount returns the amount without its δ, which would not fit on a tile.
-func shortAmount(l *language.Language, a report.Amount) string {
-	if a.Epsilon != "" {
-		return report.Amount{Epsilon: a.Epsilon}.In(l)
-	}
-	return a.In(l)
 }
 
 // Outlooks summarises what was expected of the tables.

@@ -9,7 +9,6 @@ import (
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
-	"github.com/dprelease/dprelease/spec/language"
 )
 
 // MicrodataSentence says in the headline that there are microdata; "" if there are none.
@@ -32,8 +31,12 @@ func (r View) MicrodataSentence() string {
 // Opening returns what the figures are about, what is promised to those in the data, and how close the figures are to
 // the exact ones, in this order.
 func (r View) Opening() []string {
-	opening := append([]string{r.Subject()}, promiseOpening(r.In(), r.Guarantee)...)
-	return append(append(opening, r.Accuracy.Sentence), r.singleColumnTexts()...)
+	return slices.Concat([]string{r.Subject()}, r.Promise(), r.HowClose())
+}
+
+// HowClose says how close the figures are to the exact ones.
+func (r View) HowClose() []string {
+	return append([]string{r.Accuracy.Sentence}, r.singleColumnTexts()...)
 }
 
 // singleColumnTexts says for which microdata no two columns were measured together, although the method could have
@@ -50,9 +53,20 @@ func (r View) singleColumnTexts() []string {
 	return all
 }
 
+// ShortPromise returns the guarantee for the table at a glance: without the factor, which is in [page.LongPromise].
+func (p page) ShortPromise() []string {
+	factor := notes.FactorSentence(p.In(), p.Guarantee)
+	return slices.DeleteFunc(p.Promise(), func(s string) bool { return s == factor })
+}
+
+// LongPromise returns the factor, and what the opening omits.
+func (p page) LongPromise() []string {
+	return append(words.NonEmpty(notes.FactorSentence(p.In(), p.Guarantee)), p.Further()...)
+}
+
 // Further returns the sentences on accuracy and on the guarantee that the opening omits.
 func (r View) Further() []string {
-	opening := strings.Join(promiseOpening(r.In(), r.Guarantee), "\n")
+	opening := strings.Join(r.Promise(), "\n")
 	promise := slices.DeleteFunc(slices.Clone(r.Guarantee.Sentences),
 		func(s string) bool { return strings.Contains(opening, s) })
 	return slices.Concat(r.Accuracy.More, words.NonEmpty(r.MicrodataSentence()), promise, r.allUsableText())
@@ -87,9 +101,10 @@ func asSentence(text string) string {
 	return text + words.When(!ends, ".")
 }
 
-// promiseOpening returns the guarantee for the first page: what is protected, how much a release helps somebody who
-// guesses, how much a result can depend on one unit, and in plain words what a large factor means.
-func promiseOpening(l *language.Language, g report.Guarantee) []string {
+// Promise returns the guarantee for the first page: what is protected, how much a release helps somebody who guesses,
+// how much a result can depend on one unit, and in plain words what a large factor means.
+func (r View) Promise() []string {
+	l, g := r.In(), r.Guarantee
 	return words.NonEmpty(notes.ProtectedSentence(l, g)+" "+notes.GuessSentence(l, g), notes.FactorSentence(l, g),
 		notes.PlainSentence(l, g), notes.WeakSentence(l, g))
 }

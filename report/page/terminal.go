@@ -51,6 +51,10 @@ func Terminal(r *report.Report, look screen.Look, folder string, all bool) []byt
 	}
 	v.terminalFigures(p, all)
 	v.terminalMicrodata(p)
+	if r.Comparison != "" {
+		p.Heading("When two cells differ")
+		p.Paragraph(r.Comparison, screen.Plain)
+	}
 	p.Heading("What not to do with these figures")
 	for _, m := range r.Misuse {
 		p.Item("• ", m)

@@ -336,20 +336,20 @@ func shareText(x *big.Rat) string {
 // rowOf returns a table as it is planned.
 func rowOf(t plan.Table, known compiled.TableForecast) whatIfRow {
 	s := t.Statistics[0]
-	row := whatIfRow{Path: t.Path, Error: words.Decimal(s.StandardError), Margin: words.Margin(s.Margin),
+	row := whatIfRow{Path: t.Path, Error: whatIfDecimal(s.StandardError), Margin: words.Margin(s.Margin),
 		Tenth: budget.Group(10 * describe.WholeMargin(s.Margin))}
 	row.Band = describe.Label(language.English, t.Usefulness)
 	if t.Target != nil {
-		row.Target = fmt.Sprintf("met: ±%s of ±%s", words.Decimal(t.Target.Reached), words.Decimal(known.Target))
+		row.Target = fmt.Sprintf("met: ±%s of ±%s", whatIfDecimal(t.Target.Reached), whatIfDecimal(known.Target))
 	}
 	for _, said := range known.Figures {
 		for _, f := range t.Figures {
 			if f.Name != said.Name {
 				continue
 			}
-			one := whatIfRow{Name: f.Name, Error: "–", Margin: words.Decimal(f.Quality.Margin)}
+			one := whatIfRow{Name: f.Name, Error: "–", Margin: whatIfDecimal(f.Quality.Margin)}
 			if !said.Wide {
-				one.Error = words.Decimal(f.Quality.StandardError)
+				one.Error = whatIfDecimal(f.Quality.StandardError)
 			}
 			if f.Quality.Rows > 0 {
 				one.Of = "of " + budget.Plural(f.Quality.Rows, "row")
@@ -359,6 +359,9 @@ func rowOf(t plan.Table, known compiled.TableForecast) whatIfRow {
 	}
 	return row
 }
+
+// whatIfDecimal writes an error as the script of the page does.
+func whatIfDecimal(v float64) string { return budget.DecimalNearest(v, 4) }
 
 // whatIfNotes says what the figures mean and what they keep fixed.
 func whatIfNotes(p *compiled.Forecast, page whatIf) []string {

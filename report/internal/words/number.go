@@ -73,13 +73,19 @@ func Figure(v float64) string {
 		}
 		return budget.Group(int64(v))
 	case math.Abs(v) >= 1e9:
-		return strings.Replace(strings.Replace(strconv.FormatFloat(v, 'e', 2, 64), "e+", "e", 1), "-", "−", 1)
+		return strings.NewReplacer("e+0", "e", "e+", "e", "-", "−").Replace(strconv.FormatFloat(v, 'e', 2, 64))
 	}
 	return Signed(v)
 }
 
-// Decimal shows an error in four significant digits, and whole numbers in full.
-func Decimal(v float64) string { return budget.DecimalNearest(v, 4) }
+// Decimal shows an error in four significant digits, and whole numbers in full. From 1 to 10 it shows three: three
+// decimals can be mistaken for thousands next to numbers in groups of three digits.
+func Decimal(v float64) string {
+	if v >= 1 && v < 10 {
+		return budget.DecimalNearest(v, 3)
+	}
+	return budget.DecimalNearest(v, 4)
+}
 
 // Signed shows an estimate that may be negative, in the form of Decimal.
 func Signed(v float64) string {

@@ -1,0 +1,89 @@
+package words
+
+// This file writes a figure with the ends of its interval, so that the three are read together.
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+const (
+	mostDecimals = 12  // of a figure with a very short interval
+	huge         = 1e9 // figures from here on are written with a power of ten
+)
+
+// Form is how a figure and both ends of its interval are written.
+type Form struct {
+	decimals int
+	power    int // they are written as multiples of 10^power
+}
+
+// FormOf returns the form of a figure and its interval: with as many decimals as show two significant digits of the
+// interval's width, and none for a whole figure whose interval is at least 1 wide. There are never exactly three
+// decimals, which can be mistaken for thousands next to numbers in groups of three digits. An end is nil if there is
+// none; without a width that of a tenth of the figure is used.
+func FormOf(figure float64, low, high *float64) Form {
+	width := math.Abs(figure / 10)
+	if low != nil && high != nil && *high > *low {
+		width = *high - *low
+		if isWhole(figure) && width >= 1 && math.Abs(figure) < huge {
+			return Form{}
+		}
+	}
+	if isWhole(figure) && (low == nil || isWhole(*low)) && (high == nil || isWhole(*high)) && math.Abs(figure) < huge {
+		return Form{}
+	}
+	var f Form
+	if math.Abs(figure) >= huge && math.Abs(figure) <= math.MaxFloat64 {
+		for of := math.Abs(figure); of >= 10; of /= 10 {
+			f.power, width = f.power+1, width/10
+		}
+	}
+	for step := 10.0; width < step && f.decimals < mostDecimals; step /= 10 {
+		f.decimals++
+	}
+	if f.decimals == 3 {
+		f.decimals = 4
+	}
+	return f
+}
+
+// isWhole reports whether a number is whole.
+func isWhole(v float64) bool { return v == math.Trunc(v) }
+
+// Nearest writes the figure, Down the lower end of its interval and Up the upper one: they are rounded outwards, so that
+// the interval shown holds the exact one.
+func (f Form) Nearest(v float64) string {
+	return f.write(v, func(r *big.Rat) *big.Int { return floor(r.Add(r, big.NewRat(1, 2))) })
+}
+
+func (f Form) Down(v float64) string { return f.write(v, floor) }
+
+func (f Form) Up(v float64) string {
+	return f.write(v, func(r *big.Rat) *big.Int { n := floor(r.Neg(r)); return n.Neg(n) })
+}
+
+// floor rounds down: a denominator is positive.
+func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
+
+func (f Form) write(v float64, round func(*big.Rat) *big.Int) string {
+	r, ok := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
+	if !ok {
+		return "–"
+	}
+	ten := func(n int) *big.Rat {
+		return new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil))
+	}
+	n := round(r.Quo(r.Mul(r, ten(f.decimals)), ten(f.power)))
+	digits := new(big.Int).Abs(n).String()
+	if missing := f.decimals + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	point := len(digits) - f.decimals
+	return When(n.Sign() < 0, "−") + budget.GroupDigits(digits[:point]) + When(f.decimals > 0, "."+digits[point:]) +
+		When(f.power > 0, "e"+strconv.Itoa(f.power))
+}
