@@ -13,4 +13,5 @@ type usage struct {
 	peak int64   // 0: not measured
 }
 
-func now() usage { return usage{wall: time.Now()} }
+// usageNow is the time of day alone.
+func usageNow() usage { return usage{wall: time.Now()} }

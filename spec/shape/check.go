@@ -218,7 +218,7 @@ func (c *checker) checkDictionary(s *Shape, n document.Node) {
 		if !s.Keys.MatchString(pair.Key.Value) {
 			c.Refuse(pair.Key, pair.Path, document.Problem{
 				Message:  fmt.Sprintf("%q is not a name", document.Clip(pair.Key.Value)),
-				Expected: "a name that matches " + s.Keys.String(),
+				Expected: "a name that matches " + s.Keys.text,
 			})
 			continue
 		}

@@ -112,7 +112,7 @@ func (w schemaWriter) shapeRules(s *Shape, path string) schema {
 	case object:
 		return w.objectRules(s, path)
 	case dictionary:
-		names := schema{"pattern": s.Keys.String()}
+		names := schema{"pattern": s.Keys.text}
 		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.shapeSchema(s.Element,
 			Below(path, "*")),
 			"minProperties": s.Least}
@@ -128,14 +128,14 @@ func (w schemaWriter) shapeRules(s *Shape, path string) schema {
 			out["type"] = []string{"string", "number", "boolean"}
 		}
 		if s.match != nil {
-			out["pattern"] = s.match.String()
+			out["pattern"] = s.match.text
 		}
 		if s.oneOf != nil {
 			out["enum"] = s.oneOf
 		}
 		return out
 	case number:
-		return schema{"type": []string{"number", "string"}, "pattern": s.match.String()}
+		return schema{"type": []string{"number", "string"}, "pattern": s.match.text}
 	case whole:
 		return schema{"type": "integer", "minimum": s.Least, "maximum": s.most}
 	case boolean:
@@ -223,7 +223,7 @@ func (g Guard) guardSchema() schema {
 		return out
 	}
 	if g.match != nil {
-		return schema{"type": "string", "pattern": g.match.String()}
+		return schema{"type": "string", "pattern": g.match.text}
 	}
 	return schema{"type": []string{"string", "number", "boolean", "null"}}
 }

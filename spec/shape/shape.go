@@ -6,6 +6,7 @@ package shape
 import (
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/dprelease/dprelease/spec/document"
 )
@@ -26,6 +27,19 @@ const (
 	choice          // the first branch whose guard matches
 )
 
+// expression is a regular expression that is compiled when a text is first matched: a spec meets few of a language's.
+type expression struct {
+	text     string
+	compiled func() *regexp.Regexp
+}
+
+func newExpression(text string) *expression {
+	return &expression{text, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+}
+
+// MatchString reports whether a text matches.
+func (e *expression) MatchString(text string) bool { return e.compiled().MatchString(text) }
+
 // Shape describes a part of the language.
 type Shape struct {
 	kind    kind
@@ -35,12 +49,12 @@ type Shape struct {
 
 	Fields       []Field                // object
 	forms        [][]string             // object: exactly one of these sets of keys must be present
-	Keys         *regexp.Regexp         // dictionary: pattern of the keys
+	Keys         *expression            // dictionary: pattern of the keys
 	Element      *Shape                 // dictionary, list: the values
 	Least        int64                  // dictionary, list: least number of entries; whole: least value
 	most         int64                  // list: greatest number of entries, 0 for no limit; whole: greatest value
 	Empty        string                 // dictionary, list: the message if there are too few entries
-	match        *regexp.Regexp         // text, number: pattern of the whole text
+	match        *expression            // text, number: pattern of the whole text
 	oneOf        []string               // text: the allowed texts
 	params       bool                   // text: parameters are filled in
 	When         []Branch               // choice
@@ -76,7 +90,7 @@ type Branch struct {
 type Guard struct {
 	node  nodeKind
 	Keys  []string // a mapping with any of these keys
-	match *regexp.Regexp
+	match *expression
 }
 
 // nodeKind is the kind of a YAML node.
@@ -96,10 +110,10 @@ func Category(says string) *Shape { return &Shape{kind: category, Says: says} }
 
 // Scalar returns the shape of any scalar but null whose text matches the pattern.
 func Scalar(says, pattern string) *Shape {
-	return &Shape{kind: category, Says: says, match: regexp.MustCompile(pattern)}
+	return &Shape{kind: category, Says: says, match: newExpression(pattern)}
 }
 
-var plainNumber = regexp.MustCompile(`^` + document.NumberSyntax + `$`)
+var plainNumber = newExpression(`^` + document.NumberSyntax + `$`)
 
 // Number returns the shape of an exact number, as [document.ParseNumber] reads it.
 func Number(says string) *Shape {
@@ -108,7 +122,7 @@ func Number(says string) *Shape {
 
 // NumberOr returns the shape of a number or a text, both matched by the pattern.
 func NumberOr(says, pattern string) *Shape {
-	return &Shape{kind: number, Says: says, match: regexp.MustCompile(pattern)}
+	return &Shape{kind: number, Says: says, match: newExpression(pattern)}
 }
 
 // Boolean returns the shape of true or false.
@@ -121,7 +135,7 @@ func Enum(says string, options ...string) *Shape {
 
 // Pattern returns the shape of a text that matches the pattern.
 func Pattern(says, pattern string) *Shape {
-	return &Shape{kind: text, Says: says, match: regexp.MustCompile(pattern)}
+	return &Shape{kind: text, Says: says, match: newExpression(pattern)}
 }
 
 // Whole returns the shape of a whole number within the bounds.
@@ -136,7 +150,7 @@ func List(says string, of *Shape, least, most int64) *Shape {
 
 // Dictionary returns the shape of a mapping whose keys match a pattern.
 func Dictionary(says, keys string, of *Shape) *Shape {
-	return &Shape{kind: dictionary, Says: says, Keys: regexp.MustCompile(keys), Element: of}
+	return &Shape{kind: dictionary, Says: says, Keys: newExpression(keys), Element: of}
 }
 
 // Object returns the shape of a mapping with the given fields.
@@ -165,7 +179,7 @@ func OnKey(then *Shape, keys ...string) Branch {
 
 // OnText returns the branch for a text that matches the pattern.
 func OnText(pattern string, then *Shape) Branch {
-	return Branch{Guard{node: scalarNode, match: regexp.MustCompile(pattern)}, then}
+	return Branch{Guard{node: scalarNode, match: newExpression(pattern)}, then}
 }
 
 // WithForms requires exactly one of the sets of keys.
