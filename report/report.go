@@ -42,6 +42,7 @@ type Report struct {
 	Bounds      *Bounds     `json:"bounds,omitempty"`     // present if not every row counts as one, or if figures use values
 	Strategies  []Strategy  `json:"how_measured"`
 	Microdata   []Microdata `json:"microdata,omitempty"`
+	Models      []Model     `json:"models,omitempty"`
 	Bias        []Bias      `json:"bias,omitempty"` // other than noise; absent in reports of older versions
 	Reading     []Note      `json:"how_to_read"`
 	NotReading  []string    `json:"how_not_to_read,omitempty"` // absent in the same reports

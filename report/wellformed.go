@@ -10,8 +10,8 @@ import (
 // checkForm returns an error that names the first list of a report that is too short to be valid. A report that was
 // read may come from anyone, and pages cannot be made without the content of these lists.
 func (r *Report) checkForm() error {
-	if len(r.Tables) == 0 && len(r.Microdata) == 0 {
-		return errors.New("it is of no table and no microdata")
+	if len(r.Tables) == 0 && len(r.Microdata) == 0 && len(r.Models) == 0 {
+		return errors.New("it is of no table, no microdata and no model")
 	}
 	for _, t := range r.Tables {
 		if len(t.Statistics) == 0 {

@@ -31,13 +31,8 @@ type Model struct {
 // ModelMethod names a way to fit a model.
 type ModelMethod string
 
-// AdditiveModel is a sum of one table of scores for each column, fitted in rounds. LinearModel and LogisticModel are
-// regressions, fitted to noisy sums of products.
-const (
-	AdditiveModel ModelMethod = "additive"
-	LinearModel   ModelMethod = "linear"
-	LogisticModel ModelMethod = "logistic"
-)
+// AdditiveModel is a sum of one table of scores for each column, fitted in rounds.
+const AdditiveModel ModelMethod = "additive"
 
 // The least and the largest share of rows that are held out.
 var leastTest, mostTest = big.NewRat(1, 100), big.NewRat(1, 2)
@@ -45,7 +40,6 @@ var leastTest, mostTest = big.NewRat(1, 100), big.NewRat(1, 2)
 // modelsShape is the models by name.
 func modelsShape() *shape.Shape {
 	predict := "{COLUMN: CATEGORY} for the probability of a category, such as {readmitted: \"yes\"}, or a column of numbers"
-	says := "auto, additive, linear or logistic"
 	return shape.Dictionary("models by name, such as {risk: {table: stays, predict: {readmitted: \"yes\"}, by: [age, days]}}",
 		`^`+columnSyntax+`$`,
 		shape.Object("{table, predict, by, method, test, budget}",
@@ -56,8 +50,7 @@ func modelsShape() *shape.Shape {
 				Fix: "predict: {COLUMN: CATEGORY}"},
 			shape.Field{Key: "by", Shape: shape.List("a list of attributes, such as [age.band, sex]",
 				shape.Text("an attribute, such as age or age.band"), 1, 0), Required: "the columns from which it is predicted"},
-			shape.Field{Key: "method", Shape: shape.Enum(says, "auto", string(AdditiveModel), string(LinearModel),
-				string(LogisticModel))},
+			shape.Field{Key: "method", Shape: shape.Enum("additive", string(AdditiveModel))},
 			shape.Field{Key: "test", Shape: shape.Number("the share of rows that are held out, from 1% to 50%, such as 10%")},
 			shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget that pays for nothing else")})).
 		Nonempty("at least one model")
@@ -77,7 +70,7 @@ func (r *reader) readModel(root, n document.Node) {
 	if t == nil {
 		return
 	}
-	m := Model{Name: n.Key.Value, Table: t.Name, Leaf: r.readModelLeaf(root, n), Test: r.readTest(n.Get("test"))}
+	m := Model{Name: n.Key.Value, Table: t.Name, Method: AdditiveModel, Leaf: r.readModelLeaf(root, n), Test: r.readTest(n.Get("test"))}
 	target := r.readPredicted(t, n.Get("predict"), &m)
 	once := eachColumnOnce("each column once in a model")
 	m.By = r.readAttributes(root, t, n.Get("by"), func(a Attribute) (document.Problem, bool) {
@@ -90,7 +83,6 @@ func (r *reader) readModel(root, n document.Node) {
 	if !target {
 		return
 	}
-	m.Method = r.readModelMethod(n.Get("method"), m.Class >= 0)
 	if at := n.Get("test"); at.Present() && m.Class < 0 {
 		r.WrongKey(at, document.Problem{Message: "rows are held out to test a model of a category, and this one predicts a number",
 			Expected: "no test"})
@@ -195,19 +187,6 @@ func (r *reader) readPredicted(t *Table, n document.Node, m *Model) bool {
 		r.AddProblem(pairs[0], domain.NoCategory(r.Findings, pairs[0], c.Name, level.Categories))
 	}
 	return m.Class >= 0
-}
-
-// readModelMethod reads the method of a model. auto is the additive model, for a class or a number.
-func (r *reader) readModelMethod(n document.Node, class bool) ModelMethod {
-	method := ModelMethod(n.TextOr("auto"))
-	switch {
-	case method == "auto":
-		return AdditiveModel
-	case method == LogisticModel && !class:
-		r.AddProblem(n, document.Problem{Message: "a logistic regression predicts the probability of a category",
-			Expected: "method: linear for a number, or predict: {COLUMN: CATEGORY}", Fix: "method: linear"})
-	}
-	return method
 }
 
 // readTest reads the share of rows that are held out.

@@ -20,6 +20,7 @@ import (
 	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
+	"github.com/dprelease/dprelease/synth/model"
 )
 
 // Release fills a folder with everything that is published from sealed measurements and the record of their debit; m
@@ -39,7 +40,8 @@ func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger
 	if err != nil {
 		return err
 	}
-	if err := writeModels(ctx, out, s); err != nil {
+	models, err := writeModels(ctx, out, s)
+	if err != nil {
 		return err
 	}
 	if len(s.Plan.Consistent) > 0 {
@@ -53,7 +55,7 @@ func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger
 	}
 	var pages []document
 	err = parallel.Both(func() (err error) {
-		pages, err = documentsOf(s, tables, microdata, record, built)
+		pages, err = documentsOf(s, tables, microdata, models, record, built)
 		return err
 	}, func() error {
 		return writeTables(ctx, out, s, tables, metadata)
@@ -170,10 +172,10 @@ type document struct {
 }
 
 // documentsOf returns the plan, its approvals, the ledger's proof, the bill of materials, the report and the readme.
-func documentsOf(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, record ledger.Record,
-	built []report.Module) ([]document, error) {
-	r, err := maker.New(maker.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Receipt: s.Receipt,
-		Software: published.Software, Modules: built, Approvals: reportedApprovals(record.Approvals)})
+func documentsOf(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, models []*model.Published,
+	record ledger.Record, built []report.Module) ([]document, error) {
+	r, err := maker.New(maker.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Models: models,
+		Receipt: s.Receipt, Software: published.Software, Modules: built, Approvals: reportedApprovals(record.Approvals)})
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}

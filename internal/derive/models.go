@@ -16,23 +16,24 @@ import (
 	"github.com/dprelease/dprelease/synth/model"
 )
 
-// writeModels writes the models of a release.
-func writeModels(ctx context.Context, out *Folder, s *measured.Sealed) error {
+// writeModels writes the models of a release, and returns them in the plan's order.
+func writeModels(ctx context.Context, out *Folder, s *measured.Sealed) (all []*model.Published, err error) {
 	for i, m := range s.Plan.Models {
 		ctx := progress.Begin(ctx, 0, "fitting the model %s", m.Name)
 		one, err := publishModel(ctx, s.Plan, m, s.Training[i])
 		if err != nil {
-			return fmt.Errorf("model %s: %w", m.Name, err)
+			return nil, fmt.Errorf("model %s: %w", m.Name, err)
 		}
 		b, err := canonical.Indented(one)
 		if err == nil {
 			err = out.Write(m.File(), b)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
+		all = append(all, one)
 	}
-	return nil
+	return all, nil
 }
 
 // publishModel returns the published form of a model.

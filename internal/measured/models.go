@@ -33,8 +33,8 @@ func (t Training) encode(m plan.Model) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// decodeTraining reads answers, only in the form in which they are written.
-func decodeTraining(b []byte, m plan.Model) (Training, error) {
+// DecodeTraining reads answers, only in the form in which they are written.
+func DecodeTraining(b []byte, m plan.Model) (Training, error) {
 	var t Training
 	err := json.Unmarshal(b, &t)
 	var again []byte
@@ -54,7 +54,7 @@ func (s *Sealed) readTraining(files seal, m plan.Model) (Training, error) {
 	if err != nil {
 		return Training{}, err
 	}
-	t, err := decodeTraining(b, m)
+	t, err := DecodeTraining(b, m)
 	if err != nil {
 		return Training{}, fmt.Errorf("%s: %w", files.pathOf(name), err)
 	}

@@ -115,6 +115,18 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 		}
 		says += fmt.Sprintf(", and %s for the microdata of %s", budget.Plural(int64(len(rounds.All)), "round"), method.Table)
 	}
+	for _, m := range v.plan.Models {
+		training, err := v.readTraining(s, m)
+		if err != nil {
+			return "", err
+		}
+		for _, answer := range training.Rounds {
+			cells += int64(len(answer))
+		}
+		cells += int64(len(training.HeldOut))
+		s.Training = append(s.Training, training)
+		says += fmt.Sprintf(", and %s for the model %s", budget.Plural(int64(len(training.Rounds)), "round"), m.Name)
+	}
 	v.sealed = s
 	return fmt.Sprintf("%s, %s", budget.Plural(cells, "integer"), says), nil
 }
@@ -143,6 +155,24 @@ func (v *verifier) readMeasured(s *measured.Sealed, m plan.Measurement, planHash
 	}
 	s.Status = status
 	return one, nil
+}
+
+// readTraining reads the answers to the rounds of a model, and stores their status in s.
+func (v *verifier) readTraining(s *measured.Sealed, m plan.Model) (measured.Training, error) {
+	name := measured.TrainingPath(m)
+	b, err := v.readListed(name)
+	if err != nil {
+		return measured.Training{}, err
+	}
+	t, err := measured.DecodeTraining(b, m)
+	if err != nil {
+		return t, published.Faultf(name, "%v", err)
+	}
+	if v.manifestText != nil && t.Status != v.manifest.Status {
+		return t, published.Faultf(name, "is marked %q, the manifest %q", t.Status, v.manifest.Status)
+	}
+	s.Status = t.Status
+	return t, nil
 }
 
 // readRounds reads the rounds of an adaptive method, which must be ones that the plan allows, and the answer to each

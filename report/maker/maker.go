@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/report/notes"
 	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth"
+	"github.com/dprelease/dprelease/synth/model"
 )
 
 // Input is everything that a report is made from.
@@ -23,6 +24,8 @@ type Input struct {
 	Tables []synth.Table
 	// Microdata are the drawn rows, in the plan's order.
 	Microdata []synth.Microdata
+	// Models are the published models, in the plan's order.
+	Models []*model.Published
 	// Receipt is the ledger's public record of the debit, as JSON.
 	Receipt json.RawMessage
 	// Software is the program and its version, such as "dprelease 0.1.0".
@@ -72,6 +75,9 @@ func New(in Input) (*report.Report, error) {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	if r.Microdata, err = microdataOf(p, in.Microdata); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if r.Models, err = modelsOf(p, in.Models); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	if r.Guarantee, err = notes.Guarantee(r.In(), p, r.Bounds); err != nil {

@@ -20,6 +20,7 @@ var markdownText string
 var markdownTemplate = inEach(func(l *language.Language) *template.Template {
 	return template.Must(template.New("markdown").Funcs(templateFunctions(l)).Funcs(template.FuncMap{
 		"plain": plainText,
+		"join":  l.List,
 		"cost":  func(s report.Statistic) string { return costText(l, s) },
 		"fence": codeFence,
 		"whole": func(s string) string { return strings.TrimSuffix(s, "\n") },

@@ -25,6 +25,7 @@ var readmeTemplate = inEach(func(l *language.Language) *template.Template {
 		"t":          l.Text, // a message of the catalogue
 		"language":   func() *language.Language { return l },
 		"wrap":       wrapLines,
+		"join":       l.List,
 		"quote":      strconv.Quote,
 		"sql":        func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" },
 		"identifier": func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` },
@@ -96,7 +97,7 @@ func readmePageOf(r *report.Report) readmePage {
 	}
 	if len(r.Tables) > 0 {
 		p.FirstFile = "tables/" + r.Tables[0].Path + ".parquet"
-	} else {
+	} else if len(r.Microdata) > 0 {
 		p.FirstFile = r.Microdata[0].File(r.In())
 	}
 	p.Unbiased = strings.Join(unbiased, ", ")
