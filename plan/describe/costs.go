@@ -61,6 +61,12 @@ func CostsOf(p *plan.Plan) (Costs, error) {
 			c.addRuns("rounds of microdata of "+s.Table, s.Leaf, s.Block)
 		}
 	}
+	for _, m := range p.Models {
+		for _, r := range m.Rounds {
+			c.addRuns(fmt.Sprintf("rounds of model %s: %s", m.Name, r.Asks), m.Leaf,
+				slices.Repeat([]budget.Mechanism{r.Noise}, r.Times)...)
+		}
+	}
 	left := c.Total
 	for _, line := range c.Lines {
 		var err error

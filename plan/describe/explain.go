@@ -46,6 +46,9 @@ func Explain(c *compiled.Compiled, w io.Writer) error {
 	for i := range p.Synthetic {
 		explainMicrodata(p, b, i)
 	}
+	for _, m := range p.Models {
+		explainModel(p, b, m)
+	}
 	explainLeaves(p, b)
 	explainConversion(p, b)
 	explainNoise(p, b)
@@ -157,6 +160,9 @@ func explainTables(p *plan.Plan, b *strings.Builder) {
 			continue
 		}
 		fmt.Fprintf(t, "%s\t\tin rounds\tsee below\t%s\t\t\t%s\n", s.Name(), s.Leaf, rhoText(rhoOf(p, i)))
+	}
+	for _, m := range p.Models {
+		fmt.Fprintf(t, "%s\t\tin rounds\tsee below\t%s\t\t\t%s\n", m.Path(), m.Leaf, rhoText(RhoOfModel(m)))
 	}
 	fmt.Fprintf(t, "total\t%s\t%s\t\t\t\t\t%s\n", budget.Group(p.Size.Cells),
 		budget.Plural(int64(len(p.Measurements)), "measurement"), Budget(p.Guarantee))

@@ -20,6 +20,7 @@ const (
 	OnTable     Topic = "table"
 	OnStrategy  Topic = "strategy"
 	OnMicrodata Topic = "microdata"
+	OnModel     Topic = "model"
 	OnSource    Topic = "source"
 	OnColumn    Topic = "column"
 	OnParameter Topic = "parameter"
@@ -34,7 +35,7 @@ var topics = []struct {
 	heading string
 }{
 	{OnRelease, "Release"}, {OnGuarantee, "Guarantee"}, {OnCost, "Cost"}, {OnBudget, "Budget"}, {OnTable, "Tables"},
-	{OnStrategy, "How the tables are measured"}, {OnMicrodata, "Microdata"}, {OnSource, "Sources"},
+	{OnStrategy, "How the tables are measured"}, {OnMicrodata, "Microdata"}, {OnModel, "Models"}, {OnSource, "Sources"},
 	{OnColumn, "Columns"}, {OnParameter, "Parameters"}, {OnCodebook, "Code books"}, {OnWarning, "Before you sign"},
 	{OnSpec, "Text of the spec"},
 }

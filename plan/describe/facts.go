@@ -53,6 +53,9 @@ func factsOf(p *plan.Plan) []fact {
 			b.sayTableMicrodata(s, tabulation.Tables(p, s))
 		}
 	}
+	for _, m := range p.Models {
+		b.sayModel(p, m)
+	}
 	for _, t := range p.Release().Tables {
 		b.saySource(t)
 		for _, i := range Impossibilities(language.English, p) {

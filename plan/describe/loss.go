@@ -141,7 +141,7 @@ func lossAt(c *compiled.Compiled, deltas []string, rates []float64) (*Loss, erro
 		return one, nil
 	}
 	var err error
-	if l.Whole, err = lossFor("the whole release", len(p.Tables)+len(p.Synthetic), p.Mechanisms(), p.Sample); err != nil {
+	if l.Whole, err = lossFor("the whole release", len(p.Tables)+len(p.Synthetic)+len(p.Models), p.Mechanisms(), p.Sample); err != nil {
 		return nil, err
 	}
 	for _, leaf := range leafParts(p) {
@@ -212,6 +212,12 @@ func leafParts(p *plan.Plan) []lossPart {
 				all[i].steps = append(all[i].steps, s.Block)
 			}
 		}
+		for _, m := range p.Models {
+			if m.Leaf == l.Path {
+				all[i].tables++
+				all[i].steps = append(all[i].steps, m.Mechanisms()...)
+			}
+		}
 	}
 	return all
 }
@@ -231,6 +237,9 @@ func tableParts(p *compiled.Compiled) ([]lossPart, error) {
 			continue
 		}
 		all = append(all, lossPart{s.Name(), s.Name(), 1, append(plan.Mechanisms(p.ColumnsOf(i)), s.Block)})
+	}
+	for _, m := range p.Models {
+		all = append(all, lossPart{m.Path(), m.Path(), 1, m.Mechanisms()})
 	}
 	return all, nil
 }
@@ -289,6 +298,13 @@ func Attributes(p *plan.Plan) []string {
 		for _, c := range p.Release().Table(m.Query.Table).Columns {
 			if !slices.Contains(columns, c.Name) && readsColumn(p, m.Query, c.Name) {
 				columns = append(columns, c.Name)
+			}
+		}
+	}
+	for _, m := range p.Models {
+		for _, f := range m.Columns() {
+			if !slices.Contains(columns, f.Attribute) {
+				columns = append(columns, f.Attribute)
 			}
 		}
 	}
@@ -438,10 +454,10 @@ func twoSteps(rho *big.Rat) budget.Mechanism {
 	return budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: new(big.Rat).Mul(rho, big.NewRat(removedAndAdded, 1))}
 }
 
-// MechanismsOfColumn returns the mechanisms of the measurements and blocks of microdata that a column affects, for
-// neighbours that differ in one unit's values of it, and the number of published tables and microdata that the column
-// affects. The mechanisms are in the order of the measurements, the noise of each before its choices; those of blocks
-// come last. It returns an error as [Query.Residual] does.
+// MechanismsOfColumn returns the mechanisms of the measurements, blocks of microdata and rounds of models that a column
+// affects, for neighbours that differ in one unit's values of it, and the number of published tables, microdata and
+// models that the column affects. The mechanisms are in the order of the measurements, the noise of each before its
+// choices; those of blocks come after them, and those of models last. It returns an error as [Query.Residual] does.
 //
 // Guarantee: the mechanisms bound what distinguishes these neighbours. Theorem: a block that is ρ-zCDP when a unit is
 // added or removed is 4ρ-zCDP for one removal and one addition (Bun & Steinke 2016, proposition 1.9); where units are
@@ -493,6 +509,17 @@ func MechanismsOfColumn(p *plan.Plan, column string) (tables int, steps []budget
 			changed = twoSteps(changed.Parameter)
 		}
 		steps = append(steps, changed)
+	}
+	for _, m := range p.Models {
+		if !dropsRows(p, m.Table, column) && !slices.ContainsFunc(m.Columns(), func(f plan.Factor) bool {
+			return haveSameValues(p.Release().Table(m.Table), f.Attribute, column) || isLinkedTo(p, m.Table, f, column)
+		}) {
+			continue
+		}
+		tables++
+		for _, step := range m.Mechanisms() { // other values in a column are other rows
+			steps = append(steps, exchangeMechanism(p, step))
+		}
 	}
 	return tables, steps, nil
 }

@@ -107,5 +107,8 @@ func KeptGaussian(p *plan.Plan) []string {
 			out = append(out, fmt.Sprintf("microdata of %s (rounds)", s.Table))
 		}
 	}
+	for _, m := range p.Models {
+		out = append(out, fmt.Sprintf("model %s (rounds)", m.Name))
+	}
 	return out
 }

@@ -69,7 +69,7 @@ func leafAt(p *compiled.Forecast, path string) int {
 
 // setRoots works out what measurements without Gaussian noise add up to.
 func setRoots(p *compiled.Forecast) {
-	p.Laplace = !p.Plan.Adapts()
+	p.Laplace = !p.Plan.HasRounds()
 	for _, m := range p.Plan.Measurements {
 		for _, step := range plan.Mechanisms([]plan.Measurement{m}) {
 			p.Laplace = p.Laplace && step.Kind.Pure()

@@ -34,6 +34,11 @@ func checkNames(p *plan.Plan) error {
 			return err
 		}
 	}
+	for _, m := range p.Models {
+		if err := checkName("model", m.File()); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

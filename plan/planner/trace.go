@@ -224,6 +224,10 @@ func traceMeasurements(d *draftPlan, b *strings.Builder) {
 			fmt.Fprintf(b, "   %s: nothing, of %s\n", s.Name(), budget.Plural(int64(len(tabulation.Tables(d.plan, s))), "table"))
 		}
 	}
+	for _, m := range d.plan.Models {
+		fmt.Fprintf(b, "   model %s: %s, ρ %s\n", m.Name, budget.Plural(int64(m.RoundCount()), "round"),
+			budget.DecimalUp(describe.RhoOfModel(m), 4))
+	}
 	fmt.Fprintf(b, "   %s of memory\n", describe.BytesText(d.plan.Size.Bytes))
 }
 

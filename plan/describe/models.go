@@ -1,0 +1,73 @@
+package describe
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file describes models: for the signed page, and for the difference of two plans.
+
+// predicts says what a model predicts.
+func predicts(p *plan.Plan, m plan.Model) string {
+	if m.Class < 0 {
+		return "the mean of " + m.Target.Attribute
+	}
+	column := p.Release().Table(m.Table).Column(m.Target.Attribute)
+	level, _ := column.Domain.Level(m.Target.Level)
+	return fmt.Sprintf("the probability that %s is %s", m.Target.Attribute, level.Categories[m.Class].Code)
+}
+
+// roundsText says what the rounds of a model ask, with which noise.
+func roundsText(r plan.ModelRounds) string {
+	what := "counts of one column each"
+	if r.Asks == plan.ResidualSums {
+		what = "sums of residuals by group of one column's categories"
+	}
+	return fmt.Sprintf("%s of %s, each with %s", budget.Plural(int64(r.Times), "round"), what, noiseText(r.Noise))
+}
+
+// RhoOfModel returns the ρ of all rounds.
+func RhoOfModel(m plan.Model) *big.Rat {
+	all := new(big.Rat)
+	for _, r := range m.Rounds {
+		all.Add(all, new(big.Rat).Mul(r.Noise.Rho(), big.NewRat(int64(r.Times), 1)))
+	}
+	return all
+}
+
+// explainModel writes what a model predicts, what is asked for it and what that costs.
+func explainModel(p *plan.Plan, b *strings.Builder, m plan.Model) {
+	fmt.Fprintf(b, "\nModel %s of %s: it predicts %s from %s\n", m.Name, m.Table, predicts(p, m), factorsText(m.By))
+	fmt.Fprintf(b, "  Method %s: a table of scores for each column, whose sum decides the prediction.\n", m.Method)
+	for _, r := range m.Rounds {
+		fmt.Fprintf(b, "  Asked: %s.\n", roundsText(r))
+	}
+	fmt.Fprintf(b, "  What a round asks depends on the noisy answers before it. How many rounds there are, and their noise, are fixed here; together they cost %s.\n", rhoText(RhoOfModel(m)))
+	if m.Test != "" {
+		share, _ := plan.Amount(m.Test).Float64()
+		fmt.Fprintf(b, "  %s of the rows are held out at random, and test the model. They are in no other round, so this costs nothing more.\n",
+			budget.Percent(share))
+	}
+}
+
+// sayModel notes the facts of a model.
+func (b *factBook) sayModel(p *plan.Plan, m plan.Model) {
+	b.addSummary(OnModel, m.Name, fmt.Sprintf("predicts %s from %s; %s", predicts(p, m), factorsText(m.By),
+		rhoText(RhoOfModel(m))))
+	say := func(what, value string) { b.say(OnModel, m.Name, what, value) }
+	say("method", string(m.Method))
+	for _, r := range m.Rounds {
+		say("rounds: "+string(r.Asks), budget.Group(int64(r.Times)))
+		b.add(fact{topic: OnModel, subject: m.Name, what: "noise: " + string(r.Asks), value: ScaleText(r.Noise),
+			exact: r.Noise.Parameter.RatString()})
+		say("sensitivity: "+string(r.Asks), SensitivityText(r.Noise))
+	}
+	if m.Test != "" {
+		say("held-out share of rows", m.Test)
+	}
+	say("leaf", m.Leaf)
+}
