@@ -114,7 +114,7 @@ func TestMicrodataOfSingleColumnsSaySoFirst(t *testing.T) {
 			t.Errorf("%s: the opening says it is %v: %q", name, got, (page.View{Report: r}).Opening())
 		}
 		terminal := strings.Join(strings.Fields(string(page.Terminal(r, screen.Look{Columns: 80}, "r", false))), " ")
-		head, _, _ := strings.Cut(terminal, "Budget")
+		head, _, _ := strings.Cut(terminal, " Cost ")
 		if got := strings.Contains(head, says); got != c.is {
 			t.Errorf("%s: the terminal says it is %v", name, got)
 		}

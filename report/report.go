@@ -33,7 +33,7 @@ type Report struct {
 	StatusText  string      `json:"status_text"`      // the meaning of the status, in words
 	Accuracy    Accuracy    `json:"accuracy"`
 	Guarantee   Guarantee   `json:"guarantee"`
-	Comparison  string      `json:"when_cells_differ,omitempty"` // absent in reports of older versions, where Misuse has it
+	Comparison  string      `json:"when_cells_differ,omitempty"` // absent in reports of older versions
 	Misuse      []string    `json:"must_not_be_used_for"`
 	Budget      Budget      `json:"budget"`
 	Tables      []Table     `json:"tables"`

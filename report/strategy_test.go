@@ -206,7 +206,7 @@ func TestPagesOfTablesPutTogether(t *testing.T) {
 				t.Errorf("%s says %q", name, wrong)
 			}
 		}
-		if !strings.Contains(text, "t least 95%") || !strings.Contains(text, "do not add it up") {
+		if !strings.Contains(text, "t least 95%") || !strings.Contains(text, "Do not add up count, which is rounded") {
 			t.Errorf("%s does not say what holds", name)
 		}
 		if name == "README.txt" {

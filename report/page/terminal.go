@@ -36,11 +36,11 @@ func Terminal(r *report.Report, look screen.Look, folder string, all bool) []byt
 	if r.Population != "" {
 		p.Paragraph("Population: "+r.Population, screen.Plain)
 	}
-	p.Heading("Promise")
+	p.Heading("Privacy guarantee")
 	for _, s := range v.promiseLines() {
 		p.Paragraph(s, screen.Plain)
 	}
-	p.Heading("Accuracy")
+	p.Heading("Error")
 	p.Paragraph(r.Accuracy.Sentence, screen.Plain)
 	for _, s := range append(v.singleColumnTexts(), r.Accuracy.More...) {
 		p.Paragraph(s, screen.Plain)
@@ -93,7 +93,7 @@ func (r View) promiseLines() []string {
 
 // terminalBudget shows where the budget went.
 func (r View) terminalBudget(p *screen.Page) {
-	p.Heading("Budget")
+	p.Heading("Cost")
 	paid := fmt.Sprintf("%s on account %s, debit %d of %s.", r.Budget.Charged, r.Budget.Receipt.Account,
 		r.Budget.Receipt.Number, r.Date)
 	if r.Status == report.Rehearsal {

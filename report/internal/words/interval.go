@@ -55,8 +55,8 @@ func FormOf(figure float64, low, high *float64) Form {
 // isWhole reports whether a number is whole.
 func isWhole(v float64) bool { return v == math.Trunc(v) }
 
-// Nearest writes the figure, Down the lower end of its interval and Up the upper one: they are rounded outwards, so that
-// the interval shown holds the exact one.
+// Nearest writes the figure, Down the lower end of its interval and Up the upper one: they are rounded outwards, so
+// that the interval shown holds the exact one.
 func (f Form) Nearest(v float64) string {
 	return f.write(v, func(r *big.Rat) *big.Int { return floor(r.Add(r, big.NewRat(1, 2))) })
 }

@@ -8,7 +8,8 @@ import (
 
 func TestNumbersAreWritten(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{Decimal(5.2883), "5.29"}, {Decimal(0.52883), "0.5288"}, {Decimal(52.883), "52.88"}, {Decimal(1234567.6), "1\u202f234\u202f568"}, {Decimal(math.NaN()), "–"},
+		{Decimal(5.2883), "5.29"}, {Decimal(0.52883), "0.5288"}, {Decimal(52.883), "52.88"},
+		{Decimal(1234567.6), "1\u202f234\u202f568"}, {Decimal(math.NaN()), "–"},
 		{Relative(1.2), "120%"}, {Relative(0.012345), "1.2%"}, {Relative(0), "0%"}, {Relative(123.456), "12\u202f346%"},
 		{Level(0.95), "95%"}, {Level(0.9999), "99.9%"}, {Level(0.95179), "95.1%"}, {Level(1), "100%"},
 	} {
