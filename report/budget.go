@@ -33,6 +33,8 @@ type Leaf struct {
 	Tables int    `json:"tables"`
 	// Microdata is the table of the microdata that it pays for; such a leaf pays for nothing else.
 	Microdata string `json:"microdata,omitempty"`
+	// Model is the model that it pays for; such a leaf pays for nothing else.
+	Model string `json:"model,omitempty"`
 }
 
 // Receipt is the ledger's entry for the debit.

@@ -523,16 +523,19 @@ func (a *app) printChanged(r dprelease.Result) {
 	}
 }
 
-// contentsText returns what a release publishes: tables, with the number of cells if given, microdata or both.
+// contentsText returns what a release publishes: tables, with the number of cells if given, microdata and models.
 func contentsText(p *compiled.Compiled, cells string) string {
-	tables := budget.Plural(int64(len(p.Tables)), "table") + cells
-	switch {
-	case len(p.Tables) == 0:
-		return "microdata"
-	case len(p.Synthetic) > 0:
-		return tables + " and microdata"
+	var all []string
+	if len(p.Tables) > 0 {
+		all = append(all, budget.Plural(int64(len(p.Tables)), "table")+cells)
 	}
-	return tables
+	if len(p.Synthetic) > 0 {
+		all = append(all, "microdata")
+	}
+	if len(p.Models) > 0 {
+		all = append(all, budget.Plural(int64(len(p.Models)), "model"))
+	}
+	return language.English.List(all)
 }
 
 // printPublished prints where a finished release is.
@@ -555,6 +558,9 @@ func (a *app) printPublished(p *compiled.Compiled, r dprelease.Result) {
 	}
 	if len(p.Synthetic) > 0 {
 		lines = append(lines, [2]string{"microdata/", "rows drawn from a model, a Parquet file per table: without intervals"})
+	}
+	if len(p.Models) > 0 {
+		lines = append(lines, [2]string{"models/", "a JSON file per model, with all that a prediction needs"})
 	}
 	a.say("Published %s for %s in %s:", contentsText(p, " ("+cellsText(p)+")"), describe.Budget(p.Guarantee), r.Folder)
 	for _, line := range append(lines, [2]string{"manifest.json", "every other file with its SHA-256"}) {

@@ -53,6 +53,21 @@ func ExpandModels(r *spec.Release) ([]Model, error) {
 	return all, nil
 }
 
+// Memory returns about how many bytes the rows of a model take while it is fitted: each as a cell of the joint
+// histogram, with a count, and as a category of each column, with a score.
+func (m Model) Memory(r *spec.Release) int64 {
+	const bytesPerCell, bytesPerRow = 2 * 8, 2 * 4
+	return min(m.expectedRows(r), m.cells) * int64(bytesPerCell+bytesPerRow+len(m.requested.By)+1)
+}
+
+// expectedRows returns how many rows a model is planned for.
+func (m Model) expectedRows(r *spec.Release) int64 {
+	if rows := r.Table(m.requested.Table).ExpectedRows(); rows > 0 {
+		return rows
+	}
+	return usualRows
+}
+
 // named returns the model as the plan writes it, without rounds.
 func (m Model) named(r *spec.Release) plan.Model {
 	s := m.requested
@@ -80,12 +95,8 @@ func factorOf(t *spec.Table, a spec.Attribute) plan.Factor {
 func (m Model) spendLeaf(r *spec.Release, amount *big.Rat) (plan.Model, error) {
 	out := m.named(r)
 	t := r.Table(out.Table)
-	rows := t.ExpectedRows()
-	if rows == 0 {
-		rows = usualRows
-	}
 	rho, _ := amount.Float64()
-	schedule := boosting.NewSchedule(math.Sqrt(2*rho), rows, len(out.By))
+	schedule := boosting.NewSchedule(math.Sqrt(2*rho), m.expectedRows(r), len(out.By))
 	out.Schedule = &schedule
 	counts := new(big.Rat).Mul(amount, big.NewRat(boosting.CountPercent, 100))
 	residuals := new(big.Rat).Sub(amount, counts)

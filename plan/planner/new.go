@@ -407,5 +407,8 @@ func (d *draftPlan) size() plan.Size {
 		}
 		rounds += adaptive.Memory(s.Named(), s.Sizes())
 	}
+	for _, m := range d.models {
+		rounds += m.Memory(d.blueprint.Release)
+	}
 	return plan.Size{Cells: published, Bytes: counted*plan.BytesPerCell + rounds}
 }

@@ -33,7 +33,7 @@ func budgetOf(p *plan.Plan, paid receipt) (report.Budget, error) {
 			return report.Budget{}, fmt.Errorf("share of budget leaf %q: %w", l.Path, err)
 		}
 		b.Leaves[i] = report.Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Needed: l.Needed,
-			Tables: l.Tables, Microdata: l.Microdata}
+			Tables: l.Tables, Microdata: l.Microdata, Model: l.Model}
 	}
 	b.Sentences = budgetSentences(languageOf(p), paid, p)
 	return b, nil

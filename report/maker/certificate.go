@@ -98,6 +98,13 @@ func noisesOf(p *plan.Plan) []report.Noise {
 			languageOf(p).Text("microdata/%s, all rounds together, at most %s", s.Table, budget.Group(int64(s.Rounds))),
 		}})
 	}
+	for _, m := range p.Models {
+		for _, r := range m.Rounds {
+			all = append(all, report.Noise{Mechanism: mechanismOf(r.Noise), Shifts: [][]int64{}, Measurements: []string{
+				languageOf(p).Text("%s, each of %s rounds (%s)", m.Path(), budget.Group(int64(r.Times)), string(r.Asks)),
+			}})
+		}
+	}
 	return all
 }
 

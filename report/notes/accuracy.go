@@ -18,6 +18,9 @@ import (
 // Accuracy summarises the tables of a plan as they are published.
 func Accuracy(l *language.Language, p *plan.Plan, tables []report.Table) report.Accuracy {
 	a := accuracyIn(l, tables, p.Sample.Partial())
+	if len(tables) == 0 && len(p.Synthetic) == 0 {
+		a.Sentence = l.Text("No table is published. How well the models predict is in the section “Models”.")
+	}
 	includeSampling(l, &a, p)
 	return a
 }

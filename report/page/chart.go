@@ -75,6 +75,11 @@ func leafBars(r *report.Report) []budgetBar {
 				b.Part += m.PartOfBudget
 			}
 		}
+		for _, m := range r.Models {
+			if m.Leaf == l.Path {
+				b.Part += m.PartOfBudget
+			}
+		}
 		bars = append(bars, b)
 	}
 	return bars
