@@ -75,12 +75,11 @@ func (h *heldOut) total(class int) (n float64) {
 // The estimate is Σ n₁(b)·F₀(b)/N₁ over bins b, where F₀(b) is the share of class 0 below b, and half of that in b. Its
 // variance is, to first order, Σ (n₁(b) + v)·(F₀(b) − AUC)²/N₁² and as much for class 0 (DeLong, DeLong &
 // Clarke-Pearson 1988, with the variance v of the noise), and to second order v·v/(N₁·N₀)² for each pair of bins. The
-// interval is that of the log-odds of the estimate.
+// interval is symmetric in log-odds.
 func (h *heldOut) auc() *Interval {
 	zeros, ones := h.total(0), h.total(1)
-	bins := float64(len(h.counts))
-	// Below some six standard deviations of the noise, or ten rows, the error of a total is not small beside it.
-	if least := max(6*math.Sqrt(float64(bins*h.variance)), 10); zeros < least || ones < least {
+	noise := float64(float64(len(h.counts)) * h.variance) // of a total
+	if min(zeros, ones) < leastRows(noise) {
 		return nil
 	}
 	below, ordered := 0.0, 0.0 // below: rows of class 0 so far
@@ -89,20 +88,28 @@ func (h *heldOut) auc() *Interval {
 		below += of[0]
 	}
 	estimate := ordered / zeros / ones
-	variance := float64(h.variance*bins) / (zeros * zeros) * float64(h.variance*bins) / (ones * ones) / 2
+	var sampled, noised float64
 	var passed [2]float64
 	for _, of := range h.counts {
-		f0, f1 := (passed[0]+of[0]/2)/zeros, (passed[1]+of[1]/2)/ones
-		variance += float64((max(of[1], 0)+h.variance)*square((toShare(f0)-estimate)/ones)) +
-			float64((max(of[0], 0)+h.variance)*square((1-toShare(f1)-estimate)/zeros))
+		d0 := square(((passed[0]+of[0]/2)/zeros - estimate) / ones)
+		d1 := square((1 - (passed[1]+of[1]/2)/ones - estimate) / zeros)
+		sampled += float64(of[1]*d0) + float64(of[0]*d1)
+		noised += float64(h.variance * (d0 + d1))
 		passed[0], passed[1] = passed[0]+of[0], passed[1]+of[1]
 	}
+	variance := max(sampled, 0) + noised + square(noise/zeros/ones)/2
 	estimate = toShare(estimate)
-	at := min(max(estimate, 1/(ones+2)), 1-1/(ones+2))
+	least := 1 / (min(zeros, ones) + 2)
+	at := min(max(estimate, least), 1-least)
+	if at != estimate { // all rows seem to be in order; the variance is at most this (van Dantzig 1951)
+		variance = max(variance, float64(at*(1-at))/min(zeros, ones))
+	}
 	odds, width := budget.Log(at/(1-at)), quantile95*math.Sqrt(variance)/float64(at*(1-at))
-	chance := func(x float64) float64 { return 1 / (1 + budget.Exp(-x)) }
 	return &Interval{Estimate: estimate, Low: min(chance(odds-width), estimate), High: max(chance(odds+width), estimate)}
 }
+
+// chance returns the chance of log-odds.
+func chance(odds float64) float64 { return 1 / (1 + budget.Exp(-odds)) }
 
 // accuracy returns the share of rows on the side of score 0 of their class, or nil.
 func (h *heldOut) accuracy() *Interval {
@@ -116,17 +123,14 @@ func (h *heldOut) accuracy() *Interval {
 		}
 	}
 	noise := float64(float64(len(h.counts)) * h.variance)
-	if share, known := shareInterval(hits, misses, noise, noise); known {
-		return &share
-	}
-	return nil
+	return shareInterval(hits, misses, noise, noise)
 }
 
 // calibration returns the share of class 1 by chance: below −4, between whole numbers, and from 4, in scores.
 func (h *heldOut) calibration() (all []Calibration) {
 	const perUnit, last = boosting.ScoreBins / 16, 4 // bins of scores in 1, and the last edge
 	for from := -last - 1; from <= last; from++ {
-		c := Calibration{From: meanOf(boosting.Logit, float64(from)), To: meanOf(boosting.Logit, float64(from+1))}
+		c := Calibration{From: chance(float64(from)), To: chance(float64(from + 1))}
 		low, high := (from+8)*perUnit, (from+9)*perUnit
 		if from < -last {
 			c.From, low = 0, 0
@@ -139,9 +143,7 @@ func (h *heldOut) calibration() (all []Calibration) {
 			hits, misses = hits+of[1], misses+of[0]
 		}
 		noise := float64(float64(high-low) * h.variance)
-		if share, known := shareInterval(hits, misses, noise, noise); known {
-			c.Share = &share
-		}
+		c.Share = shareInterval(hits, misses, noise, noise)
 		all = append(all, c)
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -280,4 +281,40 @@ func fitOnce(b *testing.B, d dataset, mu float64, split int) float64 {
 		classes = append(classes, row[len(d.columns)])
 	}
 	return aucOf(scores, classes)
+}
+
+// BenchmarkRounds answers the rounds of a model by 12 columns, 30 epochs, on as many distinct cells as DPRELEASE_ROWS
+// says (1 000 000 if it says nothing), and prints the time of all rounds and the memory that rows and their joint
+// histogram take.
+func BenchmarkRounds(b *testing.B) {
+	n := 1_000_000
+	if rows, err := strconv.Atoi(os.Getenv("DPRELEASE_ROWS")); err == nil {
+		n = rows
+	}
+	shape := &boosting.Shape{Link: boosting.Logit, Outcomes: []int64{0, 1},
+		Schedule: boosting.Schedule{Epochs: 30, Groups: boosting.MostGroups, Rate: .2}}
+	cells := uint64(2)
+	for range 12 {
+		shape.Columns = append(shape.Columns, boosting.Column{Categories: 32, Ordered: true})
+		cells *= 32
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	at, counts := make([]uint64, n), make([]int64, n)
+	for i := range at {
+		at[i] = cells/uint64(n)*uint64(i) + random.Uint64N(cells/uint64(n))
+		counts[i] = 1
+	}
+	for b.Loop() {
+		fitted, _, err := boosted.New(b.Context(), shape, at, counts, boosted.Split{Numerator: 1, Denominator: 10})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := model.Train(b.Context(), shape, &noisyOracle{rows: fitted, shape: shape}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/float64(n)/360*1e9, "ns/row/round")
+	b.ReportMetric(float64(memory.Sys)/1e6, "MB")
 }
