@@ -29,7 +29,7 @@ func TestBandsHold(t *testing.T) {
 					within, ratio := bandsOf(t, s, cellsOf(rows))
 					t.Logf("%.4f within, deviation %.2f errors", within, ratio)
 					if !(within >= .95) || !(ratio > 1./3) {
-						t.Errorf("%.4f of the entries are within 1.96 errors; their deviation is %.2f errors", within, ratio)
+						t.Errorf("%.4f of the entries are within 1.96 errors, of which their deviation is %.2f", within, ratio)
 					}
 				})
 			}

@@ -14,8 +14,8 @@ type Interval struct {
 // quantile95 is the normal quantile of a two-sided 95 % interval.
 const quantile95 = 1.959963984540054
 
-// shareInterval returns the share of hits among hits and misses, both noisy with known variances, or nil if these are too
-// few for the noise.
+// shareInterval returns the share of hits among hits and misses, both noisy with known variances. It returns nil if
+// these are too few for the noise, or further apart than noise explains.
 //
 // The interval holds the shares p for which hits·(1−p) − misses·p is within 1.96 standard deviations of 0. Its variance
 // is N·p·(1−p) for the sampling of N rows and (1−p)²·v + p²·w for the noise (Wilson 1927, without noise; Fieller 1954,

@@ -33,15 +33,19 @@ type Calibration struct {
 }
 
 // Judge estimates the performance of a model of link [boosting.Logit] from noisy numbers of held-out rows, by bin of
-// score and outcome: 2·[boosting.ScoreBins] numbers, the outcome fastest, each with independent noise of a variance, in
-// squares of rows.
+// score ([boosting.NewBins] of its intercept) and outcome: 2·[boosting.ScoreBins] numbers, the outcome fastest, each
+// with independent noise of a variance, in squares of rows.
 //
-// It returns an error for another number of them, and for numbers and variances that are not finite.
-func Judge(noisy []float64, variance float64) (*Performance, error) {
+// It returns an error for another link, for another number of them, and for numbers and variances that are not finite.
+func (m *Additive) Judge(noisy []float64, variance float64) (*Performance, error) {
+	if m.Shape.Link != boosting.Logit {
+		return nil, errors.New("only a model of a class is judged")
+	}
 	if len(noisy) != 2*boosting.ScoreBins {
 		return nil, fmt.Errorf("performance is estimated from %d numbers", 2*boosting.ScoreBins)
 	}
-	h := &heldOut{variance: variance, counts: make([][2]float64, boosting.ScoreBins)}
+	h := &heldOut{variance: variance, counts: make([][2]float64, boosting.ScoreBins),
+		bins: boosting.NewBins(m.Scores.Intercept)}
 	for i, n := range append(slices.Clone(noisy), variance) {
 		if !(math.Abs(n) <= mostNoisy) || variance < 0 {
 			return nil, errors.New("performance is estimated from numbers below 2^62, and a variance from 0")
@@ -58,6 +62,7 @@ const mostNoisy = 1 << 62
 
 // heldOut is the noisy histogram of held-out rows.
 type heldOut struct {
+	bins     boosting.Bins
 	counts   [][2]float64 // by bin of score and class
 	variance float64
 }
@@ -105,7 +110,8 @@ func (h *heldOut) auc() *Interval {
 		variance = max(variance, float64(at*(1-at))/min(zeros, ones))
 	}
 	odds, width := budget.Log(at/(1-at)), quantile95*math.Sqrt(variance)/float64(at*(1-at))
-	return &Interval{Estimate: estimate, Low: min(chance(odds-width), estimate), High: max(chance(odds+width), estimate)}
+	return &Interval{Estimate: estimate, Low: min(chance(odds-width), estimate),
+		High: max(chance(odds+width), estimate)}
 }
 
 // chance returns the chance of log-odds.
@@ -114,9 +120,8 @@ func chance(odds float64) float64 { return 1 / (1 + budget.Exp(-odds)) }
 // accuracy returns the share of rows on the side of score 0 of their class, or nil.
 func (h *heldOut) accuracy() *Interval {
 	hits, misses := 0.0, 0.0
-	half := len(h.counts) / 2
 	for b, of := range h.counts {
-		if b < half {
+		if b < h.bins.Half {
 			hits, misses = hits+of[0], misses+of[1]
 		} else {
 			hits, misses = hits+of[1], misses+of[0]
@@ -126,25 +131,27 @@ func (h *heldOut) accuracy() *Interval {
 	return shareInterval(hits, misses, noise, noise)
 }
 
-// calibration returns the share of class 1 by chance: below −4, between whole numbers, and from 4, in scores.
+// calibration returns the share of class 1 by chance. Each of its bins is three bins of scores.
 func (h *heldOut) calibration() (all []Calibration) {
-	const perUnit, last = boosting.ScoreBins / 16, 4 // bins of scores in 1, and the last edge
-	for from := -last - 1; from <= last; from++ {
-		c := Calibration{From: chance(float64(from)), To: chance(float64(from + 1))}
-		low, high := (from+8)*perUnit, (from+9)*perUnit
-		if from < -last {
-			c.From, low = 0, 0
+	const merged = 3
+	for from := 0; from < len(h.counts); from += merged {
+		c := Calibration{From: 0, To: 1}
+		if from > 0 {
+			c.From = h.edge(from - 1)
 		}
-		if from == last {
-			c.To, high = 1, len(h.counts)
+		if from+merged < len(h.counts) {
+			c.To = h.edge(from + merged - 1)
 		}
 		hits, misses := 0.0, 0.0
-		for _, of := range h.counts[low:high] {
+		for _, of := range h.counts[from : from+merged] {
 			hits, misses = hits+of[1], misses+of[0]
 		}
-		noise := float64(float64(high-low) * h.variance)
+		noise := float64(merged * h.variance)
 		c.Share = shareInterval(hits, misses, noise, noise)
 		all = append(all, c)
 	}
 	return all
 }
+
+// edge returns the chance of an edge of the bins of scores.
+func (h *heldOut) edge(i int) float64 { return chance(float64(h.bins.Edges[i]) / boosting.ScoreUnit) }

@@ -11,6 +11,11 @@ import (
 	"github.com/dprelease/dprelease/plan/boosting"
 )
 
+// smallLabels returns labels of the columns of small shapes.
+func smallLabels() []Labels {
+	return []Labels{{"a", make([]string, 12)}, {"b", make([]string, 3)}, {"c", make([]string, 1)}}
+}
+
 // publish fits and publishes a small model.
 func publish(t *testing.T, link boosting.Link) (*Additive, *Published, [][]int) {
 	t.Helper()
@@ -24,7 +29,7 @@ func publish(t *testing.T, link boosting.Link) (*Additive, *Published, [][]int) 
 	if link == boosting.Logit {
 		classes = []string{"no", "yes"}
 	}
-	p, err := m.Publish([]Labels{{"a", make([]string, 12)}, {"b", make([]string, 3)}, {"c", make([]string, 1)}}, classes)
+	p, err := m.Publish(smallLabels(), classes)
 	if err != nil {
 		t.Fatal(err)
 	}

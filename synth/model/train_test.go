@@ -56,7 +56,8 @@ func (o *oracle) Answer(_ context.Context, _ int, q boosting.Question) ([]int64,
 		if q.Scores == nil {
 			answer[c.codes[q.Column]] += c.count
 		} else {
-			answer[q.Groups[c.codes[q.Column]]] += c.count * int64(o.residuals.Of(c.codes[last], q.Scores.Of(c.codes[:last])))
+			residual := o.residuals.Of(c.codes[last], q.Scores.Of(c.codes[:last]))
+			answer[q.Groups[c.codes[q.Column]]] += c.count * int64(residual)
 		}
 	}
 	sigma := math.Sqrt(o.shape.SumVariance)
@@ -120,7 +121,8 @@ func TestFits(t *testing.T) {
 		rows, means := smallRows(rand.New(rand.NewPCG(1, 1)), s, 20_000)
 		for _, sigma := range []float64{0, 20} {
 			s.CountVariance, s.SumVariance = sigma*sigma, sigma*sigma*boosting.Bound*boosting.Bound
-			m, err := Train(t.Context(), s, &oracle{shape: s, cells: cellsOf(rows), random: rand.New(rand.NewPCG(2, 2))})
+			random := rand.New(rand.NewPCG(2, 2))
+			m, err := Train(t.Context(), s, &oracle{shape: s, cells: cellsOf(rows), random: random})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +151,9 @@ func TestQuestionsAreThoseOfTheShape(t *testing.T) {
 			"negative": func(*rand.Rand) int64 { return -1 << 61 },
 			"largest":  func(*rand.Rand) int64 { return 1 << 61 },
 			"wild":     func(random *rand.Rand) int64 { return random.Int64() >> random.IntN(60) },
-			"signs":    func(random *rand.Rand) int64 { return (random.Int64() >> random.IntN(60)) * int64(1-2*random.IntN(2)) },
+			"signs": func(random *rand.Rand) int64 {
+				return (random.Int64() >> random.IntN(60)) * int64(1-2*random.IntN(2))
+			},
 		} {
 			for _, variance := range []float64{0, 1e-300, 1, 1e12, math.MaxFloat64} {
 				s := smallShape(link)
@@ -165,12 +169,11 @@ func TestQuestionsAreThoseOfTheShape(t *testing.T) {
 						}
 					}
 				}
-				labels := []Labels{{"a", make([]string, 12)}, {"b", make([]string, 3)}, {"c", make([]string, 1)}}
 				var classes []string
 				if link == boosting.Logit {
 					classes = []string{"no", "yes"}
 				}
-				p, err := m.Publish(labels, classes)
+				p, err := m.Publish(smallLabels(), classes)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -225,7 +228,8 @@ func TestDegenerateRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := smallShape(boosting.Logit)
 			s.CountVariance, s.SumVariance = c.sigma*c.sigma, c.sigma*c.sigma*boosting.Bound*boosting.Bound
-			m, err := Train(t.Context(), s, &oracle{shape: s, cells: cellsOf(c.rows), random: rand.New(rand.NewPCG(3, 3))})
+			random := rand.New(rand.NewPCG(3, 3))
+			m, err := Train(t.Context(), s, &oracle{shape: s, cells: cellsOf(c.rows), random: random})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,7 +260,8 @@ func TestRareClassIsLearned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := float64(m.Scores.Tables[1][2]-m.Scores.Tables[1][0]) / boosting.ScoreUnit; math.Abs(got-math.Log(10)) > .4 {
+	got := float64(m.Scores.Tables[1][2]-m.Scores.Tables[1][0]) / boosting.ScoreUnit
+	if math.Abs(got-math.Log(10)) > .4 {
 		t.Errorf("the score of ten times the chance is %.2f higher, want about %.2f", got, math.Log(10))
 	}
 }
