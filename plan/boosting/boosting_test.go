@@ -71,13 +71,15 @@ func TestMeans(t *testing.T) {
 }
 
 func TestBinsCoverAllScores(t *testing.T) {
-	r := links[0].Residuals()
-	for _, c := range []struct {
-		score int32
-		want  int
-	}{{math.MinInt32, 0}, {r.Low, 0}, {-1, 15}, {0, 16}, {r.High - 1, 31}, {r.High, 31}, {math.MaxInt32, 31}} {
-		if got := r.Bin(c.score); got != c.want {
-			t.Errorf("score %d is in bin %d, want %d", c.score, got, c.want)
+	for intercept, half := range map[int32]int{0: 12, -20_000: 18, 20_000: 6, 3: 12, mostEntry: 1, -mostEntry: 23} {
+		b := NewBins(intercept)
+		if !slices.IsSorted(b.Edges[:]) || b.Half != half || b.Edges[half-1] != 0 {
+			t.Errorf("intercept %d: %+v", intercept, b)
+		}
+		for score, want := range map[int32]int{math.MinInt32: 0, -1: half - 1, 0: half, math.MaxInt32: ScoreBins - 1} {
+			if got := b.Of(score); got != want {
+				t.Errorf("intercept %d: score %d is in bin %d, want %d", intercept, score, got, want)
+			}
 		}
 	}
 }

@@ -18,7 +18,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(shape.Epochs, "epochs,", shape.Rounds(), "rounds; the last asks about column", shape.Column(shape.Rounds()-1))
+	last := shape.Rounds() - 1
+	fmt.Println(shape.Epochs, "epochs,", shape.Rounds(), "rounds; the last asks about column", shape.Column(last))
 
 	// A row of class 1 with score 0, a chance of one half, has half of the largest residual.
 	fmt.Println(shape.Residuals().Of(1, 0), "of", boosting.Bound)

@@ -70,12 +70,3 @@ func (r *Residuals) Mean(score int32) int32 {
 // Of returns the residual of a row, by the category of its target and its score: from −[Bound] to Bound, whatever they
 // are.
 func (r *Residuals) Of(target int, score int32) int32 { return r.Outcomes[target] - r.Mean(score) }
-
-// ScoreBins is the number of bins of equal width by which held-out rows are counted.
-const ScoreBins = 32
-
-// Bin returns which of the [ScoreBins] a score falls in. The first bin is open below, the last above.
-func (r *Residuals) Bin(score int32) int {
-	at := int64(min(max(score, r.Low), r.High)) - int64(r.Low)
-	return min(int(at*ScoreBins/(int64(r.High)-int64(r.Low))), ScoreBins-1)
-}

@@ -59,15 +59,15 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(string(text))
 	read, err := model.Read(text)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	fmt.Println(read.Columns[0].Scores)
 	chance, err := read.Mean([]int{1})
 	fmt.Printf("%.2f %v\n", chance, err)
 	// Output:
-	// {"link":"logit","classes":["no","yes"],"least":0,"most":1,"intercept":0,"columns":[{"name":"stays","categories":["one","two"],"scores":[-1.0986,1.0986],"errors":[0,0],"importance":1.0986}]}
+	// [-1.0986 1.0986]
 	// 0.75 <nil>
 }

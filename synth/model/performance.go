@@ -33,15 +33,19 @@ type Calibration struct {
 }
 
 // Judge estimates the performance of a model of link [boosting.Logit] from noisy numbers of held-out rows, by bin of
-// score and outcome: 2·[boosting.ScoreBins] numbers, the outcome fastest, each with independent noise of a variance, in
-// squares of rows.
+// score ([boosting.NewBins] of its intercept) and outcome: 2·[boosting.ScoreBins] numbers, the outcome fastest, each
+// with independent noise of a variance, in squares of rows.
 //
-// It returns an error for another number of them, and for numbers and variances that are not finite.
-func Judge(noisy []float64, variance float64) (*Performance, error) {
+// It returns an error for another link, for another number of them, and for numbers and variances that are not finite.
+func (m *Additive) Judge(noisy []float64, variance float64) (*Performance, error) {
+	if m.Shape.Link != boosting.Logit {
+		return nil, errors.New("only a model of a class is judged")
+	}
 	if len(noisy) != 2*boosting.ScoreBins {
 		return nil, fmt.Errorf("performance is estimated from %d numbers", 2*boosting.ScoreBins)
 	}
-	h := &heldOut{variance: variance, counts: make([][2]float64, boosting.ScoreBins)}
+	h := &heldOut{variance: variance, counts: make([][2]float64, boosting.ScoreBins),
+		bins: boosting.NewBins(m.Scores.Intercept)}
 	for i, n := range append(slices.Clone(noisy), variance) {
 		if !(math.Abs(n) <= mostNoisy) || variance < 0 {
 			return nil, errors.New("performance is estimated from numbers below 2^62, and a variance from 0")
@@ -58,6 +62,7 @@ const mostNoisy = 1 << 62
 
 // heldOut is the noisy histogram of held-out rows.
 type heldOut struct {
+	bins     boosting.Bins
 	counts   [][2]float64 // by bin of score and class
 	variance float64
 }
@@ -75,12 +80,11 @@ func (h *heldOut) total(class int) (n float64) {
 // The estimate is Σ n₁(b)·F₀(b)/N₁ over bins b, where F₀(b) is the share of class 0 below b, and half of that in b. Its
 // variance is, to first order, Σ (n₁(b) + v)·(F₀(b) − AUC)²/N₁² and as much for class 0 (DeLong, DeLong &
 // Clarke-Pearson 1988, with the variance v of the noise), and to second order v·v/(N₁·N₀)² for each pair of bins. The
-// interval is that of the log-odds of the estimate.
+// interval is symmetric in log-odds.
 func (h *heldOut) auc() *Interval {
 	zeros, ones := h.total(0), h.total(1)
-	bins := float64(len(h.counts))
-	// Below some six standard deviations of the noise, or ten rows, the error of a total is not small beside it.
-	if least := max(6*math.Sqrt(float64(bins*h.variance)), 10); zeros < least || ones < least {
+	noise := float64(float64(len(h.counts)) * h.variance) // of a total
+	if min(zeros, ones) < leastRows(noise) {
 		return nil
 	}
 	below, ordered := 0.0, 0.0 // below: rows of class 0 so far
@@ -89,60 +93,65 @@ func (h *heldOut) auc() *Interval {
 		below += of[0]
 	}
 	estimate := ordered / zeros / ones
-	variance := float64(h.variance*bins) / (zeros * zeros) * float64(h.variance*bins) / (ones * ones) / 2
+	var sampled, noised float64
 	var passed [2]float64
 	for _, of := range h.counts {
-		f0, f1 := (passed[0]+of[0]/2)/zeros, (passed[1]+of[1]/2)/ones
-		variance += float64((max(of[1], 0)+h.variance)*square((toShare(f0)-estimate)/ones)) +
-			float64((max(of[0], 0)+h.variance)*square((1-toShare(f1)-estimate)/zeros))
+		d0 := square(((passed[0]+of[0]/2)/zeros - estimate) / ones)
+		d1 := square((1 - (passed[1]+of[1]/2)/ones - estimate) / zeros)
+		sampled += float64(of[1]*d0) + float64(of[0]*d1)
+		noised += float64(h.variance * (d0 + d1))
 		passed[0], passed[1] = passed[0]+of[0], passed[1]+of[1]
 	}
+	variance := max(sampled, 0) + noised + square(noise/zeros/ones)/2
 	estimate = toShare(estimate)
-	at := min(max(estimate, 1/(ones+2)), 1-1/(ones+2))
+	least := 1 / (min(zeros, ones) + 2)
+	at := min(max(estimate, least), 1-least)
+	if at != estimate { // all rows seem to be in order; the variance is at most this (van Dantzig 1951)
+		variance = max(variance, float64(at*(1-at))/min(zeros, ones))
+	}
 	odds, width := budget.Log(at/(1-at)), quantile95*math.Sqrt(variance)/float64(at*(1-at))
-	chance := func(x float64) float64 { return 1 / (1 + budget.Exp(-x)) }
-	return &Interval{Estimate: estimate, Low: min(chance(odds-width), estimate), High: max(chance(odds+width), estimate)}
+	return &Interval{Estimate: estimate, Low: min(chance(odds-width), estimate),
+		High: max(chance(odds+width), estimate)}
 }
+
+// chance returns the chance of log-odds.
+func chance(odds float64) float64 { return 1 / (1 + budget.Exp(-odds)) }
 
 // accuracy returns the share of rows on the side of score 0 of their class, or nil.
 func (h *heldOut) accuracy() *Interval {
 	hits, misses := 0.0, 0.0
-	half := len(h.counts) / 2
 	for b, of := range h.counts {
-		if b < half {
+		if b < h.bins.Half {
 			hits, misses = hits+of[0], misses+of[1]
 		} else {
 			hits, misses = hits+of[1], misses+of[0]
 		}
 	}
 	noise := float64(float64(len(h.counts)) * h.variance)
-	if share, known := shareInterval(hits, misses, noise, noise); known {
-		return &share
-	}
-	return nil
+	return shareInterval(hits, misses, noise, noise)
 }
 
-// calibration returns the share of class 1 by chance: below −4, between whole numbers, and from 4, in scores.
+// calibration returns the share of class 1 by chance. Each of its bins is three bins of scores.
 func (h *heldOut) calibration() (all []Calibration) {
-	const perUnit, last = boosting.ScoreBins / 16, 4 // bins of scores in 1, and the last edge
-	for from := -last - 1; from <= last; from++ {
-		c := Calibration{From: meanOf(boosting.Logit, float64(from)), To: meanOf(boosting.Logit, float64(from+1))}
-		low, high := (from+8)*perUnit, (from+9)*perUnit
-		if from < -last {
-			c.From, low = 0, 0
+	const merged = 3
+	for from := 0; from < len(h.counts); from += merged {
+		c := Calibration{From: 0, To: 1}
+		if from > 0 {
+			c.From = h.edge(from - 1)
 		}
-		if from == last {
-			c.To, high = 1, len(h.counts)
+		if from+merged < len(h.counts) {
+			c.To = h.edge(from + merged - 1)
 		}
 		hits, misses := 0.0, 0.0
-		for _, of := range h.counts[low:high] {
+		for _, of := range h.counts[from : from+merged] {
 			hits, misses = hits+of[1], misses+of[0]
 		}
-		noise := float64(float64(high-low) * h.variance)
-		if share, known := shareInterval(hits, misses, noise, noise); known {
-			c.Share = &share
-		}
+		noise := float64(merged * h.variance)
+		c.Share = shareInterval(hits, misses, noise, noise)
 		all = append(all, c)
 	}
 	return all
 }
+
+// edge returns the chance of an edge of the bins of scores.
+func (h *heldOut) edge(i int) float64 { return chance(float64(h.bins.Edges[i]) / boosting.ScoreUnit) }

@@ -115,8 +115,8 @@ func (p *Published) check() error {
 	return nil
 }
 
-// Mean returns the mean of the outcome of a row, by the index of each column's category: the chance of the second class,
-// the quantity or the count. It returns an error for an index that there is not.
+// Mean returns the mean of the outcome of a row, by the index of each column's category: the chance of the second
+// class, the quantity or the count. It returns an error for an index that there is not.
 func (p *Published) Mean(codes []int) (float64, error) {
 	if len(codes) != len(p.Columns) {
 		return 0, fmt.Errorf("the model predicts by %d columns", len(p.Columns))

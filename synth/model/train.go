@@ -21,9 +21,10 @@ type Oracle interface {
 type Additive struct {
 	Shape  *boosting.Shape
 	Scores boosting.Scores // centred: the entries of a table have mean 0 under the noisy counts
-	// Errors are bounds of the standard errors of the entries of Scores, in the same units: how far the noise in the sums
-	// of residuals moves them from those that the same rounds without that noise would make. They do not allow for the
-	// sampling of rows. The bound leaves out that later rounds take back part of what earlier noise did: it is wide.
+	// Errors are standard errors of the entries of Scores, in the same units: how far the noise in the sums of residuals
+	// moves them from what the same rounds would make without it. At least 95 % of all entries are within 1.96 errors.
+	// The errors do not count that later rounds take back part of what noise did before, so they are up to twice too
+	// wide if columns are independent. They say nothing about the sampling of rows.
 	Errors [][]float64
 	// Importance is the mean absolute entry of each column under the noisy counts, in the same units.
 	Importance []float64

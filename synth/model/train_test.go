@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -13,32 +14,59 @@ import (
 	"github.com/dprelease/dprelease/plan/boosting"
 )
 
-// oracle answers rounds of weighted rows of codes, the target last, with Gaussian noise rounded to integers.
+// oracle answers rounds from cells of codes, the target last, with Gaussian noise rounded to integers.
 type oracle struct {
-	shape  *boosting.Shape
-	rows   [][]int
-	random *rand.Rand // nil: no noise
-	asked  []boosting.Question
+	shape       *boosting.Shape
+	cells       []cell
+	random      *rand.Rand // nil: no noise
+	exactCounts bool       // no noise in the rounds that count
+	residuals   *boosting.Residuals
+	asked       []boosting.Question
+}
+
+// cell is equal rows.
+type cell struct {
+	codes []int
+	count int64
+}
+
+// cellsOf returns the distinct rows of codes.
+func cellsOf(rows [][]int) (all []cell) {
+	at := map[string]int{}
+	for _, row := range rows {
+		key := fmt.Sprint(row)
+		i, seen := at[key]
+		if !seen {
+			i, at[key] = len(all), len(all)
+			all = append(all, cell{codes: row})
+		}
+		all[i].count++
+	}
+	return all
 }
 
 func (o *oracle) Answer(_ context.Context, _ int, q boosting.Question) ([]int64, error) {
 	o.asked = append(o.asked, q)
-	answer, residuals := make([]int64, q.Len(o.shape)), o.shape.Residuals()
-	variance := o.shape.SumVariance
-	if q.Scores == nil {
-		variance = o.shape.CountVariance
+	if o.residuals == nil {
+		o.residuals = o.shape.Residuals()
 	}
-	for _, row := range o.rows {
-		last := len(row) - 1
+	answer := make([]int64, q.Len(o.shape))
+	for _, c := range o.cells {
+		last := len(c.codes) - 1
 		if q.Scores == nil {
-			answer[row[q.Column]]++
+			answer[c.codes[q.Column]] += c.count
 		} else {
-			answer[q.Groups[row[q.Column]]] += int64(residuals.Of(row[last], q.Scores.Of(row[:last])))
+			residual := o.residuals.Of(c.codes[last], q.Scores.Of(c.codes[:last]))
+			answer[q.Groups[c.codes[q.Column]]] += c.count * int64(residual)
 		}
 	}
+	sigma := math.Sqrt(o.shape.SumVariance)
+	if q.Scores == nil {
+		sigma = math.Sqrt(o.shape.CountVariance)
+	}
 	for i := range answer {
-		if o.random != nil {
-			answer[i] += int64(math.Round(o.random.NormFloat64() * math.Sqrt(variance)))
+		if o.random != nil && (q.Scores != nil || !o.exactCounts) {
+			answer[i] += int64(math.Round(o.random.NormFloat64() * sigma))
 		}
 	}
 	return answer, nil
@@ -93,7 +121,8 @@ func TestFits(t *testing.T) {
 		rows, means := smallRows(rand.New(rand.NewPCG(1, 1)), s, 20_000)
 		for _, sigma := range []float64{0, 20} {
 			s.CountVariance, s.SumVariance = sigma*sigma, sigma*sigma*boosting.Bound*boosting.Bound
-			m, err := Train(t.Context(), s, &oracle{shape: s, rows: rows, random: rand.New(rand.NewPCG(2, 2))})
+			random := rand.New(rand.NewPCG(2, 2))
+			m, err := Train(t.Context(), s, &oracle{shape: s, cells: cellsOf(rows), random: random})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +151,9 @@ func TestQuestionsAreThoseOfTheShape(t *testing.T) {
 			"negative": func(*rand.Rand) int64 { return -1 << 61 },
 			"largest":  func(*rand.Rand) int64 { return 1 << 61 },
 			"wild":     func(random *rand.Rand) int64 { return random.Int64() >> random.IntN(60) },
-			"signs":    func(random *rand.Rand) int64 { return (random.Int64() >> random.IntN(60)) * int64(1-2*random.IntN(2)) },
+			"signs": func(random *rand.Rand) int64 {
+				return (random.Int64() >> random.IntN(60)) * int64(1-2*random.IntN(2))
+			},
 		} {
 			for _, variance := range []float64{0, 1e-300, 1, 1e12, math.MaxFloat64} {
 				s := smallShape(link)
@@ -138,12 +169,11 @@ func TestQuestionsAreThoseOfTheShape(t *testing.T) {
 						}
 					}
 				}
-				labels := []Labels{{"a", make([]string, 12)}, {"b", make([]string, 3)}, {"c", make([]string, 1)}}
 				var classes []string
 				if link == boosting.Logit {
 					classes = []string{"no", "yes"}
 				}
-				p, err := m.Publish(labels, classes)
+				p, err := m.Publish(smallLabels(), classes)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -198,7 +228,8 @@ func TestDegenerateRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := smallShape(boosting.Logit)
 			s.CountVariance, s.SumVariance = c.sigma*c.sigma, c.sigma*c.sigma*boosting.Bound*boosting.Bound
-			m, err := Train(t.Context(), s, &oracle{shape: s, rows: c.rows, random: rand.New(rand.NewPCG(3, 3))})
+			random := rand.New(rand.NewPCG(3, 3))
+			m, err := Train(t.Context(), s, &oracle{shape: s, cells: cellsOf(c.rows), random: random})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,11 +256,12 @@ func TestRareClassIsLearned(t *testing.T) {
 		}
 		rows = append(rows, row)
 	}
-	m, err := Train(t.Context(), s, &oracle{shape: s, rows: rows})
+	m, err := Train(t.Context(), s, &oracle{shape: s, cells: cellsOf(rows)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := float64(m.Scores.Tables[1][2]-m.Scores.Tables[1][0]) / boosting.ScoreUnit; math.Abs(got-math.Log(10)) > .4 {
+	got := float64(m.Scores.Tables[1][2]-m.Scores.Tables[1][0]) / boosting.ScoreUnit
+	if math.Abs(got-math.Log(10)) > .4 {
 		t.Errorf("the score of ten times the chance is %.2f higher, want about %.2f", got, math.Log(10))
 	}
 }
@@ -242,7 +274,7 @@ func TestTrainingIsDeterministic(t *testing.T) {
 	var last *Additive
 	var asked []boosting.Question
 	for range 2 {
-		o := &oracle{shape: s, rows: rows, random: rand.New(rand.NewPCG(5, 5))}
+		o := &oracle{shape: s, cells: cellsOf(rows), random: rand.New(rand.NewPCG(5, 5))}
 		m, err := Train(t.Context(), s, o)
 		if err != nil {
 			t.Fatal(err)

@@ -142,8 +142,7 @@ func TestAnswersAreExact(t *testing.T) {
 	}
 }
 
-// TestSensitivity: k rows more change an answer by at most k·Bound in L1, and one row changes one integer. With a
-// residual that is not bounded, or with a row in two groups, it would be more.
+// TestSensitivity: k rows more change at most k integers of an answer, by at most k·Bound in all, or k if it counts.
 func TestSensitivity(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, s := range shapes() {
@@ -162,20 +161,65 @@ func TestSensitivity(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				bound := int64(1)
-				if q.Scores != nil {
-					bound = boosting.Bound
-				}
-				sum, changed := int64(0), 0
-				for i := range a {
-					if d := b[i] - a[i]; d != 0 {
-						sum, changed = sum+max(d, -d), changed+1
-					}
-				}
-				if sum > int64(k)*bound || changed > k {
-					t.Fatalf("%s, round %d: %d rows more change %d sums by %d", s.Link, round, k, changed, sum)
+				if err := withinSensitivity(q, a, b, k); err != nil {
+					t.Fatalf("%s, round %d: %v", s.Link, round, err)
 				}
 			}
+		}
+	}
+}
+
+// withinSensitivity returns an error unless two answers to a question are as close as k rows more allow.
+func withinSensitivity(q boosting.Question, a, b []int64, k int) error {
+	bound := int64(1)
+	if q.Scores != nil {
+		bound = boosting.Bound
+	}
+	sum, changed := int64(0), 0
+	for i := range a {
+		if d := b[i] - a[i]; d != 0 {
+			sum, changed = sum+max(d, -d), changed+1
+		}
+	}
+	if sum > int64(k)*bound || changed > k {
+		return fmt.Errorf("%d rows more change %d integers by %d in all", k, changed, sum)
+	}
+	return nil
+}
+
+// TestMoreSensitiveAnswersAreNoticed plants answers to which a row adds more than it may.
+func TestMoreSensitiveAnswersAreNoticed(t *testing.T) {
+	for name, broken := range map[string]func(s *boosting.Shape, row []int, q boosting.Question, answer []int64){
+		"scores are not clamped": func(s *boosting.Shape, row []int, q boosting.Question, answer []int64) {
+			last := len(row) - 1
+			mean := int64(q.Scores.Of(row[:last])) * boosting.Bound / boosting.ScoreUnit
+			answer[q.Groups[row[q.Column]]] += int64(s.Residuals().Outcomes[row[last]]) - mean
+		},
+		"a row is in all groups": func(s *boosting.Shape, row []int, q boosting.Question, answer []int64) {
+			for i := range answer {
+				answer[i] += int64(s.Residuals().Of(row[len(row)-1], q.Scores.Of(row[:len(row)-1])))
+			}
+		},
+		"outcomes are of both signs": func(s *boosting.Shape, row []int, q boosting.Question, answer []int64) {
+			outcome := 2*s.Residuals().Outcomes[row[len(row)-1]] - boosting.Bound
+			answer[q.Groups[row[q.Column]]] += int64(outcome - s.Residuals().Mean(q.Scores.Of(row[:len(row)-1])))
+		},
+	} {
+		random := rand.New(rand.NewPCG(3, 4))
+		noticed := false
+		for _, s := range shapes() {
+			if s.Link != boosting.Identity {
+				continue
+			}
+			for range 100 {
+				q := drawQuestion(random, s, s.CountRounds())
+				none, one := make([]int64, q.Len(s)), make([]int64, q.Len(s))
+				broken(s, drawRows(random, sizesOf(s), 1)[0], q, one)
+				noticed = noticed || withinSensitivity(q, none, one, 1) != nil
+			}
+		}
+		if !noticed {
+			t.Errorf("%s: not noticed", name)
 		}
 	}
 }
@@ -222,7 +266,7 @@ func partsOf(t *testing.T, s *boosting.Shape, rows [][]int, split boosted.Split)
 	}
 	for _, part := range []*boosted.Rows{fitted, heldOut} {
 		// Each category of the column has a bin of its own.
-		scores := &boosting.Scores{Tables: [][]int32{{-70_000, -30_000, 10_000, 50_000}}}
+		scores := &boosting.Scores{Tables: [][]int32{{-20_000, -10_000, 0, 10_000}}}
 		of, err := part.Histogram(t.Context(), scores)
 		if err != nil {
 			t.Fatal(err)
@@ -240,17 +284,17 @@ func TestHistogramsAreExact(t *testing.T) {
 			continue
 		}
 		rows := drawRows(random, sizesOf(s), 20_000)
-		of, r := newRows(t, s, rows), s.Residuals()
+		of := newRows(t, s, rows)
 		for range 3 {
 			scores := drawScores(random, s)
 			got, err := of.Histogram(t.Context(), scores)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := make([]int64, 64)
+			want, bins := make([]int64, 2*boosting.ScoreBins), boosting.NewBins(scores.Intercept)
 			for _, row := range rows {
 				last := len(row) - 1
-				want[2*r.Bin(scores.Of(row[:last]))+int(s.Outcomes[row[last]])]++
+				want[2*bins.Of(scores.Of(row[:last]))+int(s.Outcomes[row[last]])]++
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("got %v, want %v", got, want)
@@ -273,7 +317,8 @@ func TestManyRowsInACell(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := boosting.Question{Groups: []int{0, 1}, Scores: &boosting.Scores{Intercept: -1 << 24, Tables: [][]int32{{0, 0}}}}
+		q := boosting.Question{Groups: []int{0, 1},
+			Scores: &boosting.Scores{Intercept: -1 << 24, Tables: [][]int32{{0, 0}}}}
 		got, err := of.Answer(t.Context(), s.CountRounds(), q)
 		first := int64(s.Residuals().Of(1, -1<<24))
 		if want := []int64{first * n, int64(s.Residuals().Of(0, -1<<24))}; err != nil || !slices.Equal(got, want) {

@@ -45,7 +45,7 @@ const mostRows = int64(1) << 48
 
 // Errors name no value of the data.
 var (
-	errCells = errors.New("the cells of a joint histogram are ascending, within its sizes, and have counts that are not negative")
+	errCells = errors.New("the cells of a joint histogram are ascending and within its sizes; no count is negative")
 	errMany  = errors.New("an additive model is fitted to fewer than 2^48 rows")
 )
 
@@ -58,8 +58,8 @@ var (
 //
 // It returns an error for a shape that Check refuses, for more cells than 2⁶⁴, for cells or counts that are not as
 // described, for a share of 1 or more, and if the context ends.
-func New(ctx context.Context, shape *boosting.Shape, cells []uint64, counts []int64, split Split) (fitted, heldOut *Rows,
-	err error) {
+func New(ctx context.Context, shape *boosting.Shape, cells []uint64, counts []int64, split Split) (fitted,
+	heldOut *Rows, err error) {
 	if err := shape.Check(); err != nil {
 		return nil, nil, err
 	}

@@ -75,7 +75,7 @@ func clone(s *boosting.Scores) *boosting.Scores {
 	return of
 }
 
-// Histogram counts the rows of a model of link [boosting.Logit] by bin of their score ([boosting.Residuals.Bin]) and
+// Histogram counts the rows of a model of link [boosting.Logit] by bin of their score ([boosting.NewBins]) and
 // outcome: 2·[boosting.ScoreBins] counts, the outcome fastest.
 //
 // Sensitivity: one row more adds 1 to one of the counts, whatever the scores.
@@ -91,6 +91,7 @@ func (r *Rows) Histogram(ctx context.Context, scores *boosting.Scores) ([]int64,
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	bins := boosting.NewBins(scores.Intercept)
 	total := sums{all: make([]int64, 2*boosting.ScoreBins)}
 	update := x.updateTo(scores)
 	err := eachChunk(ctx, len(x.counts), func(_, from, to int) error {
@@ -99,7 +100,7 @@ func (r *Rows) Histogram(ctx context.Context, scores *boosting.Scores) ([]int64,
 		target := x.columns[len(x.columns)-1]
 		for i := from; i < to; i++ {
 			outcome := int(x.shape.Outcomes[target.at(i)])
-			of[2*x.residuals.Bin(x.scores[i])+outcome] += int64(x.counts[i])
+			of[2*bins.Of(x.scores[i])+outcome] += int64(x.counts[i])
 		}
 		total.add(of)
 		return nil

@@ -1,0 +1,103 @@
+package model
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/plan/boosting"
+)
+
+// smallLabels returns labels of the columns of small shapes.
+func smallLabels() []Labels {
+	return []Labels{{"a", make([]string, 12)}, {"b", make([]string, 3)}, {"c", make([]string, 1)}}
+}
+
+// publish fits and publishes a small model.
+func publish(t *testing.T, link boosting.Link) (*Additive, *Published, [][]int) {
+	t.Helper()
+	s := smallShape(link)
+	rows, _ := smallRows(rand.New(rand.NewPCG(1, 1)), s, 2000)
+	m, err := Train(t.Context(), s, &oracle{shape: s, cells: cellsOf(rows)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var classes []string
+	if link == boosting.Logit {
+		classes = []string{"no", "yes"}
+	}
+	p, err := m.Publish(smallLabels(), classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, p, rows
+}
+
+// TestPublishedModelsPredictAlike: a model that was written and read again has the means of the model that was fitted.
+func TestPublishedModelsPredictAlike(t *testing.T) {
+	for _, link := range links {
+		m, p, rows := publish(t, link)
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := Read(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(read, p) {
+			t.Errorf("%s: read %+v, want %+v", link, read, p)
+		}
+		for _, row := range rows {
+			got, err := read.Mean(row[:3])
+			// The intercept of link log is rounded to 1/ScoreUnit.
+			if want := m.Mean(row[:3]); err != nil || math.Abs(got-want) > want/boosting.ScoreUnit+1e-12 {
+				t.Fatalf("%s: mean %v (%v), want %v", link, got, err, want)
+			}
+		}
+	}
+}
+
+func TestPublishedModelsAreRefused(t *testing.T) {
+	_, p, _ := publish(t, boosting.Logit)
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(text); err != nil {
+		t.Fatal(err)
+	}
+	for old, changed := range map[string]string{
+		`"logit"`:        `"probit"`,
+		`["no","yes"]`:   `["no"]`,
+		`"most":1`:       `"most":0`,
+		`"intercept":`:   `"offset":`,
+		`"scores":[`:     `"scores":[0,`,
+		`"errors":[0,`:   `"errors":[`,
+		`{"link"`:        `[{"link"`,
+		`"columns":[`:    `"columns":[{},`,
+		`"categories":[`: `"categories":["",`,
+	} {
+		if !strings.Contains(string(text), old) {
+			t.Errorf("there is no %s", old)
+		}
+		if _, err := Read([]byte(strings.Replace(string(text), old, changed, 1))); err == nil {
+			t.Errorf("%s in place of %s is accepted", changed, old)
+		}
+	}
+	if _, err := Read(append(text, text...)); err == nil {
+		t.Error("two models are accepted")
+	}
+	for _, codes := range [][]int{{0, 0}, {0, 0, 1}, {-1, 0, 0}, {0, 0, 0, 0}} {
+		if _, err := p.Mean(codes); err == nil {
+			t.Errorf("codes %v are accepted", codes)
+		}
+	}
+	m, _, _ := publish(t, boosting.Identity)
+	if _, err := m.Publish([]Labels{{"a", nil}}, nil); err == nil {
+		t.Error("too few labels are accepted")
+	}
+}
