@@ -1,0 +1,233 @@
+package design
+
+// This file holds the design: columns, and how their codes become features.
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+)
+
+// Scale is the integer that stands for 1 in features: a power of two, so that dividing by it is exact. A number is off
+// by at most 1/(2·Scale) of half of its range.
+const Scale = 1 << 10
+
+// NoiseRatio is the variance of the noise off the diagonal that makes the best of a budget, relative to that on it:
+// see the package comment.
+const NoiseRatio = 0.5
+
+// MaxEntries is the most entries that a design may have off the diagonal.
+const MaxEntries = 1 << 18
+
+// Column is a column of a regression. A number has Values, one integer for each code; a category has Categories, one
+// name for each code, and no Values.
+type Column struct {
+	Name       string
+	Categories []string
+	Values     []int64
+}
+
+// IsNumber reports whether the column is a number.
+func (c Column) IsNumber() bool { return c.Values != nil }
+
+// Size returns how many codes the column has.
+func (c Column) Size() int {
+	if c.IsNumber() {
+		return len(c.Values)
+	}
+	return len(c.Categories)
+}
+
+// Range returns the least and the largest value of a number.
+func (c Column) Range() (low, high int64) { return slices.Min(c.Values), slices.Max(c.Values) }
+
+// maxValue bounds the values of numbers, so that no step of the encoding overflows.
+const maxValue = 1 << 40
+
+// check reports what is wrong with a column.
+func (c Column) check() error {
+	switch {
+	case c.Name == "":
+		return errors.New("a column of the model has no name")
+	case c.IsNumber() && c.Categories != nil:
+		return fmt.Errorf("column %s has both values and categories", c.Name)
+	case c.Size() < 2:
+		return fmt.Errorf("column %s has fewer than two categories, so it cannot explain anything: leave it out", c.Name)
+	case !c.IsNumber():
+		return nil
+	}
+	low, high := c.Range()
+	switch {
+	case low == high:
+		return fmt.Errorf("all values of column %s are equal, so it cannot explain anything: leave it out", c.Name)
+	case low < -maxValue || high > maxValue:
+		return fmt.Errorf("column %s has values beyond ±2^40: use a larger step", c.Name)
+	}
+	return nil
+}
+
+// Encoding is how the codes of a column become features: code c has the integer Value[c] in feature Offset[c] of the
+// column, and 0 in the others. All features of a column together are its Width.
+type Encoding struct {
+	Width  int
+	Offset []int
+	Value  []int64
+}
+
+// Design is the public design of a regression. It is never changed once it is made.
+type Design struct {
+	columns   []Column
+	positive  int
+	encodings []Encoding // the intercept first
+	first     []int      // by encoding: index of its first feature
+	blocks    [][]int    // by encodings a < b: index of the first entry of their block
+	squares   []int      // encodings whose squares are entries of the diagonal
+	entries   int        // off the diagonal
+}
+
+// New returns the design of a regression of the last column on the others, in their order. If the target is a
+// category, positive is the code that is predicted; it is ignored for a number.
+//
+// It reports an error if there is no column to explain the target by, a column has no two values, or the design is too
+// large.
+func New(columns []Column, positive int) (*Design, error) {
+	if len(columns) < 2 {
+		return nil, errors.New("a regression needs a target and at least one column to explain it by")
+	}
+	target := columns[len(columns)-1]
+	if !target.IsNumber() && (positive < 0 || positive >= target.Size()) {
+		return nil, fmt.Errorf("column %s has no category %d to predict", target.Name, positive)
+	}
+	d := &Design{columns: slices.Clone(columns), positive: positive, first: []int{0},
+		encodings: []Encoding{{Width: 1, Offset: []int{0}, Value: []int64{Scale}}}, squares: []int{0}}
+	for i, c := range columns {
+		if err := c.check(); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(columns[:i], func(other Column) bool { return other.Name == c.Name }) {
+			return nil, fmt.Errorf("column %s is in the model twice", c.Name)
+		}
+		if c.IsNumber() {
+			d.squares = append(d.squares, i+1)
+		}
+		d.first = append(d.first, d.Features())
+		d.encodings = append(d.encodings, d.encode(i))
+	}
+	for a, e := range d.encodings {
+		d.blocks = append(d.blocks, make([]int, len(d.encodings)))
+		for b := a + 1; b < len(d.encodings); b++ {
+			d.blocks[a][b] = d.entries
+			d.entries += e.Width * d.encodings[b].Width
+			if d.entries > MaxEntries {
+				return nil, fmt.Errorf("the model has more than %d products of features: leave out columns, or "+
+					"merge categories", MaxEntries)
+			}
+		}
+	}
+	return d, nil
+}
+
+// encode returns the encoding of a column.
+func (d *Design) encode(column int) Encoding {
+	c := d.columns[column]
+	e := Encoding{Width: 1, Offset: make([]int, c.Size()), Value: make([]int64, c.Size())}
+	for code := range c.Size() {
+		switch {
+		case c.IsNumber():
+			low, high := c.Range()
+			e.Value[code] = divideRounding(Scale*(2*c.Values[code]-low-high), high-low)
+		case column == len(d.columns)-1:
+			e.Value[code] = -Scale
+		case c.Size() == 2:
+			e.Value[code] = int64(2*code-1) * Scale
+		default:
+			e.Width, e.Offset[code], e.Value[code] = c.Size(), code, Scale
+		}
+	}
+	if column == len(d.columns)-1 && !c.IsNumber() {
+		e.Value[d.positive] = Scale
+	}
+	return e
+}
+
+// divideRounding returns n/d for d > 0, rounded to the nearest integer, halves away from zero.
+func divideRounding(n, d int64) int64 {
+	if n < 0 {
+		return -divideRounding(-n, d)
+	}
+	return (2*n + d) / (2 * d)
+}
+
+// Columns returns the columns, the target last. They must not be changed.
+func (d *Design) Columns() []Column { return d.columns }
+
+// Target returns the target.
+func (d *Design) Target() Column { return d.columns[len(d.columns)-1] }
+
+// Positive returns the code of the target that is predicted, if the target is a category.
+func (d *Design) Positive() int { return d.positive }
+
+// Sizes returns how many codes each column has.
+func (d *Design) Sizes() []int {
+	sizes := make([]int, len(d.columns))
+	for i, c := range d.columns {
+		sizes[i] = c.Size()
+	}
+	return sizes
+}
+
+// Features returns how many features there are, with the intercept, which is the first, and the target, which is the
+// last.
+func (d *Design) Features() int {
+	last := len(d.encodings) - 1
+	return d.first[last] + d.encodings[last].Width
+}
+
+// Encodings returns the encoding of the intercept, which has a single code, and of each column. They must not be
+// changed.
+func (d *Design) Encodings() []Encoding { return d.encodings }
+
+// First returns the index of the first feature of an encoding: 0 is the intercept, i+1 is column i.
+func (d *Design) First(encoding int) int { return d.first[encoding] }
+
+// Lengths returns how many entries are on the diagonal and off it.
+func (d *Design) Lengths() (diagonal, offDiagonal int) { return len(d.squares), d.entries }
+
+// Squares returns the encodings whose squares are the entries of the diagonal, in order: 0, the intercept, and then
+// each number.
+func (d *Design) Squares() []int { return d.squares }
+
+// Block returns where the products of the features of encodings a < b begin off the diagonal. The product of feature i
+// of a and feature j of b is at Block(a, b) + i·(width of b) + j.
+func (d *Design) Block(a, b int) int { return d.blocks[a][b] }
+
+// MaxRows is the most rows of which all moments are at most 2^61 in absolute value: half of the largest value to which
+// noise is added.
+const MaxRows = 1 << 61 / (Scale * Scale)
+
+// Row adds the moments of a row of codes, count times, to the entries on the diagonal and off it: the definition of
+// the moments, which other computations equal.
+func (d *Design) Row(codes []int, count int64, diagonal, offDiagonal []*big.Int) {
+	values, features := make([]int64, len(d.encodings)), make([]int, len(d.encodings))
+	for i, e := range d.encodings {
+		code := 0
+		if i > 0 {
+			code = codes[i-1]
+		}
+		features[i], values[i] = e.Offset[code], e.Value[code]
+	}
+	add := func(to *big.Int, a, b int64) {
+		x := big.NewInt(a)
+		x.Mul(x, big.NewInt(b))
+		to.Add(to, x.Mul(x, big.NewInt(count)))
+	}
+	for i, e := range d.squares {
+		add(diagonal[i], values[e], values[e])
+	}
+	for a := range d.encodings {
+		for b := a + 1; b < len(d.encodings); b++ {
+			add(offDiagonal[d.blocks[a][b]+features[a]*d.encodings[b].Width+features[b]], values[a], values[b])
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package design
+
+// This file holds how far one privacy unit can move the moments.
+
+import "math/big"
+
+// Change is what one privacy unit can change in a table: at most Added rows come and at most Removed rows go. A unit
+// with at most k rows has the change {k, 0} under add-remove, where the other direction has the same norms, and
+// {k, k} under replace.
+type Change struct{ Added, Removed int64 }
+
+// Sensitivity bounds the shift of a vector of moments by a change: its L1 norm, the square of its L2 norm, and the
+// largest absolute value of what one row adds to an entry.
+type Sensitivity struct{ L1, L2Squared, Largest *big.Int }
+
+// Diagonal returns the sensitivity of the moments on the diagonal.
+//
+// Guarantee: no two tables that differ by the change have moments further apart, in either norm; with rows added only,
+// some do lie so far apart. Neighbours: both relations, see [Change]. Argument: docs/proofs/regression.md.
+func (d *Design) Diagonal(c Change) Sensitivity {
+	l1, squares, least := new(big.Int), new(big.Int), new(big.Int)
+	for _, e := range d.squares {
+		low, high := d.encodings[e].extremes()
+		l1.Add(l1, power(high, 2))
+		squares.Add(squares, power(high, 4))
+		least.Add(least, power(low, 4)) // of an inner product: squares of values are at least low²
+	}
+	return c.sensitivity(l1, squares, least)
+}
+
+// OffDiagonal returns the sensitivity of the moments off the diagonal.
+//
+// Guarantee: no two tables that differ by the change have moments further apart, in either norm; with rows added only,
+// some do lie so far apart, and they are those for which [Design.Diagonal] is attained. Neighbours: both relations,
+// see [Change]. Theorem: Gram matrices bound the norm of a sum. Argument: docs/proofs/regression.md.
+func (d *Design) OffDiagonal(c Change) Sensitivity {
+	// Σ_{a<b} x_a·x_b is the second elementary symmetric polynomial of the largest |z| and z² of each encoding.
+	l1, squares := new(big.Int), new(big.Int)
+	sum, squareSum := new(big.Int), new(big.Int)
+	signed, indicators := 0, 0
+	for i, e := range d.encodings {
+		_, high := e.extremes()
+		l1.Add(l1, new(big.Int).Mul(sum, power(high, 1)))
+		sum.Add(sum, power(high, 1))
+		squares.Add(squares, new(big.Int).Mul(squareSum, power(high, 2)))
+		squareSum.Add(squareSum, power(high, 2))
+		switch {
+		case e.Width > 1:
+			indicators++
+		case i > 0:
+			signed++
+		}
+	}
+	return c.sensitivity(l1, squares, leastProduct(signed, indicators))
+}
+
+// extremes returns the least and the largest absolute value of an encoding.
+func (e Encoding) extremes() (low, high int64) {
+	low = Scale
+	for _, v := range e.Value {
+		low, high = min(low, max(v, -v)), max(high, max(v, -v))
+	}
+	return low, high
+}
+
+// power returns xⁿ.
+func power(x, n int64) *big.Int { return new(big.Int).Exp(big.NewInt(x), big.NewInt(n), nil) }
+
+// leastProduct returns the least inner product of the off-diagonal moments of two rows z, z′ of a design with this many
+// signed features (numbers and contrasts, which reach ±Scale) and columns of indicators. It is Σ_{a<b} t_a·t_b with
+// t_a = z_a·z′_a, which is linear in each t, so that it is least where all are at the ends of their ranges: Scale² for
+// the intercept, ±Scale² for a signed feature, 0 or Scale² for indicators. Of e·Scale² with n terms that are not 0
+// and the sum s·Scale² it is (s² − n)/2.
+func leastProduct(signed, indicators int) *big.Int {
+	least := int64(0)
+	for equal := range indicators + 1 {
+		for opposed := range signed + 1 {
+			n := int64(1 + signed + equal)
+			s := n - 2*int64(opposed)
+			least = min(least, (s*s-n)/2)
+		}
+	}
+	return new(big.Int).Mul(big.NewInt(least), power(Scale, 4))
+}
+
+// sensitivity bounds ‖Σ A_i − Σ B_j‖ with a ≤ Added moments A_i and b ≤ Removed moments B_j, each of an L1 norm of at
+// most l1 and a squared L2 norm of at most squares, and any two with an inner product of at least least. The square
+// of the L2 norm is at most a²·squares + b²·squares − 2ab·least. That is convex in (a, b), so that it is largest in a
+// corner.
+func (c Change) sensitivity(l1, squares, least *big.Int) Sensitivity {
+	largest := new(big.Int)
+	for _, corner := range []Change{{c.Added, 0}, {0, c.Removed}, c} {
+		a, b := big.NewInt(corner.Added), big.NewInt(corner.Removed)
+		n := new(big.Int).Mul(a, a)
+		n.Mul(n.Add(n, new(big.Int).Mul(b, b)), squares)
+		both := new(big.Int).Mul(a, b)
+		n.Sub(n, both.Lsh(both.Mul(both, least), 1))
+		if n.Cmp(largest) > 0 {
+			largest = n
+		}
+	}
+	rows := new(big.Int).Add(big.NewInt(c.Added), big.NewInt(c.Removed))
+	return Sensitivity{L1: rows.Mul(rows, l1), L2Squared: largest, Largest: power(Scale, 2)}
+}

@@ -1,0 +1,109 @@
+package model
+
+// This file holds symmetric matrices and their Cholesky factors. Sums run in a fixed order and no product is fused into
+// a sum, so that all machines compute the same bits: regressions are published and recomputed by whoever verifies them.
+// (Kernels of gonum add up in an order that depends on the processor; tests compare with it.)
+
+import "math"
+
+// symmetric is a symmetric n×n matrix, both triangles stored, row-major.
+type symmetric struct {
+	n int
+	a []float64
+}
+
+// newSymmetric returns a matrix of zeros.
+func newSymmetric(n int) *symmetric { return &symmetric{n, make([]float64, n*n)} }
+
+// row returns row i.
+func (m *symmetric) row(i int) []float64 { return m.a[i*m.n : (i+1)*m.n] }
+
+// at returns the entry (i, j).
+func (m *symmetric) at(i, j int) float64 { return m.a[i*m.n+j] }
+
+// add adds x to the entries (i, j) and (j, i), which may be the same.
+func (m *symmetric) add(i, j int, x float64) {
+	m.a[i*m.n+j] += x
+	if i != j {
+		m.a[j*m.n+i] += x
+	}
+}
+
+// times returns the product with a vector.
+func (m *symmetric) times(x []float64) []float64 {
+	out := make([]float64, m.n)
+	for i := range out {
+		out[i] = dot(m.row(i), x)
+	}
+	return out
+}
+
+// form returns x'·m·y.
+func (m *symmetric) form(x, y []float64) float64 { return dot(x, m.times(y)) }
+
+// dot returns Σ x·y.
+func dot(x, y []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += float64(v * y[i])
+	}
+	return sum
+}
+
+// factor is a lower triangular matrix L with L·L' positive definite: row i has i+1 entries.
+type factor [][]float64
+
+// solveLower returns L⁻¹·b for the first rows of L.
+func (l factor) solveLower(b []float64) []float64 {
+	out := make([]float64, len(l))
+	for i, row := range l {
+		out[i] = (b[i] - dot(row[:i], out[:i])) / row[i]
+	}
+	return out
+}
+
+// solveUpper returns L'⁻¹·b.
+func (l factor) solveUpper(b []float64) []float64 {
+	out := make([]float64, len(l))
+	copy(out, b)
+	for i := len(l) - 1; i >= 0; i-- {
+		out[i] /= l[i][i]
+		for j, v := range l[i][:i] {
+			out[j] -= float64(v * out[i])
+		}
+	}
+	return out
+}
+
+// solve returns (L·L')⁻¹·b.
+func (l factor) solve(b []float64) []float64 { return l.solveUpper(l.solveLower(b)) }
+
+// inverse returns (L·L')⁻¹.
+func (l factor) inverse() *symmetric {
+	n := len(l)
+	out := newSymmetric(n)
+	unit := make([]float64, n)
+	for i := range n {
+		unit[i] = 1
+		copy(out.row(i), l.solve(unit))
+		unit[i] = 0
+	}
+	for i := range n {
+		for j := range i {
+			out.a[i*n+j] = out.at(j, i)
+		}
+	}
+	return out
+}
+
+// factorise returns the Cholesky factor of a matrix. A pivot that is not above 10⁻¹² of its diagonal entry is raised to
+// that, or to 10⁻³⁰⁰ where the entry is not positive: for matrices that are positive definite but for rounding.
+func factorise(m *symmetric) factor {
+	l := make(factor, 0, m.n)
+	for i := range m.n {
+		row := l.solveLower(m.row(i)[:i])
+		pivot := m.at(i, i) - dot(row, row)
+		l = append(l, append(row, math.Sqrt(max(pivot, 1e-12*m.at(i, i), 1e-300))))
+	}
+	return l
+}
