@@ -15,39 +15,39 @@ import (
 // independent noises of mean 0, each times a known sparse matrix.
 type RegressionMoments struct {
 	design *design.Design
-	matrix *symmetric // of all features, the intercept first and the target last
-	noises []noise
+	matrix *symmetricMatrix // of all features, the intercept first and the target last
+	noises []momentNoise
 }
 
-// noise is an independent noise of mean 0 and a variance, times a symmetric matrix given by its upper triangle.
-type noise struct {
+// momentNoise is an independent noise of mean 0 and a variance, times a symmetric matrix given by its upper triangle.
+type momentNoise struct {
 	variance float64
-	pattern  []entry
+	pattern  []matrixEntry
 }
 
-// entry is an entry (i, j) of a symmetric matrix, i ≤ j, and so of (j, i).
-type entry struct {
+// matrixEntry is an entry (i, j) of a symmetric matrix, i ≤ j, and so of (j, i).
+type matrixEntry struct {
 	i, j  int
 	value float64
 }
 
 // timesOn returns what the pattern, times a vector, has in the features that on reports: pairs of a feature and a
 // value. A feature may be there twice.
-func (n noise) timesOn(x []float64, on []bool, to []entry) []entry {
+func (n momentNoise) timesOn(x []float64, on []bool, to []matrixEntry) []matrixEntry {
 	to = to[:0]
 	for _, e := range n.pattern {
 		if on[e.i] && x[e.j] != 0 {
-			to = append(to, entry{i: e.i, value: float64(e.value * x[e.j])})
+			to = append(to, matrixEntry{i: e.i, value: float64(e.value * x[e.j])})
 		}
 		if e.i != e.j && on[e.j] && x[e.i] != 0 {
-			to = append(to, entry{i: e.j, value: float64(e.value * x[e.i])})
+			to = append(to, matrixEntry{i: e.j, value: float64(e.value * x[e.i])})
 		}
 	}
 	return to
 }
 
 // form returns x'·T·x for the pattern T.
-func (n noise) form(x []float64) float64 {
+func (n momentNoise) form(x []float64) float64 {
 	sum := 0.0
 	for _, e := range n.pattern {
 		v := float64(float64(e.value*x[e.i]) * x[e.j])
@@ -86,7 +86,7 @@ func NewRegressionMoments(d *design.Design, diagonal, offDiagonal []int64, diago
 	m := newMoments(d)
 	const unit = design.Scale * design.Scale
 	for k, e := range d.Squares() {
-		p := []entry{{d.First(e), d.First(e), 1}}
+		p := []matrixEntry{{d.First(e), d.First(e), 1}}
 		if e == 0 {
 			p = m.countPattern(1)
 		}
@@ -97,9 +97,9 @@ func NewRegressionMoments(d *design.Design, diagonal, offDiagonal []int64, diago
 			width := d.Encodings()[b].Width
 			for k := range x.Width * width {
 				i, j := d.First(a)+k/width, d.First(b)+k%width
-				p := []entry{{i, j, 1}}
+				p := []matrixEntry{{i, j, 1}}
 				if a == 0 && width > 1 {
-					p = append(p, entry{j, j, 1})
+					p = append(p, matrixEntry{j, j, 1})
 				}
 				m.add(float64(offDiagonal[d.Block(a, b)+k])/unit, offDiagonalVariance/(unit*unit), p)
 			}
@@ -117,11 +117,11 @@ func newMoments(d *design.Design) *RegressionMoments {
 }
 
 // countPattern returns the pattern of the number of rows: the square of the intercept and of all contrasts.
-func (m *RegressionMoments) countPattern(weight float64) []entry {
-	p := []entry{{0, 0, weight}}
+func (m *RegressionMoments) countPattern(weight float64) []matrixEntry {
+	p := []matrixEntry{{0, 0, weight}}
 	for e := 1; e < len(m.design.Encodings()); e++ {
 		if m.isContrast(e) {
-			p = append(p, entry{m.design.First(e), m.design.First(e), weight})
+			p = append(p, matrixEntry{m.design.First(e), m.design.First(e), weight})
 		}
 	}
 	return p
@@ -133,12 +133,12 @@ func (m *RegressionMoments) isContrast(encoding int) bool {
 }
 
 // add adds a noisy value, times its pattern.
-func (m *RegressionMoments) add(value, variance float64, pattern []entry) {
+func (m *RegressionMoments) add(value, variance float64, pattern []matrixEntry) {
 	for _, e := range pattern {
 		m.matrix.add(e.i, e.j, float64(value*e.value))
 	}
 	if variance > 0 {
-		m.noises = append(m.noises, noise{variance, pattern})
+		m.noises = append(m.noises, momentNoise{variance, pattern})
 	}
 }
 
@@ -180,7 +180,7 @@ func RegressionMomentsFromPairs(d *design.Design, pairs []RegressionPair) (*Regr
 			i, j := k/sizes[p.Second], k%sizes[p.Second]
 			x, u := m.value(p.First, i)
 			y, v := m.value(p.Second, j)
-			pattern := append(m.countPattern(rows), entry{x, y, float64(u * v)})
+			pattern := append(m.countPattern(rows), matrixEntry{x, y, float64(u * v)})
 			pattern = append(pattern, m.columnPattern(p.First, x, u, first)...)
 			m.add(n, p.Variance, append(pattern, m.columnPattern(p.Second, y, v, second)...))
 		}
@@ -220,10 +220,10 @@ func (m *RegressionMoments) value(column, code int) (feature int, value float64)
 
 // columnPattern returns the pattern of the moments of a column itself: its product with the intercept, and its square
 // unless that is the number of rows.
-func (m *RegressionMoments) columnPattern(column, feature int, value, weight float64) []entry {
-	p := []entry{{0, feature, float64(weight * value)}}
+func (m *RegressionMoments) columnPattern(column, feature int, value, weight float64) []matrixEntry {
+	p := []matrixEntry{{0, feature, float64(weight * value)}}
 	if !m.isContrast(column + 1) {
-		p = append(p, entry{feature, feature, float64(weight * float64(value*value))})
+		p = append(p, matrixEntry{feature, feature, float64(weight * float64(value*value))})
 	}
 	return p
 }

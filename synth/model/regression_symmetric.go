@@ -6,23 +6,23 @@ package model
 
 import "math"
 
-// symmetric is a symmetric n×n matrix, both triangles stored, row-major.
-type symmetric struct {
+// symmetricMatrix is a symmetric n×n matrix, both triangles stored, row-major.
+type symmetricMatrix struct {
 	n int
 	a []float64
 }
 
 // newSymmetric returns a matrix of zeros.
-func newSymmetric(n int) *symmetric { return &symmetric{n, make([]float64, n*n)} }
+func newSymmetric(n int) *symmetricMatrix { return &symmetricMatrix{n, make([]float64, n*n)} }
 
 // row returns row i.
-func (m *symmetric) row(i int) []float64 { return m.a[i*m.n : (i+1)*m.n] }
+func (m *symmetricMatrix) row(i int) []float64 { return m.a[i*m.n : (i+1)*m.n] }
 
 // at returns the entry (i, j).
-func (m *symmetric) at(i, j int) float64 { return m.a[i*m.n+j] }
+func (m *symmetricMatrix) at(i, j int) float64 { return m.a[i*m.n+j] }
 
 // add adds x to the entries (i, j) and (j, i), which may be the same.
-func (m *symmetric) add(i, j int, x float64) {
+func (m *symmetricMatrix) add(i, j int, x float64) {
 	m.a[i*m.n+j] += x
 	if i != j {
 		m.a[j*m.n+i] += x
@@ -30,19 +30,19 @@ func (m *symmetric) add(i, j int, x float64) {
 }
 
 // times returns the product with a vector.
-func (m *symmetric) times(x []float64) []float64 {
+func (m *symmetricMatrix) times(x []float64) []float64 {
 	out := make([]float64, m.n)
 	for i := range out {
-		out[i] = dot(m.row(i), x)
+		out[i] = dotProduct(m.row(i), x)
 	}
 	return out
 }
 
 // form returns x'·m·y.
-func (m *symmetric) form(x, y []float64) float64 { return dot(x, m.times(y)) }
+func (m *symmetricMatrix) form(x, y []float64) float64 { return dotProduct(x, m.times(y)) }
 
-// dot returns Σ x·y.
-func dot(x, y []float64) float64 {
+// dotProduct returns Σ x·y.
+func dotProduct(x, y []float64) float64 {
 	sum := 0.0
 	for i, v := range x {
 		sum += float64(v * y[i])
@@ -50,20 +50,20 @@ func dot(x, y []float64) float64 {
 	return sum
 }
 
-// factor is a lower triangular matrix L with L·L' positive definite: row i has i+1 entries.
-type factor [][]float64
+// choleskyFactor is a lower triangular matrix L with L·L' positive definite: row i has i+1 entries.
+type choleskyFactor [][]float64
 
 // solveLower returns L⁻¹·b for the first rows of L.
-func (l factor) solveLower(b []float64) []float64 {
+func (l choleskyFactor) solveLower(b []float64) []float64 {
 	out := make([]float64, len(l))
 	for i, row := range l {
-		out[i] = (b[i] - dot(row[:i], out[:i])) / row[i]
+		out[i] = (b[i] - dotProduct(row[:i], out[:i])) / row[i]
 	}
 	return out
 }
 
 // solveUpper returns L'⁻¹·b.
-func (l factor) solveUpper(b []float64) []float64 {
+func (l choleskyFactor) solveUpper(b []float64) []float64 {
 	out := make([]float64, len(l))
 	copy(out, b)
 	for i := len(l) - 1; i >= 0; i-- {
@@ -76,10 +76,10 @@ func (l factor) solveUpper(b []float64) []float64 {
 }
 
 // solve returns (L·L')⁻¹·b.
-func (l factor) solve(b []float64) []float64 { return l.solveUpper(l.solveLower(b)) }
+func (l choleskyFactor) solve(b []float64) []float64 { return l.solveUpper(l.solveLower(b)) }
 
 // inverse returns (L·L')⁻¹.
-func (l factor) inverse() *symmetric {
+func (l choleskyFactor) inverse() *symmetricMatrix {
 	n := len(l)
 	out := newSymmetric(n)
 	unit := make([]float64, n)
@@ -98,11 +98,11 @@ func (l factor) inverse() *symmetric {
 
 // factorise returns the Cholesky factor of a matrix. A pivot that is not above 10⁻¹² of its diagonal entry is raised to
 // that, or to 10⁻³⁰⁰ where the entry is not positive: for matrices that are positive definite but for rounding.
-func factorise(m *symmetric) factor {
-	l := make(factor, 0, m.n)
+func factorise(m *symmetricMatrix) choleskyFactor {
+	l := make(choleskyFactor, 0, m.n)
 	for i := range m.n {
 		row := l.solveLower(m.row(i)[:i])
-		pivot := m.at(i, i) - dot(row, row)
+		pivot := m.at(i, i) - dotProduct(row, row)
 		l = append(l, append(row, math.Sqrt(max(pivot, 1e-12*m.at(i, i), 1e-300))))
 	}
 	return l
