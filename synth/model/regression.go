@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/design"
@@ -27,10 +28,10 @@ const (
 const (
 	// RegressionFewRows: there are not clearly more rows than terms, so no coefficient has an interval.
 	RegressionFewRows = "few rows"
-	// RegressionConstantTarget: the target does not vary clearly above the noise (one class), so nothing explains it.
+	// RegressionConstantTarget: the target does not vary clearly above the noise. It may be constant: one class.
 	RegressionConstantTarget = "constant target"
-	// RegressionNoResidual: the residual sum of squares is not above 0 after the noise, so no coefficient has an
-	// interval.
+	// RegressionNoResidual: the noise has taken the residual sum of squares below 0, so that intervals have no part of
+	// sampling.
 	RegressionNoResidual = "no residual variance"
 	// RegressionModelOnly: the coefficients approximate those of the likelihood, and so have no intervals.
 	RegressionModelOnly = "model only"
@@ -51,7 +52,7 @@ type Regression struct {
 	Confidence float64 `json:"confidence"`
 	// Terms are the intercept, and for each column a number's one term or a term for each category, in order.
 	Terms []RegressionTerm `json:"terms"`
-	// ResidualVariance is the variance of the target given the terms of a linear regression, if it has intervals.
+	// ResidualVariance is the variance of the target given the terms, if a regression is linear and has intervals.
 	ResidualVariance *float64 `json:"residual_variance,omitempty"`
 	// RSquared is the part of the target's variation that the fit of a linear regression explains, from 0 to 1.
 	RSquared *float64 `json:"r_squared,omitempty"`
@@ -116,14 +117,16 @@ func LinearRegression(m *RegressionMoments, o RegressionOptions) (*Regression, e
 		low, high := t.Range()
 		g.middle, g.scale = float64(low+high)/2, float64(high-low)/2
 	}
-	variance, known := g.fit.residualVariance()
-	r.Flags = g.flags(known)
-	known = len(r.Flags) == 0
-	if known {
+	r.Flags = g.flags()
+	variance, intervals := g.fit.residualVariance(), !slices.Contains(r.Flags, RegressionFewRows)
+	if intervals {
 		v, explained := float64(variance*float64(g.scale*g.scale)), g.explained()
 		r.ResidualVariance, r.RSquared = &v, &explained
+		if variance == 0 {
+			r.Flags = append(r.Flags, RegressionNoResidual)
+		}
 	}
-	r.Terms = g.terms(variance, known)
+	r.Terms = g.terms(variance, intervals)
 	return r, nil
 }
 
@@ -212,19 +215,15 @@ func (g *regressionMaker) candidates() []int {
 	return all
 }
 
-// flags returns what is the matter with the fit as a whole; known says that it has a residual variance.
-func (g *regressionMaker) flags(known bool) []string {
-	n := len(g.fit.features)
-	target := g.moments.matrix.n - 1
-	switch {
-	case n == 0 || g.fit.rows() < float64(n)+1:
-		return []string{RegressionFewRows}
-	case !g.moments.isClear(target):
-		return []string{RegressionConstantTarget}
-	case !known:
-		return []string{RegressionNoResidual}
+// flags returns what is the matter with the rows and the target.
+func (g *regressionMaker) flags() (flags []string) {
+	if n := len(g.fit.features); n == 0 || g.fit.rows() < float64(n)+1 {
+		flags = append(flags, RegressionFewRows)
 	}
-	return nil
+	if !g.moments.isClear(g.moments.matrix.n - 1) {
+		flags = append(flags, RegressionConstantTarget)
+	}
+	return flags
 }
 
 // isClear reports whether a feature varies clearly given the intercept.
@@ -237,8 +236,8 @@ func (m *RegressionMoments) isClear(feature int) bool {
 // term is a linear function of what is fitted: a constant plus values of features.
 type term []matrixEntry // i is the feature
 
-// terms returns the terms with coefficients, weights and, if the residual variance is known, intervals.
-func (g *regressionMaker) terms(variance float64, known bool) []RegressionTerm {
+// terms returns the terms with coefficients, weights and, if they have them, intervals.
+func (g *regressionMaker) terms(variance float64, intervals bool) []RegressionTerm {
 	weights := g.moments.score()
 	intercept := RegressionTerm{Weight: float64(g.scale*weights[0]) + g.middle}
 	of := term{{i: 0, value: g.scale}}
@@ -249,7 +248,7 @@ func (g *regressionMaker) terms(variance float64, known bool) []RegressionTerm {
 			low, high := c.Range()
 			slope := float64(g.scale*2) / float64(high-low)
 			t := RegressionTerm{Column: c.Name, Weight: float64(slope * weights[first])}
-			g.estimate(&t, term{{i: first, value: slope}}, 0, variance, known)
+			g.estimate(&t, term{{i: first, value: slope}}, 0, variance, intervals)
 			all = append(all, t)
 			centre := float64(low+high) / 2
 			of = append(of, matrixEntry{i: first, value: -float64(slope * centre)})
@@ -267,9 +266,9 @@ func (g *regressionMaker) terms(variance float64, known bool) []RegressionTerm {
 				t.Coefficient, t.Flags = &zero, []string{RegressionReference}
 			case e.Width == 1:
 				g.estimate(&t, term{{i: first, value: float64(g.scale * (value - float64(e.Value[base])/design.Scale))}},
-					0, variance, known)
+					0, variance, intervals)
 			default:
-				g.estimate(&t, term{{i: first + code, value: g.scale}}, 0, variance, known)
+				g.estimate(&t, term{{i: first + code, value: g.scale}}, 0, variance, intervals)
 			}
 			all = append(all, t)
 		}
@@ -277,13 +276,13 @@ func (g *regressionMaker) terms(variance float64, known bool) []RegressionTerm {
 			of = append(of, matrixEntry{i: first, value: float64(g.scale*float64(e.Value[base])) / design.Scale})
 		}
 	}
-	g.estimate(&intercept, of, g.middle, variance, known)
+	g.estimate(&intercept, of, g.middle, variance, intervals)
 	return append([]RegressionTerm{intercept}, all...)
 }
 
-// estimate sets the coefficient of a term, and its interval if the residual variance is known. A term of which no
+// estimate sets the coefficient of a term, and its interval if terms have them. A term of which no
 // feature is in the fit has none.
-func (g *regressionMaker) estimate(t *RegressionTerm, of term, constant, variance float64, known bool) {
+func (g *regressionMaker) estimate(t *RegressionTerm, of term, constant, variance float64, intervals bool) {
 	if !g.fit.on[of[0].i] {
 		t.Flags = append(t.Flags, RegressionNotClear)
 		return
@@ -297,7 +296,7 @@ func (g *regressionMaker) estimate(t *RegressionTerm, of term, constant, varianc
 		}
 	}
 	t.Coefficient = &value
-	if !known {
+	if !intervals {
 		return
 	}
 	byNoise := max(0, g.fit.noise.form(x, x))
@@ -311,22 +310,55 @@ func (g *regressionMaker) estimate(t *RegressionTerm, of term, constant, varianc
 	t.RegressionInterval = i
 }
 
-// Predict returns what a regression predicts of a row: the target, or the probability of its positive category.
-// Numbers has the values of numbers and categories the names of categories, by column. A category that the regression
-// does not know adds nothing.
-func (r *Regression) Predict(numbers map[string]float64, categories map[string]string) float64 {
-	sum := 0.0
-	for _, t := range r.Terms {
-		switch {
-		case t.Column == "":
-			sum += t.Weight
-		case t.Category == "":
-			sum += float64(t.Weight * numbers[t.Column])
-		case categories[t.Column] == t.Category:
-			sum += t.Weight
+// RegressionPredictor predicts the target of rows of codes.
+type RegressionPredictor struct {
+	logistic  bool
+	intercept float64
+	weights   [][]float64 // by column and code
+}
+
+// Predictor returns what predicts rows of a design's codes by the weights of the regression. It reports an error if the
+// regression is of another design.
+func (r *Regression) Predictor(d *design.Design) (*RegressionPredictor, error) {
+	p := &RegressionPredictor{logistic: r.Method == RegressionLogistic}
+	rest := r.Terms
+	if len(rest) == 0 || rest[0].Column != "" {
+		return nil, errors.New("the regression has no intercept")
+	}
+	p.intercept, rest = rest[0].Weight, rest[1:]
+	for _, c := range d.Columns()[:len(d.Columns())-1] {
+		weights := make([]float64, c.Size())
+		for code := range weights {
+			switch at := min(code, len(rest)); {
+			case c.IsNumber() && len(rest) > 0 && rest[0].Column == c.Name && rest[0].Category == "":
+				weights[code] = float64(rest[0].Weight * float64(c.Values[code]))
+			case !c.IsNumber() && at < len(rest) && rest[at].Column == c.Name && rest[at].Category == c.Categories[code]:
+				weights[code] = rest[at].Weight
+			default:
+				return nil, fmt.Errorf("the regression has other terms than column %s", c.Name)
+			}
+		}
+		p.weights = append(p.weights, weights)
+		if c.IsNumber() {
+			rest = rest[1:]
+		} else {
+			rest = rest[c.Size():]
 		}
 	}
-	if r.Method == RegressionLogistic {
+	if len(rest) > 0 {
+		return nil, fmt.Errorf("the regression has a column %s that the design lacks", rest[0].Column)
+	}
+	return p, nil
+}
+
+// Predict returns the prediction of a row: the target, or the probability of its positive category. Codes has those of
+// the columns that explain, in the design's order; further ones, such as the target's, are ignored.
+func (p *RegressionPredictor) Predict(codes []int) float64 {
+	sum := p.intercept
+	for i, weights := range p.weights {
+		sum += weights[codes[i]]
+	}
+	if p.logistic {
 		return logisticFunction(sum)
 	}
 	return sum

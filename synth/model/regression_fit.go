@@ -186,12 +186,8 @@ func (f *leastSquares) optimism() float64 {
 // rows returns the noisy number of rows.
 func (f *leastSquares) rows() float64 { return f.moments.matrix.at(0, 0) }
 
-// residualVariance returns the estimate of the variance of the target given the features, and false if the residual
-// sum of squares is not clear of 0, or there are no more rows than features.
-func (f *leastSquares) residualVariance() (float64, bool) {
-	free := f.rows() - float64(len(f.features))
-	if len(f.features) == 0 || free < 1 || f.squares <= 0 {
-		return 0, false
-	}
-	return f.squares / free, true
+// residualVariance returns the estimate of the variance of the target given the features, 0 if the noise has taken it
+// below 0.
+func (f *leastSquares) residualVariance() float64 {
+	return max(0, f.squares) / max(1, f.rows()-float64(len(f.features)))
 }

@@ -5,6 +5,7 @@ package model
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 )
@@ -32,6 +33,8 @@ import (
 // Source: Huggins, Adams & Broderick 2017 (polynomial approximate sufficient statistics); Ferrando & Sheldon 2025
 // (arXiv 2405.15002); Haggstrom 1983 and Efron 1975 (logistic regression by discriminant analysis).
 //
+// Where one class is not clear of the noise, all predictions are p.
+//
 // It reports an error if the target is a number, and what [LinearRegression] does.
 func LogisticRegression(m *RegressionMoments, o RegressionOptions) (*Regression, error) {
 	if m.design.Target().IsNumber() {
@@ -42,10 +45,8 @@ func LogisticRegression(m *RegressionMoments, o RegressionOptions) (*Regression,
 		return nil, err
 	}
 	r.Method = RegressionLogistic
-	_, known := g.fit.residualVariance()
-	if r.Flags = g.flags(known); len(r.Flags) == 0 {
-		r.Flags = []string{RegressionModelOnly}
-	}
+	flags := g.flags()
+	r.Flags = append(flags, RegressionModelOnly)
 	explained := min(g.explained(), 1-leastUnexplained)
 	rows := max(m.matrix.at(0, 0), 1)
 	mean := m.matrix.at(0, m.matrix.n-1) / rows // of the labels −1 and 1
@@ -53,7 +54,9 @@ func LogisticRegression(m *RegressionMoments, o RegressionOptions) (*Regression,
 	share := min(max((1+mean)/2, rarest), 1-rarest)
 	mean = 2*share - 1
 	spread := float64(share * (1 - share))
-	g.scale = 1 / (2 * float64(spread*(1-explained)))
+	if !slices.Contains(flags, RegressionConstantTarget) {
+		g.scale = 1 / (2 * float64(spread*(1-explained)))
+	}
 	variance := float64(float64(g.scale*g.scale) * float64(4*spread*explained)) // of the log-odds
 	g.middle = float64(budget.Log(share/(1-share))*math.Sqrt(1+math.Pi/8*variance)) - float64(g.scale*mean)
 	r.Terms = g.terms(0, false)
