@@ -53,7 +53,8 @@ func (c Column) check() error {
 	case c.IsNumber() && c.Categories != nil:
 		return fmt.Errorf("column %s has both values and categories", c.Name)
 	case c.Size() < 2:
-		return fmt.Errorf("column %s has fewer than two categories, so it cannot explain anything: leave it out", c.Name)
+		return fmt.Errorf("column %s has fewer than two categories, so it cannot explain anything: leave it out",
+			c.Name)
 	case !c.IsNumber():
 		return nil
 	}

@@ -265,8 +265,8 @@ func (g *regressionMaker) terms(variance float64, intervals bool) []RegressionTe
 				zero := 0.0
 				t.Coefficient, t.Flags = &zero, []string{RegressionReference}
 			case e.Width == 1:
-				g.estimate(&t, term{{i: first, value: float64(g.scale * (value - float64(e.Value[base])/design.Scale))}},
-					0, variance, intervals)
+				step := float64(e.Value[code]-e.Value[base]) / design.Scale
+				g.estimate(&t, term{{i: first, value: float64(g.scale * step)}}, 0, variance, intervals)
 			default:
 				g.estimate(&t, term{{i: first + code, value: g.scale}}, 0, variance, intervals)
 			}
@@ -332,7 +332,8 @@ func (r *Regression) Predictor(d *design.Design) (*RegressionPredictor, error) {
 			switch at := min(code, len(rest)); {
 			case c.IsNumber() && len(rest) > 0 && rest[0].Column == c.Name && rest[0].Category == "":
 				weights[code] = float64(rest[0].Weight * float64(c.Values[code]))
-			case !c.IsNumber() && at < len(rest) && rest[at].Column == c.Name && rest[at].Category == c.Categories[code]:
+			case !c.IsNumber() && at < len(rest) && rest[at].Column == c.Name &&
+				rest[at].Category == c.Categories[code]:
 				weights[code] = rest[at].Weight
 			default:
 				return nil, fmt.Errorf("the regression has other terms than column %s", c.Name)

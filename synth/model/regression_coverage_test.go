@@ -53,12 +53,13 @@ func TestIntervalsCover(t *testing.T) {
 			}
 		}
 		for name := range drawnCoefficients {
-			t.Logf("%d rows, noise %g (%.0f %% of variances), %q: %.4f, of the rows' own coefficient %.4f, without noise %.4f",
-				size.rows, size.noise, 100*share, name, total[name]/releases, own[name]/releases, sampling[name]/releases)
+			t.Logf("%d rows, noise %g (%.0f %% of variances), %q: %.4f, of the rows' own coefficient %.4f, "+
+				"without noise %.4f", size.rows, size.noise, 100*share, name, total[name]/releases,
+				own[name]/releases, sampling[name]/releases)
 			for _, covered := range []float64{total[name] / releases, own[name] / releases} {
 				if covered < .94-tolerance || covered > .96+tolerance {
-					t.Errorf("%d rows, noise %g: intervals of %q cover in %.4f of releases", size.rows, size.noise, name,
-						covered)
+					t.Errorf("%d rows, noise %g: intervals of %q cover in %.4f of releases", size.rows, size.noise,
+						name, covered)
 				}
 			}
 			if sampling[name]/releases > .9 {

@@ -5,7 +5,8 @@ package model
 // scoreRounds is how often the variances of weights and noise are estimated anew.
 const scoreRounds = 12
 
-// scoreFloor is the least variance of a moment relative to the number of rows, so that moments without noise have a law.
+// scoreFloor is the least variance of a moment relative to the number of rows, so that moments without noise have a
+// law.
 const scoreFloor = 1e-6
 
 // score returns the weights of all features, the intercept first, that predict the target best: the mean of their law

@@ -259,8 +259,8 @@ func smallPopulation(t testing.TB, r *rand.Rand, n int) population {
 // TestWhatIsNotClearIsFlagged regresses on rows with nothing to learn from: collinear and constant columns, empty
 // categories, one class, few rows and none, with noise and without.
 func TestWhatIsNotClearIsFlagged(t *testing.T) {
-	d, err := design.New([]design.Column{{Name: "x", Values: []int64{0, 1, 2, 3}}, {Name: "twice", Values: []int64{0, 2, 4, 6}},
-		{Name: "region", Categories: []string{"N", "E", "S", "W"}}, {Name: "sex", Categories: []string{"f", "m"}},
+	d, err := design.New([]design.Column{{Name: "x", Values: []int64{0, 1, 2, 3}},
+		{Name: "twice", Values: []int64{0, 2, 4, 6}}, {Name: "region", Categories: []string{"N", "E", "S", "W"}}, {Name: "sex", Categories: []string{"f", "m"}},
 		{Name: "sick", Categories: []string{"no", "yes"}}}, 1)
 	if err != nil {
 		t.Fatal(err)
