@@ -136,6 +136,8 @@ type regressionMaker struct {
 	design        *design.Design
 	fit           *leastSquares
 	reference     []int   // by column that explains: code of its reference, if it is a category
+	candidate     []int   // by feature: the candidate that it has
+	in            []bool  // by candidate: in the fit
 	middle, scale float64 // the target is middle + scale·(what is fitted)
 }
 
@@ -145,7 +147,7 @@ func newRegressionMaker(m *RegressionMoments, o RegressionOptions) (*regressionM
 	if err := g.setReferences(o); err != nil {
 		return nil, nil, err
 	}
-	g.fit = m.fitLeastSquares(g.candidates())
+	g.fit, g.in = m.fitLeastSquares(g.candidates())
 	r := &Regression{Target: m.design.Target().Name, Rows: m.matrix.at(0, 0), Confidence: RegressionConfidence}
 	if !m.design.Target().IsNumber() {
 		r.Positive = m.design.Target().Categories[m.design.Positive()]
@@ -202,22 +204,35 @@ func (g *regressionMaker) mostFrequent(column int) int {
 	return most
 }
 
-// candidates returns the features that can be in the fit: all but references.
-func (g *regressionMaker) candidates() []int {
-	all := []int{0}
+// candidates returns the terms that can be in the fit: the intercept, numbers and contrasts, and the categories but for
+// references. The term of a category is its indicator less 1/K for each of the K categories of its column: its
+// coefficient is the difference to the reference, and it is centred.
+func (g *regressionMaker) candidates() [][]matrixEntry {
+	all, at := [][]matrixEntry{{{i: 0, value: 1}}}, make([]int, g.moments.matrix.n)
 	for i := range g.reference {
-		for k := range g.design.Encodings()[i+1].Width {
-			if g.design.Encodings()[i+1].Width == 1 || k != g.reference[i] {
-				all = append(all, g.design.First(i+1)+k)
+		width, first := g.design.Encodings()[i+1].Width, g.design.First(i+1)
+		for k := range width {
+			switch {
+			case width == 1:
+				at[first] = len(all)
+				all = append(all, []matrixEntry{{i: first, value: 1}})
+			case k != g.reference[i]:
+				term := []matrixEntry{{i: first + k, value: 1}}
+				for other := range width {
+					term = append(term, matrixEntry{i: first + other, value: -1 / float64(width)})
+				}
+				at[first+k] = len(all)
+				all = append(all, term)
 			}
 		}
 	}
+	g.candidate = at
 	return all
 }
 
 // flags returns what is the matter with the rows and the target.
 func (g *regressionMaker) flags() (flags []string) {
-	if n := len(g.fit.features); n == 0 || g.fit.rows() < float64(n)+1 {
+	if n := len(g.fit.terms); n == 0 || g.fit.rows() < float64(n)+1 {
 		flags = append(flags, RegressionFewRows)
 	}
 	if !g.moments.isClear(g.moments.matrix.n - 1) {
@@ -228,19 +243,15 @@ func (g *regressionMaker) flags() (flags []string) {
 
 // isClear reports whether a feature varies clearly given the intercept.
 func (m *RegressionMoments) isClear(feature int) bool {
-	f := &leastSquares{moments: m, on: make([]bool, m.matrix.n)}
-	f.choose([]int{0, feature})
-	return f.on[0] && f.on[feature]
+	_, in := (&leastSquares{moments: m}).choose([][]matrixEntry{{{i: 0, value: 1}}, {{i: feature, value: 1}}})
+	return in[0] && in[1]
 }
-
-// term is a linear function of what is fitted: a constant plus values of features.
-type term []matrixEntry // i is the feature
 
 // terms returns the terms with coefficients, weights and, if they have them, intervals.
 func (g *regressionMaker) terms(variance float64, intervals bool) []RegressionTerm {
 	weights := g.moments.score()
 	intercept := RegressionTerm{Weight: float64(g.scale*weights[0]) + g.middle}
-	of := term{{i: 0, value: g.scale}}
+	of := []matrixEntry{{i: 0, value: g.scale}}
 	var all []RegressionTerm
 	for i, c := range g.design.Columns()[:len(g.reference)] {
 		first, e := g.design.First(i+1), g.design.Encodings()[i+1]
@@ -248,53 +259,44 @@ func (g *regressionMaker) terms(variance float64, intervals bool) []RegressionTe
 			low, high := c.Range()
 			slope := float64(g.scale*2) / float64(high-low)
 			t := RegressionTerm{Column: c.Name, Weight: float64(slope * weights[first])}
-			g.estimate(&t, term{{i: first, value: slope}}, 0, variance, intervals)
+			g.estimate(&t, []matrixEntry{{i: first, value: slope}}, 0, variance, intervals)
 			all = append(all, t)
 			centre := float64(low+high) / 2
 			of = append(of, matrixEntry{i: first, value: -float64(slope * centre)})
 			intercept.Weight -= float64(t.Weight * centre)
 			continue
 		}
-		base := g.reference[i]
+		unit := func(code int) matrixEntry {
+			return matrixEntry{i: first + e.Offset[code], value: float64(g.scale*float64(e.Value[code])) / design.Scale}
+		}
+		reference := unit(g.reference[i])
 		for code, name := range c.Categories {
-			value := float64(e.Value[code]) / design.Scale
-			t := RegressionTerm{Column: c.Name, Category: name,
-				Weight: float64(g.scale * float64(value*weights[first+e.Offset[code]]))}
-			switch {
-			case code == base:
+			own := unit(code)
+			t := RegressionTerm{Column: c.Name, Category: name, Weight: float64(own.value * weights[own.i])}
+			if code == g.reference[i] {
 				zero := 0.0
 				t.Coefficient, t.Flags = &zero, []string{RegressionReference}
-			case e.Width == 1:
-				step := float64(e.Value[code]-e.Value[base]) / design.Scale
-				g.estimate(&t, term{{i: first, value: float64(g.scale * step)}}, 0, variance, intervals)
-			default:
-				g.estimate(&t, term{{i: first + code, value: g.scale}}, 0, variance, intervals)
+			} else {
+				g.estimate(&t, []matrixEntry{own, {i: reference.i, value: -reference.value}}, 0, variance, intervals)
 			}
 			all = append(all, t)
 		}
-		if e.Width == 1 {
-			of = append(of, matrixEntry{i: first, value: float64(g.scale*float64(e.Value[base])) / design.Scale})
-		}
+		of = append(of, reference)
 	}
 	g.estimate(&intercept, of, g.middle, variance, intervals)
 	return append([]RegressionTerm{intercept}, all...)
 }
 
-// estimate sets the coefficient of a term, and its interval if terms have them. A term of which no
-// feature is in the fit has none.
-func (g *regressionMaker) estimate(t *RegressionTerm, of term, constant, variance float64, intervals bool) {
-	if !g.fit.on[of[0].i] {
+// estimate sets the coefficient of a term, a constant plus values of features' coefficients, and its interval if terms
+// have them. If the candidate of the first feature is not in the fit, it has neither.
+func (g *regressionMaker) estimate(t *RegressionTerm, of []matrixEntry, constant, variance float64, intervals bool) {
+	if !g.in[g.candidate[of[0].i]] {
 		t.Flags = append(t.Flags, RegressionNotClear)
 		return
 	}
-	at, x := g.fit.places(), make([]float64, len(g.fit.features))
-	value := constant
-	for _, e := range of {
-		if g.fit.on[e.i] {
-			x[at[e.i]] += e.value
-			value -= float64(e.value * g.fit.residual[e.i])
-		}
-	}
+	x := make([]float64, g.moments.matrix.n)
+	addTerm(x, of, 1)
+	value := constant - dotProduct(x, g.fit.residual)
 	t.Coefficient = &value
 	if !intervals {
 		return

@@ -1,193 +1,184 @@
 package model
 
-// This file holds least squares from noisy moments: which features are in the fit, their coefficients, and the laws of
+// This file holds least squares from noisy moments: which terms are in the fit, their coefficients, and the laws of
 // their errors.
 
 import "math"
 
-// clear is how many standard deviations of noise the variation of a feature, given the features before it, must be
-// above 0 to be in a fit.
+// clear is how many standard deviations of noise the variation of a term, given the terms before it, must be above 0
+// to be in a fit.
 const clear = 4
 
-// rounding is the part of a feature's moment below which variation given the features before it counts as 0.
+// rounding is the part of a term's moment below which variation given the terms before it counts as 0.
 const rounding = 1e-9
 
-// leastSquares is a fit of the target on some of the features, in units in which these are between −1 and 1.
+// leastSquares is a fit of the target on terms, in units in which features are between −1 and 1. A term is a centred
+// vector of the features, and all matrices and vectors are of the features: with the terms as columns of C, the moments
+// A of the terms are C'MC, and inverse is C·A⁻¹·C'.
 //
-// With the noisy moments Â = A + E of the features and b̂ = b + e with the target, the coefficients of the data are
+// With the noisy moments Â = A + E of the terms and b̂ = b + e with the target, the coefficients of the data are
 // w = A⁻¹b, and those of the noisy moments ŵ = Â⁻¹b̂ = w + δ₁ + δ₂ + …, where
 //
 //	δ₁ = A⁻¹(e − E·w) and δ₂ = −A⁻¹·E·δ₁.
 //
 // δ₁ has mean 0. The noise is a sum of independent η_q of variance v_q times matrices T_q, of features and target, and
-// with the residual r = (−w, 1) of a row e − E·w = Σ η_q·t_q, where t_q has the entries of T_q·r in the features. So
-// δ₁ has the covariance A⁻¹·(Σ v_q·t_q·t_q')·A⁻¹, and δ₂ has the mean −Σ v_q·A⁻¹·T_q·A⁻¹·t_q: the bias that noise in
-// regressors causes, which is subtracted. The residual sum of squares r'·M·r is off by Σ η_q·r'T_q·r and, as the fit
-// minimises it, by −Σ v_q·t_q'·A⁻¹·t_q on average, which is added back. Where A and w are not known, their estimates
-// stand in: errors of third order.
+// with the residual r = (−w, 1) of a row e − E·w = Σ η_q·t_q, where t_q is T_q·r without the target. So δ₁ has the
+// covariance A⁻¹·(Σ v_q·t_q·t_q')·A⁻¹, and δ₂ has the mean −Σ v_q·A⁻¹·T_q·A⁻¹·t_q: the bias that noise in regressors
+// causes, which is subtracted. The residual sum of squares r'·M·r is off by Σ η_q·r'T_q·r and, as the fit minimises it,
+// by −Σ v_q·t_q'·A⁻¹·t_q on average, which is added back. Where A and w are not known, their estimates stand in: errors
+// of third order.
 //
 // Source: Fuller 1987, Measurement Error Models, §2.2, for the expansion; Lin, Slavković & Bhoomireddy 2025 (arXiv
 // 2510.16974) for private regression with a correction of bias and intervals, by another mechanism.
 type leastSquares struct {
 	moments   *RegressionMoments
-	features  []int            // in the fit
-	on        []bool           // by feature: in the fit
-	residual  []float64        // by feature: minus its coefficient, 0 if it is not in the fit, and 1 for the target
-	inverse   *symmetricMatrix // of the moments of the features in the fit
+	terms     [][]matrixEntry  // in the fit: features with values
+	residual  []float64        // minus the coefficient of each feature, and 1 for the target
+	inverse   *symmetricMatrix // C·A⁻¹·C'
 	noise     *symmetricMatrix // covariance of the coefficients by noise
 	squares   float64          // residual sum of squares
 	variation float64          // sum of squares of the target about its mean
 }
 
-// fitLeastSquares fits the target on the features of candidates, in their order, that vary clearly given those before.
-// There is no feature in the fit where not even the number of rows is clear of its noise.
-func (m *RegressionMoments) fitLeastSquares(candidates []int) *leastSquares {
+// fitLeastSquares fits the target on the candidates, in their order, that vary clearly given those before, and reports
+// which these are. There is none where not even the number of rows is clear of its noise.
+func (m *RegressionMoments) fitLeastSquares(candidates [][]matrixEntry) (f *leastSquares, in []bool) {
 	n := m.matrix.n
-	f := &leastSquares{moments: m, on: make([]bool, n), residual: make([]float64, n)}
+	f = &leastSquares{moments: m, residual: make([]float64, n)}
 	f.residual[n-1] = 1
-	lower := f.choose(candidates)
-	if len(f.features) == 0 {
-		return f
+	lower, in := f.choose(candidates)
+	f.setInverse(lower)
+	w := f.inverse.times(m.matrix.row(n - 1))
+	f.setCoefficients(w)
+	bias := f.bias()
+	for j := range w {
+		w[j] -= bias[j]
 	}
-	f.inverse = lower.inverse()
-	f.setCoefficients(lower.solve(f.gather(m.matrix.row(n - 1))))
-	corrected := f.coefficients()
-	for i, bias := range f.bias() {
-		corrected[i] -= bias
+	f.setCoefficients(w)
+	t := f.residualNoise()
+	f.noise = f.inverse.congruent(t)
+	f.squares = m.matrix.form(f.residual, f.residual)
+	for j := range n {
+		f.squares += dotProduct(f.inverse.row(j), t.row(j))
 	}
-	f.setCoefficients(corrected)
-	f.noise = f.noiseCovariance()
-	f.squares = m.matrix.form(f.residual, f.residual) + f.optimism()
 	mean := m.matrix.at(0, n-1)
-	f.variation = m.matrix.at(n-1, n-1) - mean*mean/f.rows()
-	return f
+	f.variation = m.matrix.at(n-1, n-1) - mean*mean/max(f.rows(), 1)
+	return f, in
 }
 
-// choose puts into the fit each feature whose variation given those in it, the pivot d = A_jj − a'A⁻¹a, is clear of its
-// noise, and returns the Cholesky factor of their moments. With g = (−A⁻¹a, 1) the noise of d is g'·E·g.
-func (f *leastSquares) choose(candidates []int) choleskyFactor {
+// choose puts into the fit each candidate whose variation given those in it, the pivot d = A_jj − a'A⁻¹a, is clear of
+// its noise, and returns the Cholesky factor of their moments. With g = c_j − C·A⁻¹a the noise of d is g'·E·g.
+func (f *leastSquares) choose(candidates [][]matrixEntry) (lower choleskyFactor, in []bool) {
 	m := f.moments
-	var lower choleskyFactor
-	for _, j := range candidates {
-		row := lower.solveLower(f.gather(m.matrix.row(j)))
-		pivot := m.matrix.at(j, j) - dotProduct(row, row)
+	in = make([]bool, len(candidates))
+	for j, c := range candidates {
 		g := make([]float64, m.matrix.n)
-		g[j] = 1
-		for k, v := range lower.solveUpper(row) {
-			g[f.features[k]] = -v
+		addTerm(g, c, 1)
+		moments := m.matrix.times(g)
+		own, with := termProduct(c, moments), make([]float64, len(f.terms))
+		for i, t := range f.terms {
+			with[i] = termProduct(t, moments)
 		}
-		if pivot <= max(clear*math.Sqrt(m.formVariance(g)), rounding*m.matrix.at(j, j), 0) {
+		row := lower.solveLower(with)
+		pivot := own - dotProduct(row, row)
+		for i, v := range lower.solveUpper(row) {
+			addTerm(g, f.terms[i], -v)
+		}
+		if pivot <= max(clear*math.Sqrt(m.formVariance(g)), rounding*own, 0) {
 			continue
 		}
 		lower = append(lower, append(row, math.Sqrt(pivot)))
-		f.features, f.on[j] = append(f.features, j), true
+		f.terms, in[j] = append(f.terms, c), true
 	}
-	return lower
+	return lower, in
 }
 
-// gather returns the entries of the features in the fit.
-func (f *leastSquares) gather(all []float64) []float64 {
-	out := make([]float64, len(f.features))
-	for i, j := range f.features {
-		out[i] = all[j]
+// addTerm adds v times a term to a vector of features.
+func addTerm(to []float64, t []matrixEntry, v float64) {
+	for _, e := range t {
+		to[e.i] += float64(v * e.value)
 	}
-	return out
 }
 
-// coefficients returns the coefficients of the features in the fit.
-func (f *leastSquares) coefficients() []float64 {
-	w := f.gather(f.residual)
-	for i := range w {
-		w[i] = -w[i]
+// termProduct returns the product of a term and a vector of features.
+func termProduct(t []matrixEntry, x []float64) float64 {
+	sum := 0.0
+	for _, e := range t {
+		sum += float64(e.value * x[e.i])
 	}
-	return w
+	return sum
 }
 
-// setCoefficients sets them.
+// setInverse sets C·A⁻¹·C' from the Cholesky factor of A: with the rows of L⁻¹·C' it is a sum of their squares.
+func (f *leastSquares) setInverse(lower choleskyFactor) {
+	n := f.moments.matrix.n
+	f.inverse = newSymmetric(n)
+	half := make([][]float64, n) // by feature: L⁻¹ times its row of C
+	for j := range n {
+		c := make([]float64, len(f.terms))
+		for i, t := range f.terms {
+			for _, e := range t {
+				if e.i == j {
+					c[i] += e.value
+				}
+			}
+		}
+		half[j] = lower.solveLower(c)
+		for k := range j + 1 {
+			f.inverse.add(j, k, dotProduct(half[j], half[k]))
+		}
+	}
+}
+
+// setCoefficients sets the coefficients of all features.
 func (f *leastSquares) setCoefficients(w []float64) {
-	for i, j := range f.features {
-		f.residual[j] = -w[i]
+	for j := range len(f.residual) - 1 {
+		f.residual[j] = -w[j]
 	}
-}
-
-// places returns, by feature, its index in the fit.
-func (f *leastSquares) places() []int {
-	at := make([]int, len(f.on))
-	for i, j := range f.features {
-		at[j] = i
-	}
-	return at
 }
 
 // bias returns the mean of δ₂.
 func (f *leastSquares) bias() []float64 {
-	at, sum := f.places(), make([]float64, len(f.features))
-	x := make([]float64, len(f.on))
+	n := len(f.residual)
+	sum, x := make([]float64, n), make([]float64, n)
 	var t, u []matrixEntry
 	for _, q := range f.moments.noises {
-		if t = q.timesOn(f.residual, f.on, t); len(t) == 0 {
-			continue
+		t = q.times(f.residual, t)
+		for _, e := range q.pattern {
+			x[e.i], x[e.j] = termProduct(t, f.inverse.row(e.i)), termProduct(t, f.inverse.row(e.j))
 		}
-		for i, j := range f.features {
-			x[j] = 0
-			for _, e := range t {
-				x[j] += float64(f.inverse.at(i, at[e.i]) * e.value)
-			}
-		}
-		u = q.timesOn(x, f.on, u)
-		for _, e := range u {
-			sum[at[e.i]] -= float64(q.variance * e.value)
+		u = q.times(x, u)
+		addTerm(sum, u, -q.variance)
+		for _, e := range q.pattern {
+			x[e.i], x[e.j] = 0, 0
 		}
 	}
 	return f.inverse.times(sum)
 }
 
-// noiseCovariance returns the covariance of δ₁.
-func (f *leastSquares) noiseCovariance() *symmetricMatrix {
-	at, n := f.places(), len(f.features)
-	inner := newSymmetric(n)
+// residualNoise returns Σ v_q·t_q·t_q'.
+func (f *leastSquares) residualNoise() *symmetricMatrix { return f.moments.noiseOf(f.residual) }
+
+// noiseOf returns the covariance of the moments' noise times a vector, in the features but the target.
+func (m *RegressionMoments) noiseOf(x []float64) *symmetricMatrix {
+	out := newSymmetric(m.matrix.n)
 	var t []matrixEntry
-	for _, q := range f.moments.noises {
-		t = q.timesOn(f.residual, f.on, t)
-		for _, x := range t {
-			for _, y := range t {
-				inner.a[at[x.i]*n+at[y.i]] += float64(q.variance * float64(x.value*y.value))
+	for _, q := range m.noises {
+		t = q.times(x, t)
+		for _, a := range t {
+			for _, b := range t {
+				out.a[a.i*out.n+b.i] += float64(q.variance * float64(a.value*b.value))
 			}
-		}
-	}
-	half, out := make([][]float64, n), newSymmetric(n)
-	for i := range half {
-		half[i] = inner.times(f.inverse.row(i))
-	}
-	for i := range n {
-		for j := range i + 1 {
-			out.a[i*n+j] = dotProduct(half[i], f.inverse.row(j))
-			out.a[j*n+i] = out.at(i, j)
 		}
 	}
 	return out
 }
 
-// optimism returns by how much the residual sum of squares is too small on average: Σ v_q·t_q'·A⁻¹·t_q.
-func (f *leastSquares) optimism() float64 {
-	at, sum := f.places(), 0.0
-	var t []matrixEntry
-	for _, q := range f.moments.noises {
-		t = q.timesOn(f.residual, f.on, t)
-		for _, x := range t {
-			for _, y := range t {
-				sum += float64(q.variance * float64(float64(x.value*y.value)*f.inverse.at(at[x.i], at[y.i])))
-			}
-		}
-	}
-	return sum
-}
-
 // rows returns the noisy number of rows.
 func (f *leastSquares) rows() float64 { return f.moments.matrix.at(0, 0) }
 
-// residualVariance returns the estimate of the variance of the target given the features, 0 if the noise has taken it
+// residualVariance returns the estimate of the variance of the target given the terms, 0 if the noise has taken it
 // below 0.
 func (f *leastSquares) residualVariance() float64 {
-	return max(0, f.squares) / max(1, f.rows()-float64(len(f.features)))
+	return max(0, f.squares) / max(1, f.rows()-float64(len(f.terms)))
 }

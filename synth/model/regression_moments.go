@@ -13,6 +13,10 @@ import (
 // RegressionMoments are the noisy moments of a design: an estimate of the symmetric matrix Σ z·zᵀ over all rows, in
 // units in which the features of [design.Design] are between −1 and 1, and the law of its noise. It is a sum of
 // independent noises of mean 0, each times a known sparse matrix.
+//
+// The matrix and its noise are used between centred vectors only: those of which the entries of each column of three
+// categories or more add up to 0. The intercept, numbers, contrasts and the differences between categories are such
+// vectors, and so every regression is one.
 type RegressionMoments struct {
 	design *design.Design
 	matrix *symmetricMatrix // of all features, the intercept first and the target last
@@ -31,15 +35,16 @@ type matrixEntry struct {
 	value float64
 }
 
-// timesOn returns what the pattern, times a vector, has in the features that on reports: pairs of a feature and a
-// value. A feature may be there twice.
-func (n momentNoise) timesOn(x []float64, on []bool, to []matrixEntry) []matrixEntry {
+// times returns what the pattern, times a vector, has in the features but the target, the last: pairs of a feature and a
+// value, in to. A feature may be there twice.
+func (n momentNoise) times(x []float64, to []matrixEntry) []matrixEntry {
 	to = to[:0]
+	target := len(x) - 1
 	for _, e := range n.pattern {
-		if on[e.i] && x[e.j] != 0 {
+		if e.i != target && x[e.j] != 0 {
 			to = append(to, matrixEntry{i: e.i, value: float64(e.value * x[e.j])})
 		}
-		if e.i != e.j && on[e.j] && x[e.i] != 0 {
+		if e.i != e.j && e.j != target && x[e.i] != 0 {
 			to = append(to, matrixEntry{i: e.j, value: float64(e.value * x[e.i])})
 		}
 	}
@@ -83,29 +88,164 @@ func NewRegressionMoments(d *design.Design, diagonal, offDiagonal []int64, diago
 	case !isVariance(diagonalVariance) || !isVariance(offDiagonalVariance):
 		return nil, errors.New("the variance of noise is not a number at least 0")
 	}
-	m := newMoments(d)
 	const unit = design.Scale * design.Scale
-	for k, e := range d.Squares() {
-		p := []matrixEntry{{d.First(e), d.First(e), 1}}
-		if e == 0 {
-			p = m.countPattern(1)
-		}
-		m.add(float64(diagonal[k])/unit, diagonalVariance/(unit*unit), p)
+	c := &combination{RegressionMoments: newMoments(d), offDiagonal: offDiagonal,
+		noise: offDiagonalVariance / (unit * unit)}
+	rows := float64(diagonal[0]) / unit
+	c.combineRows(rows, diagonalVariance/(unit*unit))
+	for k, e := range d.Squares()[1:] {
+		c.add(float64(diagonal[k+1])/unit, diagonalVariance/(unit*unit), []matrixEntry{{d.First(e), d.First(e), 1}})
 	}
-	for a, x := range d.Encodings() {
-		for b := a + 1; b < len(d.Encodings()); b++ {
+	for e := 1; e < len(d.Encodings()); e++ {
+		if d.Encodings()[e].Width > 1 {
+			c.combineCounts(e)
+		} else {
+			c.combineMean(e)
+		}
+		for b := e + 1; b < len(d.Encodings()); b++ {
 			width := d.Encodings()[b].Width
-			for k := range x.Width * width {
-				i, j := d.First(a)+k/width, d.First(b)+k%width
-				p := []matrixEntry{{i, j, 1}}
-				if a == 0 && width > 1 {
-					p = append(p, matrixEntry{j, j, 1})
-				}
-				m.add(float64(offDiagonal[d.Block(a, b)+k])/unit, offDiagonalVariance/(unit*unit), p)
+			for k, x := range c.block(e, b) {
+				c.add(x, c.noise, []matrixEntry{{d.First(e) + k/width, d.First(b) + k%width, 1}})
 			}
 		}
 	}
-	return m, nil
+	return c.RegressionMoments, nil
+}
+
+// combination combines noisy moments that say the same. The indicators of a column add up to the intercept, so that
+// each block of a column of K ≥ 3 categories holds the moments of the intercept again, as sums of K. The best linear
+// unbiased estimates of all moments are in closed form: between centred vectors a block of two columns only has what no
+// other moment says; the counts of a column are the number of rows over K and deviations from that, which every block
+// with another column of categories says again; and the product of a number or contrast with the intercept is said
+// again by every block of it with such a column. Each is the mean of what says it, weighted by inverse variances.
+//
+// Source: Gauss-Markov theorem; the parts are those of an analysis of variance, as in Xiao, He, Zhang & Kifer 2023
+// (ResidualPlanner).
+type combination struct {
+	*RegressionMoments
+	offDiagonal []int64
+	noise       float64 // variance of moments off the diagonal
+}
+
+// block returns the noisy moments of encodings a < b.
+func (c *combination) block(a, b int) []float64 {
+	e := c.design.Encodings()
+	from := c.design.Block(a, b)
+	out := make([]float64, e[a].Width*e[b].Width)
+	for i := range out {
+		out[i] = float64(c.offDiagonal[from+i]) / (design.Scale * design.Scale)
+	}
+	return out
+}
+
+// sumsWith returns, for each feature of encoding a, its moments with encoding b added up over the features of b.
+func (c *combination) sumsWith(a, b int) []float64 {
+	e := c.design.Encodings()
+	out := make([]float64, e[a].Width)
+	for k, x := range c.block(min(a, b), max(a, b)) {
+		if a < b {
+			out[k/e[b].Width] += x
+		} else {
+			out[k%e[a].Width] += x
+		}
+	}
+	return out
+}
+
+// indicators returns the encodings of columns of three categories or more, without one of them.
+func (c *combination) indicators(without int) (all []int) {
+	for e, x := range c.design.Encodings() {
+		if x.Width > 1 && e != without {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// combineRows adds the number of rows: a noisy one with this variance, and the sums of all blocks of indicators.
+func (c *combination) combineRows(rows, variance float64) {
+	least := 1e-9 * max(variance, c.noise) // so that two without noise weigh the same
+	if least == 0 {
+		least = 1
+	}
+	var mean weightedMean
+	mean.add(rows, variance, least)
+	all := c.indicators(0)
+	for i, a := range all {
+		mean.add(total(c.block(0, a)), float64(len(c.block(0, a)))*c.noise, least)
+		for _, b := range all[i+1:] {
+			mean.add(total(c.block(a, b)), float64(len(c.block(a, b)))*c.noise, least)
+		}
+	}
+	value, variance := mean.result()
+	pattern := c.countPattern(1)
+	for _, a := range all {
+		for k := range c.design.Encodings()[a].Width {
+			j := c.design.First(a) + k
+			pattern = append(pattern, matrixEntry{j, j, 1 / float64(c.design.Encodings()[a].Width)})
+		}
+	}
+	c.add(value, variance, pattern)
+}
+
+// combineCounts adds how the counts of a column of indicators deviate from their mean.
+func (c *combination) combineCounts(a int) {
+	width, first := c.design.Encodings()[a].Width, c.design.First(a)
+	counts, weight := c.block(0, a), 1.0
+	for _, b := range c.indicators(a) {
+		w := 1 / float64(c.design.Encodings()[b].Width)
+		for k, x := range c.sumsWith(a, b) {
+			counts[k] += float64(w * x)
+		}
+		weight += w
+	}
+	for k, x := range counts {
+		pattern := []matrixEntry{{0, first + k, 1}}
+		for other := range width {
+			v := -1 / float64(width)
+			if other == k {
+				v++
+			}
+			pattern = append(pattern, matrixEntry{first + other, first + other, v})
+		}
+		c.add(x/weight, c.noise/weight, pattern)
+	}
+}
+
+// combineMean adds the product of a number or contrast with the intercept.
+func (c *combination) combineMean(a int) {
+	sum, weight := c.block(0, a)[0], 1.0
+	for _, b := range c.indicators(0) {
+		w := 1 / float64(c.design.Encodings()[b].Width)
+		sum += float64(w * c.sumsWith(a, b)[0])
+		weight += w
+	}
+	c.add(sum/weight, c.noise/weight, []matrixEntry{{0, c.design.First(a), 1}})
+}
+
+// weightedMean is a mean weighted by inverse variances, with the variance that it has.
+type weightedMean struct{ sum, weight, variance float64 }
+
+// add adds a value of a variance; no value weighs more than one of the least variance.
+func (m *weightedMean) add(value, variance, least float64) {
+	w := 1 / max(variance, least)
+	m.sum += float64(w * value)
+	m.weight += w
+	m.variance += float64(float64(w*w) * variance)
+}
+
+// result returns the mean and its variance.
+func (m *weightedMean) result() (mean, variance float64) {
+	return m.sum / m.weight, m.variance / float64(m.weight*m.weight)
+}
+
+// total returns the sum.
+func total(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum
 }
 
 // isVariance reports whether v is finite and at least 0.

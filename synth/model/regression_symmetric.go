@@ -41,6 +41,18 @@ func (m *symmetricMatrix) times(x []float64) []float64 {
 // form returns x'·m·y.
 func (m *symmetricMatrix) form(x, y []float64) float64 { return dotProduct(x, m.times(y)) }
 
+// congruent returns m·x·m.
+func (m *symmetricMatrix) congruent(x *symmetricMatrix) *symmetricMatrix {
+	half, out := make([][]float64, m.n), newSymmetric(m.n)
+	for i := range m.n {
+		half[i] = x.times(m.row(i))
+		for j := range i + 1 {
+			out.add(i, j, dotProduct(half[i], m.row(j)))
+		}
+	}
+	return out
+}
+
 // dotProduct returns Σ x·y.
 func dotProduct(x, y []float64) float64 {
 	sum := 0.0
