@@ -9,9 +9,12 @@ import (
 	"slices"
 )
 
-// Scale is the integer that stands for 1 in features: a power of two, so that dividing by it is exact. A number is off
+// Scale is the integer that stands for 1 in features that explain: a power of two, so that dividing by it is exact. A number is off
 // by at most 1/(2·Scale) of half of its range.
 const Scale = 1 << 10
+
+// maxTargetScale bounds [Design.TargetScale].
+const maxTargetScale = 2 * Scale
 
 // NoiseRatio is the variance of the noise off the diagonal that makes the best of a budget, relative to that on it:
 // see the package comment.
@@ -69,17 +72,20 @@ func (c Column) check() error {
 }
 
 // Encoding is how the codes of a column become features: code c has the integer Value[c] in feature Offset[c] of the
-// column, and 0 in the others. All features of a column together are its Width.
+// column, and 0 in the others. All features of a column together are its Width. The intercept and numbers have squares
+// on the diagonal: code c adds Square[c] there, at most Scale².
 type Encoding struct {
 	Width  int
 	Offset []int
 	Value  []int64
+	Square []int64
 }
 
 // Design is the public design of a regression. It is never changed once it is made.
 type Design struct {
 	columns   []Column
 	positive  int
+	target    int64      // scale of the target
 	encodings []Encoding // the intercept first
 	first     []int      // by encoding: index of its first feature
 	blocks    [][]int    // by encodings a < b: index of the first entry of their block
@@ -100,8 +106,9 @@ func New(columns []Column, positive int) (*Design, error) {
 	if !target.IsNumber() && (positive < 0 || positive >= target.Size()) {
 		return nil, fmt.Errorf("column %s has no category %d to predict", target.Name, positive)
 	}
-	d := &Design{columns: slices.Clone(columns), positive: positive, first: []int{0},
-		encodings: []Encoding{{Width: 1, Offset: []int{0}, Value: []int64{Scale}}}, squares: []int{0}}
+	d := &Design{columns: slices.Clone(columns), positive: positive, first: []int{0}, target: targetScale(len(columns) - 1),
+		squares: []int{0}, encodings: []Encoding{{Width: 1, Offset: []int{0}, Value: []int64{Scale},
+			Square: []int64{Scale * Scale}}}}
 	for i, c := range columns {
 		if err := c.check(); err != nil {
 			return nil, err
@@ -133,23 +140,39 @@ func New(columns []Column, positive int) (*Design, error) {
 func (d *Design) encode(column int) Encoding {
 	c := d.columns[column]
 	e := Encoding{Width: 1, Offset: make([]int, c.Size()), Value: make([]int64, c.Size())}
+	isTarget, scale := column == len(d.columns)-1, int64(Scale)
+	if isTarget {
+		scale = d.target
+	}
 	for code := range c.Size() {
 		switch {
 		case c.IsNumber():
 			low, high := c.Range()
-			e.Value[code] = divideRounding(Scale*(2*c.Values[code]-low-high), high-low)
-		case column == len(d.columns)-1:
-			e.Value[code] = -Scale
+			twice := 2*c.Values[code] - low - high
+			e.Value[code] = divideRounding(scale*twice, high-low)
+			v := divideRounding(Scale*twice, high-low)
+			e.Square = append(e.Square, v*v)
+		case isTarget && code == d.positive:
+			e.Value[code] = scale
+		case isTarget:
+			e.Value[code] = -scale
 		case c.Size() == 2:
 			e.Value[code] = int64(2*code-1) * Scale
 		default:
 			e.Width, e.Offset[code], e.Value[code] = c.Size(), code, Scale
 		}
 	}
-	if column == len(d.columns)-1 && !c.IsNumber() {
-		e.Value[d.positive] = Scale
-	}
 	return e
+}
+
+// targetScale returns the scale of the target of a design with this many other columns: the largest integer T with
+// T⁴ ≤ n·Scale⁴, and at most [maxTargetScale].
+func targetScale(n int) int64 {
+	t := int64(Scale)
+	for t < maxTargetScale && (t+1)*(t+1)*(t+1)*(t+1) <= int64(n)*Scale*Scale*Scale*Scale {
+		t++
+	}
+	return t
 }
 
 // divideRounding returns n/d for d > 0, rounded to the nearest integer, halves away from zero.
@@ -165,6 +188,13 @@ func (d *Design) Columns() []Column { return d.columns }
 
 // Target returns the target.
 func (d *Design) Target() Column { return d.columns[len(d.columns)-1] }
+
+// TargetScale returns the integer that stands for 1 in the target, at least [Scale]. Moments with the target, one for
+// each feature, have half of the noise in a coefficient between them and the others, of which there are many more, the
+// other half; so it pays to measure them better. With n other columns, Σ z_a²·z_b² off the diagonal is about Scale⁴·(n²/2
+// + n·x) for x = (T/Scale)², and the variance of a coefficient that times 1/x + 1/2, for coefficients of a usual size;
+// it is least at x² = n. The square of the target, which says nothing of coefficients, is measured at Scale.
+func (d *Design) TargetScale() int64 { return d.target }
 
 // Positive returns the code of the target that is predicted, if the target is a category.
 func (d *Design) Positive() int { return d.positive }
@@ -205,26 +235,30 @@ func (d *Design) Block(a, b int) int { return d.blocks[a][b] }
 
 // MaxRows is the most rows of which all moments are at most 2^61 in absolute value: half of the largest value to which
 // noise is added.
-const MaxRows = 1 << 61 / (Scale * Scale)
+const MaxRows = 1 << 61 / (Scale * maxTargetScale)
 
 // Row adds the moments of a row of codes, count times, to the entries on the diagonal and off it: the definition of
 // the moments, which other computations equal.
 func (d *Design) Row(codes []int, count int64, diagonal, offDiagonal []*big.Int) {
 	values, features := make([]int64, len(d.encodings)), make([]int, len(d.encodings))
+	squares := make([]int64, 0, len(d.squares))
 	for i, e := range d.encodings {
 		code := 0
 		if i > 0 {
 			code = codes[i-1]
 		}
 		features[i], values[i] = e.Offset[code], e.Value[code]
+		if e.Square != nil {
+			squares = append(squares, e.Square[code])
+		}
 	}
 	add := func(to *big.Int, a, b int64) {
 		x := big.NewInt(a)
 		x.Mul(x, big.NewInt(b))
 		to.Add(to, x.Mul(x, big.NewInt(count)))
 	}
-	for i, e := range d.squares {
-		add(diagonal[i], values[e], values[e])
+	for i, x := range squares {
+		add(diagonal[i], x, 1)
 	}
 	for a := range d.encodings {
 		for b := a + 1; b < len(d.encodings); b++ {

@@ -13,8 +13,8 @@
 //     integer, halves away from zero, and so between −Scale and Scale;
 //   - a column of two categories is −Scale or Scale: its contrast;
 //   - a column of K ≥ 3 categories is Scale in the place of its category and 0 in the K−1 others;
-//   - the target, which is the last column, is a number, or a contrast: Scale in its positive category and −Scale in
-//     all others.
+//   - the target, which is the last column, is a number, or a contrast of its positive category and all others, with
+//     [Design.TargetScale] in the place of Scale.
 //
 // All categories are measured, and a level of reference is left out in the fit only. A row then has the same norm
 // whichever categories it is in, so that leaving one out would not lower the sensitivity; the sums of the level left

@@ -2,7 +2,10 @@ package design
 
 // This file holds how far one privacy unit can move the moments.
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // Change is what one privacy unit can change in a table: at most Added rows come and at most Removed rows go. A unit
 // with at most k rows has the change {k, 0} under add-remove, where the other direction has the same norms, and
@@ -20,12 +23,12 @@ type Sensitivity struct{ L1, L2Squared, Largest *big.Int }
 func (d *Design) Diagonal(c Change) Sensitivity {
 	l1, squares, least := new(big.Int), new(big.Int), new(big.Int)
 	for _, e := range d.squares {
-		low, high := d.encodings[e].extremes()
-		l1.Add(l1, power(high, 2))
-		squares.Add(squares, power(high, 4))
-		least.Add(least, power(low, 4)) // of an inner product: squares of values are at least low²
+		x := d.encodings[e].Square
+		l1.Add(l1, power(slices.Max(x), 1))
+		squares.Add(squares, power(slices.Max(x), 2))
+		least.Add(least, power(slices.Min(x), 2)) // of an inner product
 	}
-	return c.sensitivity(l1, squares, least)
+	return c.sensitivity(l1, squares, least, Scale*Scale)
 }
 
 // OffDiagonal returns the sensitivity of the moments off the diagonal.
@@ -39,7 +42,7 @@ func (d *Design) OffDiagonal(c Change) Sensitivity {
 	sum, squareSum := new(big.Int), new(big.Int)
 	signed, indicators := 0, 0
 	for i, e := range d.encodings {
-		_, high := e.extremes()
+		high := e.largest()
 		l1.Add(l1, new(big.Int).Mul(sum, power(high, 1)))
 		sum.Add(sum, power(high, 1))
 		squares.Add(squares, new(big.Int).Mul(squareSum, power(high, 2)))
@@ -47,47 +50,46 @@ func (d *Design) OffDiagonal(c Change) Sensitivity {
 		switch {
 		case e.Width > 1:
 			indicators++
-		case i > 0:
+		case i > 0 && i < len(d.encodings)-1:
 			signed++
 		}
 	}
-	return c.sensitivity(l1, squares, leastProduct(signed, indicators))
+	return c.sensitivity(l1, squares, d.leastProduct(signed, indicators), Scale*d.target)
 }
 
-// extremes returns the least and the largest absolute value of an encoding.
-func (e Encoding) extremes() (low, high int64) {
-	low = Scale
-	for _, v := range e.Value {
-		low, high = min(low, max(v, -v)), max(high, max(v, -v))
-	}
-	return low, high
-}
+// largest returns the largest absolute value of an encoding.
+func (e Encoding) largest() int64 { return max(slices.Max(e.Value), -slices.Min(e.Value)) }
 
 // power returns xⁿ.
 func power(x, n int64) *big.Int { return new(big.Int).Exp(big.NewInt(x), big.NewInt(n), nil) }
 
 // leastProduct returns the least inner product of the off-diagonal moments of two rows z, z′ of a design with this many
-// signed features (numbers and contrasts, which reach ±Scale) and columns of indicators. It is Σ_{a<b} t_a·t_b with
-// t_a = z_a·z′_a, which is linear in each t, so that it is least where all are at the ends of their ranges: Scale² for
-// the intercept, ±Scale² for a signed feature, 0 or Scale² for indicators. Of e·Scale² with n terms that are not 0
-// and the sum s·Scale² it is (s² − n)/2.
-func leastProduct(signed, indicators int) *big.Int {
-	least := int64(0)
+// signed features that explain (numbers and contrasts, which reach ±Scale) and columns of indicators. It is
+// Σ_{a<b} t_a·t_b with t_a = z_a·z′_a, which is linear in each t, so that it is least where all are at the ends of their
+// ranges: S = Scale² for the intercept, ±S for a signed feature, 0 or S for indicators, ±T for the target with the
+// square T of its scale. If n of the others are not 0 and x of these are −S, it is S²·(s² − n)/2 ± s·S·T with
+// s = n − 2x.
+func (d *Design) leastProduct(signed, indicators int) *big.Int {
+	least, scale, target := new(big.Int), power(Scale, 2), power(d.target, 2)
 	for equal := range indicators + 1 {
 		for opposed := range signed + 1 {
 			n := int64(1 + signed + equal)
 			s := n - 2*int64(opposed)
-			least = min(least, (s*s-n)/2)
+			x := new(big.Int).Mul(power(Scale, 4), big.NewInt((s*s-n)/2))
+			with := new(big.Int).Mul(new(big.Int).Mul(scale, target), big.NewInt(max(s, -s)))
+			if x.Sub(x, with).Cmp(least) < 0 {
+				least = x
+			}
 		}
 	}
-	return new(big.Int).Mul(big.NewInt(least), power(Scale, 4))
+	return least
 }
 
 // sensitivity bounds ‖Σ A_i − Σ B_j‖ with a ≤ Added moments A_i and b ≤ Removed moments B_j, each of an L1 norm of at
-// most l1 and a squared L2 norm of at most squares, and any two with an inner product of at least least. The square
-// of the L2 norm is at most a²·squares + b²·squares − 2ab·least. That is convex in (a, b), so that it is largest in a
+// most l1 and a squared L2 norm of at most squares, any two with an inner product of at least least, and no entry of more
+// than the given one. The square of the L2 norm is at most a²·squares + b²·squares − 2ab·least. That is convex in (a, b), so that it is largest in a
 // corner.
-func (c Change) sensitivity(l1, squares, least *big.Int) Sensitivity {
+func (c Change) sensitivity(l1, squares, least *big.Int, entry int64) Sensitivity {
 	largest := new(big.Int)
 	for _, corner := range []Change{{c.Added, 0}, {0, c.Removed}, c} {
 		a, b := big.NewInt(corner.Added), big.NewInt(corner.Removed)
@@ -100,5 +102,5 @@ func (c Change) sensitivity(l1, squares, least *big.Int) Sensitivity {
 		}
 	}
 	rows := new(big.Int).Add(big.NewInt(c.Added), big.NewInt(c.Removed))
-	return Sensitivity{L1: rows.Mul(rows, l1), L2Squared: largest, Largest: power(Scale, 2)}
+	return Sensitivity{L1: rows.Mul(rows, l1), L2Squared: largest, Largest: big.NewInt(entry)}
 }

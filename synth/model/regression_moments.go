@@ -88,13 +88,12 @@ func NewRegressionMoments(d *design.Design, diagonal, offDiagonal []int64, diago
 	case !isVariance(diagonalVariance) || !isVariance(offDiagonalVariance):
 		return nil, errors.New("the variance of noise is not a number at least 0")
 	}
+	c := &combination{RegressionMoments: newMoments(d), offDiagonal: offDiagonal, noise: offDiagonalVariance}
 	const unit = design.Scale * design.Scale
-	c := &combination{RegressionMoments: newMoments(d), offDiagonal: offDiagonal,
-		noise: offDiagonalVariance / (unit * unit)}
-	rows := float64(diagonal[0]) / unit
-	c.combineRows(rows, diagonalVariance/(unit*unit))
+	variance := diagonalVariance / (unit * unit)
+	c.combineRows(float64(diagonal[0])/unit, variance)
 	for k, e := range d.Squares()[1:] {
-		c.add(float64(diagonal[k+1])/unit, diagonalVariance/(unit*unit), []matrixEntry{{d.First(e), d.First(e), 1}})
+		c.add(float64(diagonal[k+1])/unit, variance, []matrixEntry{{d.First(e), d.First(e), 1}})
 	}
 	for e := 1; e < len(d.Encodings()); e++ {
 		if d.Encodings()[e].Width > 1 {
@@ -105,7 +104,7 @@ func NewRegressionMoments(d *design.Design, diagonal, offDiagonal []int64, diago
 		for b := e + 1; b < len(d.Encodings()); b++ {
 			width := d.Encodings()[b].Width
 			for k, x := range c.block(e, b) {
-				c.add(x, c.noise, []matrixEntry{{d.First(e) + k/width, d.First(b) + k%width, 1}})
+				c.add(x, c.variance(e, b), []matrixEntry{{d.First(e) + k/width, d.First(b) + k%width, 1}})
 			}
 		}
 	}
@@ -124,16 +123,30 @@ func NewRegressionMoments(d *design.Design, diagonal, offDiagonal []int64, diago
 type combination struct {
 	*RegressionMoments
 	offDiagonal []int64
-	noise       float64 // variance of moments off the diagonal
+	noise       float64 // variance of integers off the diagonal
+}
+
+// unit returns the integer that stands for 1 in an encoding.
+func (m *RegressionMoments) unit(encoding int) float64 {
+	if encoding == len(m.design.Columns()) {
+		return float64(m.design.TargetScale())
+	}
+	return design.Scale
+}
+
+// variance returns the variance of the moments of encodings a and b.
+func (c *combination) variance(a, b int) float64 {
+	unit := float64(c.unit(a) * c.unit(b))
+	return c.noise / float64(unit*unit)
 }
 
 // block returns the noisy moments of encodings a < b.
 func (c *combination) block(a, b int) []float64 {
 	e := c.design.Encodings()
-	from := c.design.Block(a, b)
+	from, unit := c.design.Block(a, b), float64(c.unit(a)*c.unit(b))
 	out := make([]float64, e[a].Width*e[b].Width)
 	for i := range out {
-		out[i] = float64(c.offDiagonal[from+i]) / (design.Scale * design.Scale)
+		out[i] = float64(c.offDiagonal[from+i]) / unit
 	}
 	return out
 }
@@ -164,7 +177,8 @@ func (c *combination) indicators(without int) (all []int) {
 
 // combineRows adds the number of rows: a noisy one with this variance, and the sums of all blocks of indicators.
 func (c *combination) combineRows(rows, variance float64) {
-	least := 1e-9 * max(variance, c.noise) // so that two without noise weigh the same
+	noise := c.variance(0, 0)
+	least := 1e-9 * max(variance, noise) // so that two without noise weigh the same
 	if least == 0 {
 		least = 1
 	}
@@ -172,9 +186,9 @@ func (c *combination) combineRows(rows, variance float64) {
 	mean.add(rows, variance, least)
 	all := c.indicators(0)
 	for i, a := range all {
-		mean.add(total(c.block(0, a)), float64(len(c.block(0, a)))*c.noise, least)
+		mean.add(total(c.block(0, a)), float64(len(c.block(0, a)))*noise, least)
 		for _, b := range all[i+1:] {
-			mean.add(total(c.block(a, b)), float64(len(c.block(a, b)))*c.noise, least)
+			mean.add(total(c.block(a, b)), float64(len(c.block(a, b)))*noise, least)
 		}
 	}
 	value, variance := mean.result()
@@ -208,7 +222,7 @@ func (c *combination) combineCounts(a int) {
 			}
 			pattern = append(pattern, matrixEntry{first + other, first + other, v})
 		}
-		c.add(x/weight, c.noise/weight, pattern)
+		c.add(x/weight, c.variance(0, a)/weight, pattern)
 	}
 }
 
@@ -220,7 +234,7 @@ func (c *combination) combineMean(a int) {
 		sum += float64(w * c.sumsWith(a, b)[0])
 		weight += w
 	}
-	c.add(sum/weight, c.noise/weight, []matrixEntry{{0, c.design.First(a), 1}})
+	c.add(sum/weight, c.variance(0, a)/weight, []matrixEntry{{0, c.design.First(a), 1}})
 }
 
 // weightedMean is a mean weighted by inverse variances, with the variance that it has.
@@ -355,7 +369,7 @@ func checkPairs(sizes []int, pairs []RegressionPair) error {
 // value returns the feature that a code of a column has, and its value between −1 and 1.
 func (m *RegressionMoments) value(column, code int) (feature int, value float64) {
 	e := m.design.Encodings()[column+1]
-	return m.design.First(column+1) + e.Offset[code], float64(e.Value[code]) / design.Scale
+	return m.design.First(column+1) + e.Offset[code], float64(e.Value[code]) / m.unit(column+1)
 }
 
 // columnPattern returns the pattern of the moments of a column itself: its product with the intercept, and its square

@@ -27,7 +27,7 @@ func sums(d *design.Design, rows [][]int) (diagonal, offDiagonal []int64) {
 	for _, row := range rows {
 		codes := append([]int{0}, row...)
 		for i, k := range d.Squares() {
-			diagonal[i] += e[k].Value[codes[k]] * e[k].Value[codes[k]]
+			diagonal[i] += e[k].Square[codes[k]]
 		}
 		for i := range e {
 			for j := i + 1; j < len(e); j++ {
@@ -48,8 +48,8 @@ func noisy(r *rand.Rand, exact []int64, deviation float64) []int64 {
 	return out
 }
 
-// release draws releases of the moments of rows with normal noise of a standard deviation, in units in which features
-// are between −1 and 1, off the diagonal, and √2 times as much on it.
+// release draws releases of the moments of rows with normal noise of a standard deviation off the diagonal, in units in
+// which features are between −1 and 1 (and the target in one of its own), and √2 times as much on it.
 func (p population) release(t testing.TB, r *rand.Rand) func(deviation float64) *RegressionMoments {
 	t.Helper()
 	diagonal, offDiagonal := sums(p.design, p.codes)

@@ -87,10 +87,12 @@ type sums struct {
 	columns               []column // by encoding, of the batch at hand
 }
 
-// column is a column of a batch: for each cell the feature that is not 0, its value, and its value times the count.
+// column is a column of a batch: for each cell the feature that is not 0, its value, and its value times the count; and
+// over all cells of the batch the sum of squares.
 type column struct {
 	feature         []int32
 	value, weighted []int64
+	squares         int64
 }
 
 // newSums returns sums of no cells.
@@ -98,7 +100,8 @@ func newSums(d *design.Design) *sums {
 	on, off := d.Lengths()
 	s := &sums{design: d, diagonal: make([]int64, on), offDiagonal: make([]int64, off)}
 	for range d.Encodings() {
-		s.columns = append(s.columns, column{make([]int32, batch), make([]int64, batch), make([]int64, batch)})
+		s.columns = append(s.columns, column{feature: make([]int32, batch), value: make([]int64, batch),
+			weighted: make([]int64, batch)})
 	}
 	for i := range s.columns[0].value {
 		s.columns[0].value[i] = design.Scale
@@ -113,7 +116,7 @@ func (s *sums) add(cells []uint64, counts []int64) error {
 	}
 	n := len(cells)
 	for i, e := range s.design.Squares() {
-		s.diagonal[i] += product(s.columns[e].weighted[:n], s.columns[e].value[:n])
+		s.diagonal[i] += s.columns[e].squares
 	}
 	encodings := s.design.Encodings()
 	for a := range encodings {
@@ -137,19 +140,25 @@ func (s *sums) decode(cells []uint64, counts []int64) error {
 	copy(rest, cells)
 	sizes := s.design.Sizes()
 	for c := len(sizes); c > 0; c-- {
-		e, size, to := s.design.Encodings()[c], uint64(sizes[c-1]), s.columns[c]
+		e, size, to := s.design.Encodings()[c], uint64(sizes[c-1]), &s.columns[c]
+		to.squares = 0
 		for i, cell := range rest {
 			code := cell % size
 			rest[i] = cell / size
 			to.feature[i], to.value[i] = int32(e.Offset[code]), e.Value[code]
 			to.weighted[i] = e.Value[code] * counts[i]
+			if e.Square != nil {
+				to.squares += e.Square[code] * counts[i]
+			}
 		}
 	}
+	s.columns[0].squares = 0
 	for i, cell := range rest {
 		if cell != 0 {
 			return errors.New("a cell lies outside of the columns' categories")
 		}
 		s.columns[0].weighted[i] = design.Scale * counts[i]
+		s.columns[0].squares += design.Scale * design.Scale * counts[i]
 	}
 	return nil
 }
