@@ -9,8 +9,7 @@ import (
 	"slices"
 )
 
-// Scale is the integer that stands for 1 in features that explain: a power of two, so that dividing by it is exact. A number is off
-// by at most 1/(2·Scale) of half of its range.
+// Scale is the integer that stands for 1 in the features of categories, and the most that does in those of numbers.
 const Scale = 1 << 10
 
 // maxTargetScale bounds [Design.TargetScale].
@@ -72,13 +71,16 @@ func (c Column) check() error {
 }
 
 // Encoding is how the codes of a column become features: code c has the integer Value[c] in feature Offset[c] of the
-// column, and 0 in the others. All features of a column together are its Width. The intercept and numbers have squares
-// on the diagonal: code c adds Square[c] there, at most Scale².
+// column, and 0 in the others. All features of a column together are its Width. The integer Unit stands for 1, the
+// largest value. The intercept and numbers have squares on the diagonal: code c adds Square[c] there, and SquareUnit
+// stands for 1.
 type Encoding struct {
-	Width  int
-	Offset []int
-	Value  []int64
-	Square []int64
+	Width      int
+	Unit       int64
+	Offset     []int
+	Value      []int64
+	SquareUnit int64
+	Square     []int64
 }
 
 // Design is the public design of a regression. It is never changed once it is made.
@@ -107,8 +109,8 @@ func New(columns []Column, positive int) (*Design, error) {
 		return nil, fmt.Errorf("column %s has no category %d to predict", target.Name, positive)
 	}
 	d := &Design{columns: slices.Clone(columns), positive: positive, first: []int{0}, target: targetScale(len(columns) - 1),
-		squares: []int{0}, encodings: []Encoding{{Width: 1, Offset: []int{0}, Value: []int64{Scale},
-			Square: []int64{Scale * Scale}}}}
+		squares: []int{0}, encodings: []Encoding{{Width: 1, Unit: Scale, Offset: []int{0},
+			Value: []int64{Scale}, SquareUnit: Scale * Scale, Square: []int64{Scale * Scale}}}}
 	for i, c := range columns {
 		if err := c.check(); err != nil {
 			return nil, err
@@ -139,30 +141,67 @@ func New(columns []Column, positive int) (*Design, error) {
 // encode returns the encoding of a column.
 func (d *Design) encode(column int) Encoding {
 	c := d.columns[column]
-	e := Encoding{Width: 1, Offset: make([]int, c.Size()), Value: make([]int64, c.Size())}
 	isTarget, scale := column == len(d.columns)-1, int64(Scale)
 	if isTarget {
 		scale = d.target
 	}
+	if c.IsNumber() {
+		return encodeNumber(c, scale)
+	}
+	e := Encoding{Width: 1, Unit: scale, Offset: make([]int, c.Size()), Value: make([]int64, c.Size())}
 	for code := range c.Size() {
 		switch {
-		case c.IsNumber():
-			low, high := c.Range()
-			twice := 2*c.Values[code] - low - high
-			e.Value[code] = divideRounding(scale*twice, high-low)
-			v := divideRounding(Scale*twice, high-low)
-			e.Square = append(e.Square, v*v)
 		case isTarget && code == d.positive:
 			e.Value[code] = scale
 		case isTarget:
 			e.Value[code] = -scale
 		case c.Size() == 2:
-			e.Value[code] = int64(2*code-1) * Scale
+			e.Value[code] = int64(2*code-1) * scale
 		default:
-			e.Width, e.Offset[code], e.Value[code] = c.Size(), code, Scale
+			e.Width, e.Offset[code], e.Value[code] = c.Size(), code, scale
 		}
 	}
 	return e
+}
+
+// encodeNumber returns the encoding of a number for a scale. Its squares are those for [Scale].
+func encodeNumber(c Column, scale int64) Encoding {
+	low, high := c.Range()
+	unit, side := exactUnit(c, scale), exactUnit(c, Scale)
+	e := Encoding{Width: 1, Unit: unit, Offset: make([]int, c.Size()), SquareUnit: side * side}
+	for _, v := range c.Values {
+		twice := 2*v - low - high
+		x := divideRounding(side*twice, high-low)
+		e.Value = append(e.Value, divideRounding(unit*twice, high-low))
+		e.Square = append(e.Square, x*x)
+	}
+	return e
+}
+
+// exactSteps is the most steps between the middle and an end of a number of which all values are exact integers: few
+// enough that the unit for this is hardly less than the scale.
+const exactSteps = Scale / 16
+
+// exactUnit returns the largest integer, at most a scale, times which all values of a number between −1 and 1 are
+// integers; if there are more than [exactSteps] steps, the scale.
+func exactUnit(c Column, scale int64) int64 {
+	low, high := c.Range()
+	step := big.NewInt(high - low) // largest common divisor of 2v − low − high and high − low
+	for _, v := range c.Values {
+		step.GCD(nil, nil, step, new(big.Int).Abs(big.NewInt(2*v-low-high)))
+	}
+	if least := (high - low) / step.Int64(); least <= exactSteps {
+		return scale - scale%least
+	}
+	return scale
+}
+
+// divideRounding returns n/d for d > 0, rounded to the nearest integer, halves away from zero.
+func divideRounding(n, d int64) int64 {
+	if n < 0 {
+		return -divideRounding(-n, d)
+	}
+	return (2*n + d) / (2 * d)
 }
 
 // targetScale returns the scale of the target of a design with this many other columns: the largest integer T with
@@ -175,21 +214,13 @@ func targetScale(n int) int64 {
 	return t
 }
 
-// divideRounding returns n/d for d > 0, rounded to the nearest integer, halves away from zero.
-func divideRounding(n, d int64) int64 {
-	if n < 0 {
-		return -divideRounding(-n, d)
-	}
-	return (2*n + d) / (2 * d)
-}
-
 // Columns returns the columns, the target last. They must not be changed.
 func (d *Design) Columns() []Column { return d.columns }
 
 // Target returns the target.
 func (d *Design) Target() Column { return d.columns[len(d.columns)-1] }
 
-// TargetScale returns the integer that stands for 1 in the target, at least [Scale]. Moments with the target, one for
+// TargetScale returns what takes the place of [Scale] in the target: at least that. Moments with the target, one for
 // each feature, have half of the noise in a coefficient between them and the others, of which there are many more, the
 // other half; so it pays to measure them better. With n other columns, Σ z_a²·z_b² off the diagonal is about Scale⁴·(n²/2
 // + n·x) for x = (T/Scale)², and the variance of a coefficient that times 1/x + 1/2, for coefficients of a usual size;

@@ -77,7 +77,8 @@ func norms(a int64, x []*big.Int, b int64, y []*big.Int) (l1, squares *big.Int) 
 }
 
 // TestSensitivitiesAreThoseOfAllRows compares both sensitivities with the largest over all rows and pairs of rows.
-// Under add-remove they are attained, by one row in both vectors; the L2 norm of a replaced row is attained, too.
+// Under add-remove they are attained, by one row in both vectors. The L2 norm of a replaced row is at most a sixth above
+// the largest off the diagonal, in squares.
 func TestSensitivitiesAreThoseOfAllRows(t *testing.T) {
 	for name, d := range small(t) {
 		t.Run(name, func(t *testing.T) {
@@ -99,12 +100,15 @@ func TestSensitivitiesAreThoseOfAllRows(t *testing.T) {
 				for _, change := range []Change{{1, 0}, {3, 0}, {1, 1}, {2, 2}, {3, 1}} {
 					got := c.of(change)
 					l1, squares := largest(change, c.rows)
-					one := change == Change{1, 1} && which == "off the diagonal"
-					if change.Removed == 0 && got.L1.Cmp(l1) != 0 ||
-						(change.Removed == 0 || one) && got.L2Squared.Cmp(squares) != 0 ||
+					exact := change.Removed == 0
+					if exact && (got.L1.Cmp(l1) != 0 || got.L2Squared.Cmp(squares) != 0) ||
 						got.L1.Cmp(l1) < 0 || got.L2Squared.Cmp(squares) < 0 {
 						t.Errorf("%s, %v: got %v and %v, the largest are %v and %v", which, change, got.L1,
 							got.L2Squared, l1, squares)
+					}
+					slack, _ := new(big.Rat).SetFrac(got.L2Squared, squares).Float64()
+					if change == (Change{1, 1}) && which == "off the diagonal" && slack > 7./6 {
+						t.Errorf("one replaced row: %v is %.3f times the largest", got.L2Squared, slack)
 					}
 				}
 			}
@@ -169,7 +173,7 @@ func TestMomentsAreAllProducts(t *testing.T) {
 				for i, e := range d.Squares() {
 					v := z[d.First(e)]
 					if e == len(d.columns) {
-						v = divideRounding(v*Scale, d.TargetScale()) // as no value of these is rounded twice
+						v = v * exactUnit(d.Target(), Scale) / d.Encodings()[e].Unit // exact, as all values are
 					}
 					if want := big.NewInt(v * v); on[r][i].Cmp(want) != 0 {
 						t.Errorf("row %d: square %d is %v, want %v", r, i, on[r][i], want)
@@ -180,13 +184,13 @@ func TestMomentsAreAllProducts(t *testing.T) {
 	}
 }
 
-// TestNumbersAreScaledByTheirRange checks ends, the middle and rounding.
+// TestNumbersAreScaledByTheirRange checks ends, the middle, exact values and rounding.
 func TestNumbersAreScaledByTheirRange(t *testing.T) {
 	d, err := New([]Column{{Name: "x", Values: []int64{5, -5, 0, 1, -1}}, {Name: "y", Values: []int64{0, 3000, 1}}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := d.Encodings()[1].Value, []int64{1024, -1024, 0, 205, -205}; !slices.Equal(got, want) {
+	if got, want := d.Encodings()[1].Value, []int64{1020, -1020, 0, 204, -204}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if got, want := d.Encodings()[2].Value, []int64{-1024, 1024, -1023}; !slices.Equal(got, want) {

@@ -9,8 +9,10 @@
 // A row becomes a vector z of integers, [Scale] for each 1:
 //
 //   - the intercept is Scale;
-//   - a number v with public values from low to high is Scale·(2v − low − high)/(high − low), rounded to the nearest
-//     integer, halves away from zero, and so between −Scale and Scale;
+//   - a number v with public values from low to high is Unit·(2v − low − high)/(high − low), where Unit is the largest
+//     integer up to Scale that makes integers of all values, if they are at most 64 equal steps from the middle. If
+//     not, Unit is Scale and values are rounded to the nearest integer, halves away from zero: off by at most
+//     1/(2·Scale) of half of the range;
 //   - a column of two categories is −Scale or Scale: its contrast;
 //   - a column of K ≥ 3 categories is Scale in the place of its category and 0 in the K−1 others;
 //   - the target, which is the last column, is a number, or a contrast of its positive category and all others, with

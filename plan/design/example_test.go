@@ -25,5 +25,5 @@ func Example() {
 	// Output:
 	// 6 features; 2 moments on the diagonal, 12 off it
 	// age 40 is -341 of 1024
-	// 2199023255552 7957638021120
+	// 2194734575617 7950313361793
 }

@@ -39,51 +39,22 @@ func (d *Design) Diagonal(c Change) Sensitivity {
 func (d *Design) OffDiagonal(c Change) Sensitivity {
 	// Σ_{a<b} x_a·x_b is the second elementary symmetric polynomial of the largest |z| and z² of each encoding.
 	l1, squares := new(big.Int), new(big.Int)
-	sum, squareSum := new(big.Int), new(big.Int)
-	signed, indicators := 0, 0
-	for i, e := range d.encodings {
-		high := e.largest()
-		l1.Add(l1, new(big.Int).Mul(sum, power(high, 1)))
-		sum.Add(sum, power(high, 1))
-		squares.Add(squares, new(big.Int).Mul(squareSum, power(high, 2)))
-		squareSum.Add(squareSum, power(high, 2))
-		switch {
-		case e.Width > 1:
-			indicators++
-		case i > 0 && i < len(d.encodings)-1:
-			signed++
-		}
+	sum, squareSum, fourths := new(big.Int), new(big.Int), new(big.Int)
+	for _, e := range d.encodings {
+		l1.Add(l1, new(big.Int).Mul(sum, power(e.Unit, 1)))
+		sum.Add(sum, power(e.Unit, 1))
+		squares.Add(squares, new(big.Int).Mul(squareSum, power(e.Unit, 2)))
+		squareSum.Add(squareSum, power(e.Unit, 2))
+		fourths.Add(fourths, power(e.Unit, 4))
 	}
-	return c.sensitivity(l1, squares, d.leastProduct(signed, indicators), Scale*d.target)
+	// The inner product of the moments of two rows is Σ_{a<b} t_a·t_b = ((Σ t)² − Σ t²)/2 with t_a = z_a·z′_a, or 0 where
+	// the rows have different indicators.
+	least := fourths.Neg(fourths.Rsh(fourths.Add(fourths, big.NewInt(1)), 1))
+	return c.sensitivity(l1, squares, least, Scale*d.target)
 }
-
-// largest returns the largest absolute value of an encoding.
-func (e Encoding) largest() int64 { return max(slices.Max(e.Value), -slices.Min(e.Value)) }
 
 // power returns xⁿ.
 func power(x, n int64) *big.Int { return new(big.Int).Exp(big.NewInt(x), big.NewInt(n), nil) }
-
-// leastProduct returns the least inner product of the off-diagonal moments of two rows z, z′ of a design with this many
-// signed features that explain (numbers and contrasts, which reach ±Scale) and columns of indicators. It is
-// Σ_{a<b} t_a·t_b with t_a = z_a·z′_a, which is linear in each t, so that it is least where all are at the ends of their
-// ranges: S = Scale² for the intercept, ±S for a signed feature, 0 or S for indicators, ±T for the target with the
-// square T of its scale. If n of the others are not 0 and x of these are −S, it is S²·(s² − n)/2 ± s·S·T with
-// s = n − 2x.
-func (d *Design) leastProduct(signed, indicators int) *big.Int {
-	least, scale, target := new(big.Int), power(Scale, 2), power(d.target, 2)
-	for equal := range indicators + 1 {
-		for opposed := range signed + 1 {
-			n := int64(1 + signed + equal)
-			s := n - 2*int64(opposed)
-			x := new(big.Int).Mul(power(Scale, 4), big.NewInt((s*s-n)/2))
-			with := new(big.Int).Mul(new(big.Int).Mul(scale, target), big.NewInt(max(s, -s)))
-			if x.Sub(x, with).Cmp(least) < 0 {
-				least = x
-			}
-		}
-	}
-	return least
-}
 
 // sensitivity bounds ‖Σ A_i − Σ B_j‖ with a ≤ Added moments A_i and b ≤ Removed moments B_j, each of an L1 norm of at
 // most l1 and a squared L2 norm of at most squares, any two with an inner product of at least least, and no entry of more

@@ -301,8 +301,8 @@ func (g *regressionMaker) estimate(t *RegressionTerm, of []matrixEntry, constant
 	if !intervals {
 		return
 	}
-	byNoise := max(0, g.fit.noise.form(x, x))
-	total := byNoise + float64(variance*g.fit.inverse.form(x, x))
+	byNoise := max(0, g.fit.noiseVariance(x))
+	total := byNoise + float64(variance*g.fit.spread.form(x, x))
 	i := &RegressionInterval{NoiseError: math.Sqrt(byNoise), StandardError: math.Sqrt(total)}
 	if total > 0 {
 		i.NoiseShare = byNoise / total

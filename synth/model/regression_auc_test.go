@@ -150,10 +150,7 @@ func areaUnderCurve(scores []float64, positive []bool) float64 {
 // paid returns the noisy moments of some rows at a budget μ, of which the diagonal has noise of twice the variance.
 func (a adultTable) paid(t testing.TB, r *rand.Rand, d *design.Design, rows []int, mu float64) *RegressionMoments {
 	t.Helper()
-	one := design.Change{Added: 1}
-	on, _ := d.Diagonal(one).L2Squared.Float64()
-	off, _ := d.OffDiagonal(one).L2Squared.Float64()
-	variance := (on*design.NoiseRatio + off) / (mu * mu)
+	variance := noiseVariance(d, mu)
 	x, y := sums(d, a.rows(rows))
 	m, err := NewRegressionMoments(d, noisy(r, x, math.Sqrt(variance/design.NoiseRatio)),
 		noisy(r, y, math.Sqrt(variance)), variance/design.NoiseRatio, variance)

@@ -31,13 +31,21 @@ const rounding = 1e-9
 // Source: Fuller 1987, Measurement Error Models, §2.2, for the expansion; Lin, Slavković & Bhoomireddy 2025 (arXiv
 // 2510.16974) for private regression with a correction of bias and intervals, by another mechanism.
 type leastSquares struct {
-	moments   *RegressionMoments
-	terms     [][]matrixEntry  // in the fit: features with values
-	residual  []float64        // minus the coefficient of each feature, and 1 for the target
-	inverse   *symmetricMatrix // C·A⁻¹·C'
-	noise     *symmetricMatrix // covariance of the coefficients by noise
-	squares   float64          // residual sum of squares
-	variation float64          // sum of squares of the target about its mean
+	moments    *RegressionMoments
+	terms      [][]matrixEntry  // in the fit: features with values
+	residual   []float64        // minus the coefficient of each feature, and 1 for the target
+	inverse    *symmetricMatrix // C·A⁻¹·C'
+	spread     *symmetricMatrix // covariance of the coefficients by sampling, if the residual variance is 1
+	noise      *symmetricMatrix // covariance of the coefficients by noise
+	roughNoise *symmetricMatrix // the same with t as it is: never too small
+	squares    float64          // residual sum of squares
+	variation  float64          // sum of squares of the target about its mean
+}
+
+// noiseVariance returns the variance by noise of a linear function of the coefficients: at least a quarter of the rough
+// one, as a difference of noisy matrices need not be positive.
+func (f *leastSquares) noiseVariance(x []float64) float64 {
+	return max(f.noise.form(x, x), f.roughNoise.form(x, x)/4)
 }
 
 // fitLeastSquares fits the target on the candidates, in their order, that vary clearly given those before, and reports
@@ -47,7 +55,7 @@ func (m *RegressionMoments) fitLeastSquares(candidates [][]matrixEntry) (f *leas
 	f = &leastSquares{moments: m, residual: make([]float64, n)}
 	f.residual[n-1] = 1
 	lower, in := f.choose(candidates)
-	f.setInverse(lower)
+	f.inverse = f.inverseOf(lower)
 	w := f.inverse.times(m.matrix.row(n - 1))
 	f.setCoefficients(w)
 	bias := f.bias()
@@ -55,8 +63,8 @@ func (m *RegressionMoments) fitLeastSquares(candidates [][]matrixEntry) (f *leas
 		w[j] -= bias[j]
 	}
 	f.setCoefficients(w)
-	t := f.residualNoise()
-	f.noise = f.inverse.congruent(t)
+	t := m.noiseOf(f.residual)
+	f.setLaws(t)
 	f.squares = m.matrix.form(f.residual, f.residual)
 	for j := range n {
 		f.squares += dotProduct(f.inverse.row(j), t.row(j))
@@ -109,10 +117,10 @@ func termProduct(t []matrixEntry, x []float64) float64 {
 	return sum
 }
 
-// setInverse sets C·A⁻¹·C' from the Cholesky factor of A: with the rows of L⁻¹·C' it is a sum of their squares.
-func (f *leastSquares) setInverse(lower choleskyFactor) {
+// inverseOf returns C·A⁻¹·C' from the Cholesky factor L of A: the product of the rows of L⁻¹·C'.
+func (f *leastSquares) inverseOf(lower choleskyFactor) *symmetricMatrix {
 	n := f.moments.matrix.n
-	f.inverse = newSymmetric(n)
+	out := newSymmetric(n)
 	half := make([][]float64, n) // by feature: L⁻¹ times its row of C
 	for j := range n {
 		c := make([]float64, len(f.terms))
@@ -125,9 +133,60 @@ func (f *leastSquares) setInverse(lower choleskyFactor) {
 		}
 		half[j] = lower.solveLower(c)
 		for k := range j + 1 {
-			f.inverse.add(j, k, dotProduct(half[j], half[k]))
+			out.add(j, k, dotProduct(half[j], half[k]))
 		}
 	}
+	return out
+}
+
+// setLaws sets the covariances of the coefficients, where t is Σ v_q·t_q·t_q'. Both A⁻¹·t·A⁻¹ and A⁻¹ are too large on
+// average where noisy moments stand in: by the noise in A, as E Â⁻¹ is about A⁻¹ + A⁻¹·K·A⁻¹ with K = Σ v_q·T_q·A⁻¹·T_q,
+// and by that in the residual, as E r·r' has the covariance V of the coefficients too much. So (Â + K)⁻¹ and
+// t − Σ v_q·T_q·V·T_q take their places.
+func (f *leastSquares) setLaws(t *symmetricMatrix) {
+	k := f.moments.contract(f.inverse)
+	a := newSymmetric(len(f.terms))
+	for i, x := range f.terms {
+		v := make([]float64, k.n)
+		addTerm(v, x, 1)
+		moments, more := f.moments.matrix.times(v), k.times(v)
+		for j, y := range f.terms[:i+1] {
+			a.add(i, j, termProduct(y, moments)+termProduct(y, more))
+		}
+	}
+	f.spread = f.inverseOf(factorise(a))
+	f.roughNoise = f.spread.congruent(t)
+	less := f.moments.contract(f.roughNoise)
+	for i, v := range t.a {
+		less.a[i] = v - less.a[i]
+	}
+	f.noise = f.spread.congruent(less)
+}
+
+// contract returns Σ v_q·T_q·x·T_q in the features but the target.
+func (m *RegressionMoments) contract(x *symmetricMatrix) *symmetricMatrix {
+	out := newSymmetric(x.n)
+	var rows []matrixEntry // i and j of T_q, both ways
+	for _, q := range m.noises {
+		rows = rows[:0]
+		for _, e := range q.pattern {
+			rows = append(rows, e)
+			if e.i != e.j {
+				rows = append(rows, matrixEntry{e.j, e.i, e.value})
+			}
+		}
+		for _, a := range rows {
+			if a.i == x.n-1 {
+				continue
+			}
+			for _, b := range rows {
+				if b.i != x.n-1 {
+					out.a[a.i*x.n+b.i] += float64(float64(q.variance*float64(a.value*b.value)) * x.at(a.j, b.j))
+				}
+			}
+		}
+	}
+	return out
 }
 
 // setCoefficients sets the coefficients of all features.
@@ -155,9 +214,6 @@ func (f *leastSquares) bias() []float64 {
 	}
 	return f.inverse.times(sum)
 }
-
-// residualNoise returns Σ v_q·t_q·t_q'.
-func (f *leastSquares) residualNoise() *symmetricMatrix { return f.moments.noiseOf(f.residual) }
 
 // noiseOf returns the covariance of the moments' noise times a vector, in the features but the target.
 func (m *RegressionMoments) noiseOf(x []float64) *symmetricMatrix {

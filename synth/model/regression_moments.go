@@ -90,10 +90,11 @@ func NewRegressionMoments(d *design.Design, diagonal, offDiagonal []int64, diago
 	}
 	c := &combination{RegressionMoments: newMoments(d), offDiagonal: offDiagonal, noise: offDiagonalVariance}
 	const unit = design.Scale * design.Scale
-	variance := diagonalVariance / (unit * unit)
-	c.combineRows(float64(diagonal[0])/unit, variance)
+	c.combineRows(float64(diagonal[0])/unit, diagonalVariance/(unit*unit))
 	for k, e := range d.Squares()[1:] {
-		c.add(float64(diagonal[k+1])/unit, variance, []matrixEntry{{d.First(e), d.First(e), 1}})
+		unit := float64(d.Encodings()[e].SquareUnit)
+		c.add(float64(diagonal[k+1])/unit, diagonalVariance/float64(unit*unit),
+			[]matrixEntry{{d.First(e), d.First(e), 1}})
 	}
 	for e := 1; e < len(d.Encodings()); e++ {
 		if d.Encodings()[e].Width > 1 {
@@ -128,10 +129,7 @@ type combination struct {
 
 // unit returns the integer that stands for 1 in an encoding.
 func (m *RegressionMoments) unit(encoding int) float64 {
-	if encoding == len(m.design.Columns()) {
-		return float64(m.design.TargetScale())
-	}
-	return design.Scale
+	return float64(m.design.Encodings()[encoding].Unit)
 }
 
 // variance returns the variance of the moments of encodings a and b.
