@@ -108,8 +108,8 @@ func New(columns []Column, positive int) (*Design, error) {
 	if !target.IsNumber() && (positive < 0 || positive >= target.Size()) {
 		return nil, fmt.Errorf("column %s has no category %d to predict", target.Name, positive)
 	}
-	d := &Design{columns: slices.Clone(columns), positive: positive, first: []int{0}, target: targetScale(len(columns) - 1),
-		squares: []int{0}, encodings: []Encoding{{Width: 1, Unit: Scale, Offset: []int{0},
+	d := &Design{columns: slices.Clone(columns), positive: positive, target: targetScale(len(columns) - 1),
+		first: []int{0}, squares: []int{0}, encodings: []Encoding{{Width: 1, Unit: Scale, Offset: []int{0},
 			Value: []int64{Scale}, SquareUnit: Scale * Scale, Square: []int64{Scale * Scale}}}}
 	for i, c := range columns {
 		if err := c.check(); err != nil {
@@ -220,11 +220,12 @@ func (d *Design) Columns() []Column { return d.columns }
 // Target returns the target.
 func (d *Design) Target() Column { return d.columns[len(d.columns)-1] }
 
-// TargetScale returns what takes the place of [Scale] in the target: at least that. Moments with the target, one for
-// each feature, have half of the noise in a coefficient between them and the others, of which there are many more, the
-// other half; so it pays to measure them better. With n other columns, Σ z_a²·z_b² off the diagonal is about Scale⁴·(n²/2
-// + n·x) for x = (T/Scale)², and the variance of a coefficient that times 1/x + 1/2, for coefficients of a usual size;
-// it is least at x² = n. The square of the target, which says nothing of coefficients, is measured at Scale.
+// TargetScale returns what takes the place of [Scale] in the target: at least that. The few moments with the target
+// bring as much noise into coefficients as the many others do together, so it pays to measure them better. With n other
+// columns Σ z_a²·z_b² off the diagonal is about Scale⁴·(n²/2 + n·x) for x = (T/Scale)², and the variance of a
+// coefficient is that times 1/x + |w|² with the sum of squares |w|² of all coefficients in units of features. It is
+// least at x² = n/(2·|w|²); for |w|² = ½, which is usual, at x² = n. The square of the target, which says nothing of
+// coefficients, is measured at Scale.
 func (d *Design) TargetScale() int64 { return d.target }
 
 // Positive returns the code of the target that is predicted, if the target is a category.

@@ -77,8 +77,8 @@ func norms(a int64, x []*big.Int, b int64, y []*big.Int) (l1, squares *big.Int) 
 }
 
 // TestSensitivitiesAreThoseOfAllRows compares both sensitivities with the largest over all rows and pairs of rows.
-// Under add-remove they are attained, by one row in both vectors. The L2 norm of a replaced row is at most a sixth above
-// the largest off the diagonal, in squares.
+// Under add-remove they are attained, by one row in both vectors. The squared L2 norm of a replaced row is at most a
+// sixth above the largest off the diagonal.
 func TestSensitivitiesAreThoseOfAllRows(t *testing.T) {
 	for name, d := range small(t) {
 		t.Run(name, func(t *testing.T) {

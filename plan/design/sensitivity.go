@@ -47,8 +47,8 @@ func (d *Design) OffDiagonal(c Change) Sensitivity {
 		squareSum.Add(squareSum, power(e.Unit, 2))
 		fourths.Add(fourths, power(e.Unit, 4))
 	}
-	// The inner product of the moments of two rows is Σ_{a<b} t_a·t_b = ((Σ t)² − Σ t²)/2 with t_a = z_a·z′_a, or 0 where
-	// the rows have different indicators.
+	// The inner product of the moments of two rows is Σ_{a<b} t_a·t_b = ((Σ t)² − Σ t²)/2 with t_a = z_a·z′_a, or 0
+	// where the rows have different indicators.
 	least := fourths.Neg(fourths.Rsh(fourths.Add(fourths, big.NewInt(1)), 1))
 	return c.sensitivity(l1, squares, least, Scale*d.target)
 }
@@ -57,9 +57,9 @@ func (d *Design) OffDiagonal(c Change) Sensitivity {
 func power(x, n int64) *big.Int { return new(big.Int).Exp(big.NewInt(x), big.NewInt(n), nil) }
 
 // sensitivity bounds ‖Σ A_i − Σ B_j‖ with a ≤ Added moments A_i and b ≤ Removed moments B_j, each of an L1 norm of at
-// most l1 and a squared L2 norm of at most squares, any two with an inner product of at least least, and no entry of more
-// than the given one. The square of the L2 norm is at most a²·squares + b²·squares − 2ab·least. That is convex in (a, b), so that it is largest in a
-// corner.
+// most l1 and a squared L2 norm of at most squares, any two with an inner product of at least least, and no entry of
+// more than the given one. The square of the L2 norm is at most a²·squares + b²·squares − 2ab·least. That is convex in
+// (a, b), so that it is largest in a corner.
 func (c Change) sensitivity(l1, squares, least *big.Int, entry int64) Sensitivity {
 	largest := new(big.Int)
 	for _, corner := range []Change{{c.Added, 0}, {0, c.Removed}, c} {

@@ -140,9 +140,9 @@ func (f *leastSquares) inverseOf(lower choleskyFactor) *symmetricMatrix {
 }
 
 // setLaws sets the covariances of the coefficients, where t is Σ v_q·t_q·t_q'. Both A⁻¹·t·A⁻¹ and A⁻¹ are too large on
-// average where noisy moments stand in: by the noise in A, as E Â⁻¹ is about A⁻¹ + A⁻¹·K·A⁻¹ with K = Σ v_q·T_q·A⁻¹·T_q,
-// and by that in the residual, as E r·r' has the covariance V of the coefficients too much. So (Â + K)⁻¹ and
-// t − Σ v_q·T_q·V·T_q take their places.
+// average where noisy moments stand in: by the noise in A, as E Â⁻¹ is about A⁻¹ + A⁻¹·K·A⁻¹ with the sum K of all
+// v_q·T_q·A⁻¹·T_q, and by that in the residual, as E r·r' has the covariance V of the coefficients too much. So
+// (Â + K)⁻¹ and t − Σ v_q·T_q·V·T_q take their places.
 func (f *leastSquares) setLaws(t *symmetricMatrix) {
 	k := f.moments.contract(f.inverse)
 	a := newSymmetric(len(f.terms))

@@ -35,8 +35,8 @@ type matrixEntry struct {
 	value float64
 }
 
-// times returns what the pattern, times a vector, has in the features but the target, the last: pairs of a feature and a
-// value, in to. A feature may be there twice.
+// times returns what the pattern, times a vector, has in the features but the target, the last: pairs of a feature and
+// a value, in to. A feature may be there twice.
 func (n momentNoise) times(x []float64, to []matrixEntry) []matrixEntry {
 	to = to[:0]
 	target := len(x) - 1

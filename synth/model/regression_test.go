@@ -260,7 +260,8 @@ func smallPopulation(t testing.TB, r *rand.Rand, n int) population {
 // categories, one class, few rows and none, with noise and without.
 func TestWhatIsNotClearIsFlagged(t *testing.T) {
 	d, err := design.New([]design.Column{{Name: "x", Values: []int64{0, 1, 2, 3}},
-		{Name: "twice", Values: []int64{0, 2, 4, 6}}, {Name: "region", Categories: []string{"N", "E", "S", "W"}}, {Name: "sex", Categories: []string{"f", "m"}},
+		{Name: "twice", Values: []int64{0, 2, 4, 6}}, {Name: "region", Categories: []string{"N", "E", "S", "W"}},
+		{Name: "sex", Categories: []string{"f", "m"}},
 		{Name: "sick", Categories: []string{"no", "yes"}}}, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -478,6 +479,40 @@ func TestRegressionsThatCannotBeAskedForAreRefused(t *testing.T) {
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("got %v, want %q", c.err, c.want)
+		}
+	}
+}
+
+// BenchmarkLinearRegression fits 12 columns of 8 categories, numbers of 40 values and contrasts, with noise.
+func BenchmarkLinearRegression(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var columns []design.Column
+	for i := range 12 {
+		c := design.Column{Name: fmt.Sprint(i)}
+		for v := range int64(40) {
+			c.Values = append(c.Values, v)
+		}
+		if i%3 != 0 {
+			c = design.Column{Name: c.Name, Categories: strings.Split("abcdefgh"[:10-4*(i%3)], "")}
+		}
+		columns = append(columns, c)
+	}
+	d, err := design.New(columns, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := population{design: d}
+	for range 10_000 {
+		codes := make([]int, len(columns))
+		for i, c := range columns {
+			codes[i] = r.IntN(c.Size())
+		}
+		p.codes = append(p.codes, codes)
+	}
+	m := p.release(b, r)(20)
+	for b.Loop() {
+		if _, err := LinearRegression(m, RegressionOptions{}); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
