@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/boosted"
+	"github.com/dprelease/dprelease/histogram/internal/moments"
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/boosting"
@@ -25,7 +27,7 @@ import (
 // more privacy than the mechanisms of the model's rounds in the plan, one after another. Neighbours: those of the
 // release. Theorem: Zhu, Dong & Wang 2022, theorem 10: dominating pairs compose where mechanisms are fixed beforehand
 // and only what they ask is adapted. One row adds at most 1 to one count, or at most [boosting.Bound] in absolute value
-// to one sum. A row that is held out adds to counts of held-out rows alone, which have the noise of the sums. Argument:
+// to one sum, and moves the moments of a regression by their sensitivity ([design.Design.Diagonal]). A row that is held out adds to counts of held-out rows alone, which have the noise of the sums. Argument:
 // docs/proofs/models.md.
 type Trainer struct {
 	answer.Redacted
@@ -36,7 +38,8 @@ type Trainer struct {
 type trainer struct {
 	opened          *opened
 	model           plan.Model
-	fitted, heldOut *boosted.Rows
+	fitted, heldOut *boosted.Rows // of an additive model
+	moments         [2][]int64    // of a regression, by round
 
 	mu     sync.Mutex
 	next   int  // round
@@ -54,22 +57,34 @@ func (o *Opened) Trainer(ctx context.Context, model int) (*Trainer, error) {
 	if slices.Contains(x.trainers, model) {
 		return nil, errTrainerGiven
 	}
-	m := x.exact.plan.Models[model]
-	shape, err := x.exact.plan.Plan().Shape(m)
-	if err != nil {
-		return nil, err
-	}
-	split := boosted.Split{Key: x.streams.HeldOut(m.Name), Denominator: 1}
-	if share := plan.Amount(m.Test); share != nil {
-		split.Numerator, split.Denominator = share.Num().Uint64(), share.Denom().Uint64()
-	}
-	rows := x.exact.models[model]
-	t := &trainer{opened: x, model: m}
-	if t.fitted, t.heldOut, err = boosted.New(ctx, shape, rows.Cells, rows.Counts, split); err != nil {
-		return nil, fmt.Errorf("model %s: %w", m.Name, err)
+	t := &trainer{opened: x, model: x.exact.plan.Models[model]}
+	if err := t.take(ctx, x.exact.models[model]); err != nil {
+		return nil, fmt.Errorf("model %s: %w", t.model.Name, err)
 	}
 	x.trainers, x.exact.models[model] = append(x.trainers, model), answer.Answer{} // the trainer owns the rows from now on
 	return &Trainer{inner: t}, nil
+}
+
+// take takes the rows of the model, as the numbers of rows with each combination of categories.
+func (t *trainer) take(ctx context.Context, rows answer.Answer) error {
+	m, p := t.model, t.opened.exact.plan.Plan()
+	if !m.Additive() {
+		d, err := p.Design(m)
+		if err == nil {
+			t.moments[0], t.moments[1], err = moments.Count(ctx, d, rows.Cells, rows.Counts, runtime.GOMAXPROCS(0))
+		}
+		return err
+	}
+	shape, err := p.Shape(m)
+	if err != nil {
+		return err
+	}
+	split := boosted.Split{Key: t.opened.streams.HeldOut(m.Name), Denominator: 1}
+	if share := plan.Amount(m.Test); share != nil {
+		split.Numerator, split.Denominator = share.Num().Uint64(), share.Denom().Uint64()
+	}
+	t.fitted, t.heldOut, err = boosted.New(ctx, shape, rows.Cells, rows.Counts, split)
+	return err
 }
 
 // Reasons for which there is no trainer, or no answer. None names a value.
@@ -77,6 +92,8 @@ var (
 	errNoModel      = errors.New("the plan has no such model")
 	errTrainerGiven = errors.New("the trainer of this model was given before; each is given once")
 	errNoModelRound = errors.New("this is not the next round of the model; each is answered once, in order")
+	errNoMoments    = errors.New("an additive model has no moments")
+	errOnlyMoments  = errors.New("a regression has moments alone")
 	errNotHeldOut   = errors.New("held-out rows are counted once, after the last round of a model with a test")
 )
 
@@ -93,11 +110,37 @@ func (t *Trainer) Answer(ctx context.Context, round int, q boosting.Question) ([
 	if err != nil {
 		return nil, err
 	}
+	if !x.model.Additive() {
+		return nil, errOnlyMoments
+	}
 	exact, err := x.fitted.Answer(ctx, round, q)
 	if err != nil {
 		return nil, err
 	}
 	noisy, err := x.addNoise(exact, r, 1, modelQuestion{Model: x.model, Round: round, Asked: &q})
+	if err == nil {
+		x.next++
+	}
+	return noisy, err
+}
+
+// Moments returns the noisy moments of a regression, in the layout of [design.Design]: in round 0 those on the diagonal,
+// in round 1 those off it.
+//
+// Guarantee: that of the round's mechanism in the plan. It returns an error for any round but the next one, and for an
+// additive model.
+func (t *Trainer) Moments(round int) ([]int64, error) {
+	x := t.inner
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r, err := x.checkRound(round)
+	if err != nil {
+		return nil, err
+	}
+	if x.model.Additive() {
+		return nil, errNoMoments
+	}
+	noisy, err := x.addNoise(x.moments[round], r, 1, modelQuestion{Model: x.model, Round: round})
 	if err == nil {
 		x.next++
 	}

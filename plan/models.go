@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/plan/boosting"
 	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/design"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/domain"
@@ -131,6 +132,62 @@ func (p *Plan) Shape(m Model) (*boosting.Shape, error) {
 	copy(s.Outcomes, values)
 	return s, nil
 }
+
+// Design returns what is fixed of a regression before the data are seen. Values of numbers with steps
+// below 1 are multiples of the step's denominator.
+func (p *Plan) Design(m Model) (*design.Design, error) {
+	levels, err := Query{Table: m.Table, Factors: m.Columns()}.Levels(p.Release())
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name, err)
+	}
+	t := p.Release().Table(m.Table)
+	var columns []design.Column
+	for i, f := range m.Columns() {
+		c := design.Column{Name: f.String()}
+		of := t.Column(f.Attribute)
+		number := of.Domain.Ranged() && of.Domain.Declared() == levels[i].Size() && f.Level == "" &&
+			(of.Type == domain.Integer || of.Type == domain.Decimal)
+		if number && (i < len(m.By) || m.Class < 0) {
+			if c.Values, _, err = valuesOf(levels[i]); err != nil {
+				return nil, fmt.Errorf("model %s: %s: %w", m.Name, f, err)
+			}
+		} else {
+			for _, category := range levels[i].Categories {
+				c.Categories = append(c.Categories, category.Code)
+			}
+		}
+		columns = append(columns, c)
+	}
+	d, err := design.New(columns, m.Class)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name, err)
+	}
+	return d, nil
+}
+
+// ModelAnswers returns the most integers that answer the rounds of a model.
+func (p *Plan) ModelAnswers(m Model) (int64, error) {
+	if !m.Additive() {
+		d, err := p.Design(m)
+		if err != nil {
+			return 0, err
+		}
+		diagonal, products := d.Lengths()
+		return int64(diagonal) + int64(products), nil
+	}
+	s, err := p.Shape(m)
+	if err != nil {
+		return 0, err
+	}
+	answers := int64(m.RoundCount())*boosting.MostGroups + 2*boosting.ScoreBins
+	for column := range len(m.By) + 1 {
+		answers += int64(s.Categories(column))
+	}
+	return answers, nil
+}
+
+// Additive reports whether a model is fitted in rounds that depend on each other.
+func (m Model) Additive() bool { return m.Method == spec.AdditiveModel }
 
 // valuesOf returns the numbers that the categories of a level are, as whole multiples of a unit.
 func valuesOf(l *domain.Level) (multiples []int64, unit *big.Rat, err error) {

@@ -22,11 +22,37 @@ type Model struct {
 	AUC          *Estimate     `json:"auc,omitempty"`
 	Accuracy     *Estimate     `json:"accuracy,omitempty"`
 	Calibration  []Calibration `json:"calibration,omitempty"`
-	Columns      []ModelColumn `json:"columns"`
+	Columns      []ModelColumn `json:"columns,omitempty"` // of an additive model
+	Terms        []Term        `json:"terms,omitempty"`   // of a regression
+	Flags        []string      `json:"flags,omitempty"`   // what is the matter with a regression
 	Loss         Amount        `json:"loss"`
 	PartOfBudget float64       `json:"part_of_budget"`
 	Trust        string        `json:"trust"`
 	Distrust     string        `json:"do_not_trust"`
+}
+
+// Term is a term of a regression: the intercept, a number, or a category compared with the reference of its column.
+type Term struct {
+	Column        string   `json:"column,omitempty"`   // absent for the intercept
+	Category      string   `json:"category,omitempty"` // absent for a number
+	Coefficient   *float64 `json:"coefficient,omitempty"`
+	NoiseError    *float64 `json:"noise_error,omitempty"`
+	StandardError *float64 `json:"standard_error,omitempty"`
+	Low           *float64 `json:"low,omitempty"`
+	High          *float64 `json:"high,omitempty"`
+	Weight        float64  `json:"weight"`
+	Flags         []string `json:"flags,omitempty"`
+}
+
+// Name returns the name of a term.
+func (t Term) Name(l *language.Language) string {
+	switch {
+	case t.Column == "":
+		return l.Text("intercept")
+	case t.Category == "":
+		return t.Column
+	}
+	return t.Column + ": " + t.Category
 }
 
 // Estimate is an estimate with its 95 % interval.

@@ -31,8 +31,13 @@ type Model struct {
 // ModelMethod names a way to fit a model.
 type ModelMethod string
 
-// AdditiveModel is a sum of one table of scores for each column, fitted in rounds.
-const AdditiveModel ModelMethod = "additive"
+// AdditiveModel is a sum of one table of scores for each column, fitted in rounds. LinearModel and LogisticModel are
+// regressions, fitted to noisy sums of products.
+const (
+	AdditiveModel ModelMethod = "additive"
+	LinearModel   ModelMethod = "linear"
+	LogisticModel ModelMethod = "logistic"
+)
 
 // The least and the largest share of rows that are held out.
 var leastTest, mostTest = big.NewRat(1, 100), big.NewRat(1, 2)
@@ -50,7 +55,8 @@ func modelsShape() *shape.Shape {
 				Fix: "predict: {COLUMN: CATEGORY}"},
 			shape.Field{Key: "by", Shape: shape.List("a list of attributes, such as [age.band, sex]",
 				shape.Text("an attribute, such as age or age.band"), 1, 0), Required: "the columns from which it is predicted"},
-			shape.Field{Key: "method", Shape: shape.Enum("additive", string(AdditiveModel))},
+			shape.Field{Key: "method", Shape: shape.Enum("additive, linear or logistic", string(AdditiveModel),
+				string(LinearModel), string(LogisticModel))},
 			shape.Field{Key: "test", Shape: shape.Number("the share of rows that are held out, from 1% to 50%, such as 10%")},
 			shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget that pays for nothing else")})).
 		Nonempty("at least one model")
@@ -70,7 +76,7 @@ func (r *reader) readModel(root, n document.Node) {
 	if t == nil {
 		return
 	}
-	m := Model{Name: n.Key.Value, Table: t.Name, Method: AdditiveModel, Leaf: r.readModelLeaf(root, n), Test: r.readTest(n.Get("test"))}
+	m := Model{Name: n.Key.Value, Table: t.Name, Leaf: r.readModelLeaf(root, n), Test: r.readTest(n.Get("test"))}
 	target := r.readPredicted(t, n.Get("predict"), &m)
 	once := eachColumnOnce("each column once in a model")
 	m.By = r.readAttributes(root, t, n.Get("by"), func(a Attribute) (document.Problem, bool) {
@@ -83,7 +89,15 @@ func (r *reader) readModel(root, n document.Node) {
 	if !target {
 		return
 	}
-	if at := n.Get("test"); at.Present() && m.Class < 0 {
+	m.Method = ModelMethod(n.Get("method").TextOr(string(AdditiveModel)))
+	switch at := n.Get("test"); {
+	case m.Method == LogisticModel && m.Class < 0:
+		r.AddProblem(n.Get("method"), document.Problem{Message: "a logistic regression predicts the probability of a category",
+			Expected: "method: linear for a number, or predict: {COLUMN: CATEGORY}", Fix: "method: linear"})
+	case at.Present() && m.Method != AdditiveModel:
+		r.WrongKey(at, document.Problem{Message: "rows are held out to test an additive model, and a regression has intervals instead",
+			Expected: "no test"})
+	case at.Present() && m.Class < 0:
 		r.WrongKey(at, document.Problem{Message: "rows are held out to test a model of a category, and this one predicts a number",
 			Expected: "no test"})
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
-	"github.com/dprelease/dprelease/synth/model"
 )
 
 // Release fills a folder with everything that is published from sealed measurements and the record of their debit; m
@@ -172,7 +171,7 @@ type document struct {
 }
 
 // documentsOf returns the plan, its approvals, the ledger's proof, the bill of materials, the report and the readme.
-func documentsOf(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, models []*model.Published,
+func documentsOf(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, models []maker.Model,
 	record ledger.Record, built []report.Module) ([]document, error) {
 	r, err := maker.New(maker.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Models: models,
 		Receipt: s.Receipt, Software: published.Software, Modules: built, Approvals: reportedApprovals(record.Approvals)})

@@ -13,18 +13,28 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/boosting"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth/model"
 )
 
 // writeModels writes the models of a release, and returns them in the plan's order.
-func writeModels(ctx context.Context, out *Folder, s *measured.Sealed) (all []*model.Published, err error) {
+func writeModels(ctx context.Context, out *Folder, s *measured.Sealed) (all []maker.Model, err error) {
 	for i, m := range s.Plan.Models {
 		ctx := progress.Begin(ctx, 0, "fitting the model %s", m.Name)
-		one, err := publishModel(ctx, s.Plan, m, s.Training[i])
+		var one maker.Model
+		var content any
+		if m.Additive() {
+			one.Additive, err = publishModel(ctx, s.Plan, m, s.Training[i])
+			content = one.Additive
+		} else {
+			one.Regression, err = publishRegression(s.Plan, m, s.Training[i])
+			content = one.Regression
+		}
 		if err != nil {
 			return nil, fmt.Errorf("model %s: %w", m.Name, err)
 		}
-		b, err := canonical.Indented(one)
+		b, err := canonical.Indented(content)
 		if err == nil {
 			err = out.Write(m.File(), b)
 		}
@@ -36,7 +46,24 @@ func writeModels(ctx context.Context, out *Folder, s *measured.Sealed) (all []*m
 	return all, nil
 }
 
-// publishModel returns the published form of a model.
+// publishRegression returns the published form of a regression.
+func publishRegression(p *compiled.Compiled, m plan.Model, answers measured.Training) (*model.Regression, error) {
+	d, err := p.Plan().Design(m)
+	if err != nil {
+		return nil, err
+	}
+	moments, err := model.NewRegressionMoments(d, answers.Rounds[0], answers.Rounds[1], m.Rounds[0].Noise.Variance(),
+		m.Rounds[1].Noise.Variance())
+	if err != nil {
+		return nil, err
+	}
+	if m.Method == spec.LogisticModel {
+		return model.LogisticRegression(moments, model.RegressionOptions{})
+	}
+	return model.LinearRegression(moments, model.RegressionOptions{})
+}
+
+// publishModel returns the published form of an additive model.
 func publishModel(ctx context.Context, p *compiled.Compiled, m plan.Model, answers measured.Training) (*model.Published, error) {
 	shape, err := p.Plan().Shape(m)
 	if err != nil {
@@ -77,7 +104,7 @@ func publishModel(ctx context.Context, p *compiled.Compiled, m plan.Model, answe
 	for i, n := range answers.HeldOut {
 		counts[i] = float64(n) / unit
 	}
-	out.Performance, err = model.Judge(counts, last.Noise.Variance()/(unit*boosting.Bound))
+	out.Performance, err = fitted.Judge(counts, last.Noise.Variance()/(unit*boosting.Bound))
 	return out, err
 }
 

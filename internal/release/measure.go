@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/dprelease/dprelease/plan/boosting"
 	"io"
 	"os"
 	"path/filepath"
@@ -468,15 +467,11 @@ func roundAnswers(p *compiled.Compiled) (answers, files int64, err error) {
 		answers, files = answers+adaptive.MostAnswers(method, cells), files+1+int64(method.Rounds)
 	}
 	for _, m := range p.Models {
-		shape, err := p.Plan().Shape(m)
+		n, err := p.Plan().ModelAnswers(m)
 		if err != nil {
 			return 0, 0, err
 		}
-		for column := range len(m.Columns()) {
-			answers += int64(shape.Categories(column))
-		}
-		answers += int64(m.RoundCount()) * boosting.MostGroups
-		files += 1 + int64(m.RoundCount())
+		answers, files = answers+n, files+1+int64(m.RoundCount())
 	}
 	return answers, files, nil
 }

@@ -20,15 +20,19 @@ import (
 // train fits a model of the plan, given by its index, and returns the answers to its rounds.
 func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.Opened, j *journal) (measured.Training, error) {
 	m := p.Models[i]
-	shape, err := p.Plan().Shape(m)
-	if err != nil {
-		return measured.Training{}, err
-	}
 	exact, err := opened.Trainer(ctx, i)
 	if err != nil {
 		return measured.Training{}, err
 	}
 	rounds := &journalledRounds{journal: j, model: m.Name, exact: exact}
+	if !m.Additive() {
+		err := rounds.measureMoments(m.RoundCount())
+		return rounds.training, err
+	}
+	shape, err := p.Plan().Shape(m)
+	if err != nil {
+		return measured.Training{}, err
+	}
 	ctx = progress.Begin(ctx, int64(m.RoundCount()), "fitting the model %s in %s", m.Name,
 		budget.Plural(int64(m.RoundCount()), "round"))
 	fitted, err := model.Train(ctx, shape, rounds)
@@ -55,6 +59,19 @@ func (r *journalledRounds) Answer(ctx context.Context, round int, q boosting.Que
 		progress.Add(ctx, 1)
 	}
 	return answer, err
+}
+
+// measureMoments measures the moments of a regression.
+func (r *journalledRounds) measureMoments(rounds int) error {
+	for round := range rounds {
+		answer, err := r.answer(round, nil, func() ([]int64, error) { return r.exact.Moments(round) },
+			func() error { return r.exact.Replay(round) })
+		if err != nil {
+			return err
+		}
+		r.training.Rounds = append(r.training.Rounds, answer)
+	}
+	return nil
 }
 
 // testOn counts the held-out rows by their scores.

@@ -281,20 +281,25 @@ func checkMicrodata(s plan.Synthetic) error {
 	return nil
 }
 
-// checkModel returns an error unless the rounds of a model are those of its schedule, with noise of one kind.
+// checkModel returns an error unless the rounds of a model are those of its method, with noise of one kind.
 func checkModel(m plan.Model) error {
-	wrong := fmt.Errorf("the rounds of model %s are not those of its schedule", m.Name)
-	if m.Method != spec.AdditiveModel || m.Schedule == nil || len(m.By) == 0 || len(m.By) > boosting.MostColumns ||
-		m.Schedule.Check() != nil || len(m.Rounds) != 2 {
-		return wrong
+	wanted := []plan.ModelRounds{{Asks: plan.SquareSums, Times: 1}, {Asks: plan.Products, Times: 1}}
+	switch {
+	case len(m.By) == 0 || len(m.By) > boosting.MostColumns:
+		return fmt.Errorf("model %s has no such columns", m.Name)
+	case m.Additive() && m.Schedule != nil && m.Schedule.Check() == nil:
+		wanted = []plan.ModelRounds{{Asks: plan.CountsOfColumn, Times: len(m.By) + 1},
+			{Asks: plan.ResidualSums, Times: m.Schedule.Epochs * len(m.By)}}
+	case m.Schedule != nil || m.Method != spec.LinearModel && m.Method != spec.LogisticModel:
+		return fmt.Errorf("model %s is by a method that this version does not know", m.Name)
 	}
-	for i, asks := range []plan.ModelQuestion{plan.CountsOfColumn, plan.ResidualSums} {
-		times := []int{len(m.By) + 1, m.Schedule.Epochs * len(m.By)}[i]
-		if r := m.Rounds[i]; r.Asks != asks || r.Times != times || !r.Noise.Kind.Normal() {
-			return wrong
-		}
+	if !slices.EqualFunc(m.Rounds, wanted, func(r, w plan.ModelRounds) bool {
+		return r.Asks == w.Asks && r.Times == w.Times && r.Noise.Kind.Normal()
+	}) {
+		return fmt.Errorf("the rounds of model %s are not those of its method", m.Name)
 	}
-	if test := plan.Amount(m.Test); m.Test != "" && (test == nil || test.Sign() <= 0 || test.Cmp(big.NewRat(1, 2)) > 0) {
+	if test := plan.Amount(m.Test); m.Test != "" &&
+		(!m.Additive() || test == nil || test.Sign() <= 0 || test.Cmp(big.NewRat(1, 2)) > 0) {
 		return fmt.Errorf("model %s holds out %q of the rows", m.Name, m.Test)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/boosting"
 	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/design"
 	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -85,38 +86,85 @@ func factorOf(t *spec.Table, a spec.Attribute) plan.Factor {
 	return plan.Factor{Attribute: a.Column, Level: a.Level, Basis: plan.Identity}
 }
 
-// spendLeaf divides the ρ of a leaf among the rounds of a model: equally among the counts of all columns, which get a
+// spendLeaf divides the ρ of a leaf among the rounds of a model.
+func (m Model) spendLeaf(r *spec.Release, amount *big.Rat) (plan.Model, error) {
+	out := m.named(r)
+	var err error
+	if out.Additive() {
+		err = m.spendOnRounds(&out, r, amount)
+	} else {
+		err = m.spendOnMoments(&out, r, amount)
+	}
+	if err != nil {
+		return out, fmt.Errorf("model %s: %w", out.Name, err)
+	}
+	return out, nil
+}
+
+// spendOnMoments divides the ρ of a leaf between the two vectors of moments of a regression, so that the noise of
+// products has [design.NoiseRatio] of the variance of that of squares.
+//
+// Guarantee: both together are ρ-zCDP with ρ at most the amount. Neighbours: the release's own. Argument:
+// docs/proofs/regression.md.
+func (m Model) spendOnMoments(out *plan.Model, r *spec.Release, amount *big.Rat) error {
+	d, err := plan.NewEmpty(r).Design(*out)
+	if err != nil {
+		return err
+	}
+	all, _ := counted.Unit{Table: r.Table(out.Table), Neighbours: r.Privacy.Neighbours, Cells: 2}.Rows()
+	change := design.Change{Added: all}
+	if r.Privacy.Neighbours == spec.Replace {
+		change.Removed = all
+	}
+	diagonal, products := d.Diagonal(change), d.OffDiagonal(change)
+	squares := new(big.Rat).SetInt(diagonal.L2Squared)
+	weighted := new(big.Rat).Quo(new(big.Rat).SetInt(products.L2Squared), new(big.Rat).SetFloat64(design.NoiseRatio))
+	ofSquares := new(big.Rat).Mul(amount, squares.Quo(squares, new(big.Rat).Add(squares, weighted)))
+	for _, one := range []struct {
+		asks plan.ModelQuestion
+		by   design.Sensitivity
+		rho  *big.Rat
+	}{{plan.SquareSums, diagonal, ofSquares}, {plan.Products, products, new(big.Rat).Sub(amount, ofSquares)}} {
+		noise, err := noiseFor(budget.DefaultLaw(false), &counted.Sensitivity{L1: one.by.L1, L2Squared: one.by.L2Squared,
+			LargestFactor: one.by.Largest}, one.rho)
+		if err != nil {
+			return err
+		}
+		out.Rounds = append(out.Rounds, plan.ModelRounds{Asks: one.asks, Times: 1, Noise: noise})
+	}
+	return nil
+}
+
+// spendOnRounds divides the ρ of a leaf among the rounds of an additive model: equally among the counts of all columns, which get a
 // tenth together, and equally among the sums of residuals.
 //
 // Guarantee: all rounds together are ρ-zCDP with ρ at most the amount, and no more private than their mechanisms one
 // after another, whatever each round asks. Neighbours: the release's own. Theorem: Zhu, Dong & Wang 2022, theorem 10, as
 // the mechanism of each round is fixed beforehand; one row moves one answer, by at most [boosting.Bound]. Argument:
 // docs/proofs/models.md.
-func (m Model) spendLeaf(r *spec.Release, amount *big.Rat) (plan.Model, error) {
-	out := m.named(r)
-	t := r.Table(out.Table)
+func (m Model) spendOnRounds(out *plan.Model, r *spec.Release, amount *big.Rat) error {
 	rho, _ := amount.Float64()
 	schedule := boosting.NewSchedule(math.Sqrt(2*rho), m.expectedRows(r), len(out.By))
 	out.Schedule = &schedule
 	counts := new(big.Rat).Mul(amount, big.NewRat(boosting.CountPercent, 100))
 	residuals := new(big.Rat).Sub(amount, counts)
 	columns, rounds := len(out.By)+1, schedule.Epochs*len(out.By)
-	unit := counted.Unit{Table: t, Neighbours: r.Privacy.Neighbours, Cells: 2}
+	unit := counted.Unit{Table: r.Table(out.Table), Neighbours: r.Privacy.Neighbours, Cells: 2}
 	count, err := noiseFor(budget.DefaultLaw(false), unit.Counts(), counts.Quo(counts, big.NewRat(int64(columns), 1)))
 	if err != nil {
-		return out, fmt.Errorf("model %s: %w", out.Name, err)
+		return err
 	}
 	sum, err := noiseFor(budget.DefaultLaw(false), residualSensitivity(unit),
 		residuals.Quo(residuals, big.NewRat(int64(rounds), 1)))
 	if err != nil {
-		return out, fmt.Errorf("model %s: %w", out.Name, err)
+		return err
 	}
 	out.Rounds = []plan.ModelRounds{{Asks: plan.CountsOfColumn, Times: columns, Noise: count},
 		{Asks: plan.ResidualSums, Times: rounds, Noise: sum}}
 	if test := m.requested.Test; test != nil {
 		out.Test = test.RatString()
 	}
-	return out, nil
+	return nil
 }
 
 // residualSensitivity returns the sensitivity of sums to which each row adds an integer from −Bound to Bound, in one of

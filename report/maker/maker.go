@@ -14,7 +14,6 @@ import (
 	"github.com/dprelease/dprelease/report/notes"
 	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth"
-	"github.com/dprelease/dprelease/synth/model"
 )
 
 // Input is everything that a report is made from.
@@ -25,7 +24,7 @@ type Input struct {
 	// Microdata are the drawn rows, in the plan's order.
 	Microdata []synth.Microdata
 	// Models are the published models, in the plan's order.
-	Models []*model.Published
+	Models []Model
 	// Receipt is the ledger's public record of the debit, as JSON.
 	Receipt json.RawMessage
 	// Software is the program and its version, such as "dprelease 0.1.0".

@@ -3,16 +3,25 @@ package maker
 // This file describes models: what each predicts, how well, and what it must not be trusted for.
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth/model"
 )
 
+// Model is a published model, by the one method or the other.
+type Model struct {
+	Additive   *model.Published
+	Regression *model.Regression
+}
+
 // modelsOf describes all models, in the plan's order.
-func modelsOf(p *plan.Plan, all []*model.Published) ([]report.Model, error) {
+func modelsOf(p *plan.Plan, all []Model) ([]report.Model, error) {
 	if len(all) != len(p.Models) {
 		return nil, fmt.Errorf("%d models are published, the plan has %d", len(all), len(p.Models))
 	}
@@ -27,18 +36,30 @@ func modelsOf(p *plan.Plan, all []*model.Published) ([]report.Model, error) {
 	return out, nil
 }
 
-func modelOf(p *plan.Plan, m plan.Model, fitted *model.Published) (report.Model, error) {
+func modelOf(p *plan.Plan, m plan.Model, fitted Model) (report.Model, error) {
 	l := languageOf(p)
-	if len(fitted.Columns) != len(m.By) {
-		return report.Model{}, fmt.Errorf("it has %d columns, and the plan %d", len(fitted.Columns), len(m.By))
-	}
 	out := report.Model{Name: m.Name, File: m.File(), Table: m.Table, Leaf: m.Leaf, By: words.Texts(m.By),
-		Rounds: m.RoundCount(), HeldOut: m.Test,
-		Predicts: l.Text("the mean of %s", m.Target.Attribute),
-		Method:   l.Text("additive: the prediction follows from a sum of scores, one for the category of each column (Nori, Caruana, Bu, Shen and Kulkarni 2021)"),
-		Trust:    l.Text("The score of a row is the intercept plus one score for each column, so the tables below are the whole model. The band of a score is for the noise alone, 95 % for each score by itself."),
-		Distrust: l.Text("A score says how rows differ, not why: it is no effect, and it depends on the other columns. The model was fitted to noisy sums and to the rows of this table; for other people and other times nothing is known. It must not decide about a person by itself."),
+		Rounds: m.RoundCount(), HeldOut: m.Test, Predicts: l.Text("the mean of %s", m.Target.Attribute)}
+	var err error
+	if out.Loss, out.PartOfBudget, err = lossOfAll(m.Mechanisms(), p.Spent()); err != nil {
+		return out, err
 	}
+	switch {
+	case m.Additive() && fitted.Additive != nil && len(fitted.Additive.Columns) == len(m.By):
+		describeAdditive(&out, l, m, fitted.Additive)
+	case !m.Additive() && fitted.Regression != nil && string(m.Method) == fitted.Regression.Method:
+		describeRegression(&out, l, m, fitted.Regression)
+	default:
+		return out, errors.New("it is not of the plan")
+	}
+	return out, nil
+}
+
+// describeAdditive describes the scores of an additive model, and how well it predicts.
+func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fitted *model.Published) {
+	out.Method = l.Text("additive: the prediction follows from a sum of scores, one for the category of each column (Nori, Caruana, Bu, Shen and Kulkarni 2021)")
+	out.Trust = l.Text("The score of a row is the intercept plus one score for each column, so the tables below are the whole model. The band of a score is for the noise alone, 95 % for each score by itself.")
+	out.Distrust = l.Text("A score says how rows differ, not why: it is no effect, and it depends on the other columns. The model was fitted to noisy sums and to the rows of this table; for other people and other times nothing is known. It must not decide about a person by itself.")
 	if m.Class >= 0 {
 		out.Predicts = l.Text("the probability that %s is %s", m.Target.Attribute, fitted.Classes[1])
 	}
@@ -52,9 +73,28 @@ func modelOf(p *plan.Plan, m plan.Model, fitted *model.Published) (report.Model,
 		out.Columns = append(out.Columns, report.ModelColumn{Name: c.Name, Importance: c.Importance,
 			Categories: c.Categories, Scores: c.Scores, Errors: c.Errors})
 	}
-	var err error
-	out.Loss, out.PartOfBudget, err = lossOfAll(m.Mechanisms(), p.Spent())
-	return out, err
+}
+
+// describeRegression describes the coefficients of a regression.
+func describeRegression(out *report.Model, l *language.Language, m plan.Model, fitted *model.Regression) {
+	out.Method = l.Text("linear regression of noisy sums of products: each coefficient is corrected for the noise")
+	out.Trust = l.Text("An interval is for the coefficient as an estimate of what the columns say about the target, with noise and sampling. The standard error of the noise alone is for the coefficient that the rows at hand would give without noise.")
+	if m.Method == spec.LogisticModel {
+		out.Method = l.Text("logistic regression, approximated by least squares of noisy sums of products (Fisher's discriminant)")
+		out.Trust = l.Text("The model ranks rows as the linear regression of the same columns does. Its coefficients are approximate and have no interval (%s).", l.Text(report.ModelOnly))
+	}
+	out.Distrust = l.Text("A coefficient compares rows that are equal in the other columns of the model. It is no effect of a cause, and columns that are not in the model can explain it.")
+	if fitted.Positive != "" {
+		out.Predicts = l.Text("the probability that %s is %s", m.Target.Attribute, fitted.Positive)
+	}
+	out.Flags = fitted.Flags
+	for _, t := range fitted.Terms {
+		one := report.Term{Column: t.Column, Category: t.Category, Coefficient: t.Coefficient, Weight: t.Weight, Flags: t.Flags}
+		if i := t.RegressionInterval; i != nil {
+			one.NoiseError, one.StandardError, one.Low, one.High = &i.NoiseError, &i.StandardError, &i.Low, &i.High
+		}
+		out.Terms = append(out.Terms, one)
+	}
 }
 
 func estimateOf(i *model.Interval) *report.Estimate {

@@ -1,0 +1,518 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/plan/design"
+	"gonum.org/v1/gonum/mat"
+)
+
+// population is rows of codes of a design's columns.
+type population struct {
+	design *design.Design
+	codes  [][]int
+}
+
+// sums returns the exact moments of some rows of codes.
+func sums(d *design.Design, rows [][]int) (diagonal, offDiagonal []int64) {
+	on, off := d.Lengths()
+	diagonal, offDiagonal = make([]int64, on), make([]int64, off)
+	e := d.Encodings()
+	for _, row := range rows {
+		codes := append([]int{0}, row...)
+		for i, k := range d.Squares() {
+			diagonal[i] += e[k].Square[codes[k]]
+		}
+		for i := range e {
+			for j := i + 1; j < len(e); j++ {
+				offDiagonal[d.Block(i, j)+e[i].Offset[codes[i]]*e[j].Width+e[j].Offset[codes[j]]] +=
+					e[i].Value[codes[i]] * e[j].Value[codes[j]]
+			}
+		}
+	}
+	return diagonal, offDiagonal
+}
+
+// noisy adds rounded normal noise of a standard deviation to integers.
+func noisy(r *rand.Rand, exact []int64, deviation float64) []int64 {
+	out := make([]int64, len(exact))
+	for i, x := range exact {
+		out[i] = x + int64(math.Round(deviation*r.NormFloat64()))
+	}
+	return out
+}
+
+// release draws releases of the moments of rows with normal noise of a standard deviation off the diagonal, in units in
+// which features are between −1 and 1 (and the target in one of its own), and √2 times as much on it.
+func (p population) release(t testing.TB, r *rand.Rand) func(deviation float64) *RegressionMoments {
+	t.Helper()
+	diagonal, offDiagonal := sums(p.design, p.codes)
+	return func(deviation float64) *RegressionMoments {
+		deviation *= design.Scale * design.Scale
+		variance := deviation * deviation
+		m, err := NewRegressionMoments(p.design, noisy(r, diagonal, math.Sqrt2*deviation),
+			noisy(r, offDiagonal, deviation), 2*variance, variance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+}
+
+// leastSquaresOf returns the coefficients and residual variance of rows by the QR decomposition of gonum: the intercept
+// and, for each column, its number or the indicators of its categories but the reference's.
+func (p population) leastSquaresOf(references []int) (coefficients []float64, variance float64) {
+	columns := p.design.Columns()
+	target := len(columns) - 1
+	var x []float64
+	var y []float64
+	width := 0
+	for _, row := range p.codes {
+		line := []float64{1}
+		for i, c := range columns[:target] {
+			for code := range c.Size() {
+				switch {
+				case c.IsNumber():
+					if code == 0 {
+						line = append(line, float64(c.Values[row[i]]))
+					}
+				case code != references[i]:
+					v := 0.0
+					if row[i] == code {
+						v = 1
+					}
+					line = append(line, v)
+				}
+			}
+		}
+		width = len(line)
+		x = append(x, line...)
+		v := 0.0
+		if c := columns[target]; c.IsNumber() {
+			v = float64(c.Values[row[target]])
+		} else if row[target] == p.design.Positive() {
+			v = 1
+		}
+		y = append(y, v)
+	}
+	n := len(p.codes)
+	a, b := mat.NewDense(n, width, x), mat.NewVecDense(n, y)
+	var w, fitted mat.VecDense
+	if err := w.SolveVec(a, b); err != nil {
+		panic(err)
+	}
+	fitted.MulVec(a, &w)
+	fitted.SubVec(b, &fitted)
+	return w.RawVector().Data, mat.Dot(&fitted, &fitted) / float64(n-width)
+}
+
+// drawPopulation returns n rows of a number with steps, a column of three categories and one of two, with a number as
+// target: 3 + 2·number/100 + effects + an error of about normal law.
+func drawPopulation(t testing.TB, r *rand.Rand, n int) population {
+	t.Helper()
+	x, y := design.Column{Name: "x"}, design.Column{Name: "y"}
+	for v := range int64(201) {
+		x.Values = append(x.Values, v-100)
+	}
+	for v := range int64(401) {
+		y.Values = append(y.Values, v-200)
+	}
+	d, err := design.New([]design.Column{x, {Name: "region", Categories: []string{"N", "E", "S"}},
+		{Name: "sex", Categories: []string{"f", "m"}}, y}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := population{design: d}
+	for range n {
+		v, region, sex := r.IntN(201), min(2, r.IntN(4)), r.IntN(2)
+		mean := 0.4*float64(v-100) + []float64{-10, 0, 20}[region] + 8*float64(sex)
+		p.codes = append(p.codes, []int{v, region, sex,
+			max(0, min(400, 200+int(math.Round(mean+25*r.NormFloat64()))))})
+	}
+	return p
+}
+
+// TestLinearRegressionEqualsLeastSquares compares with gonum where there is no noise: coefficients, the residual
+// variance, and of moments by pairs of columns.
+func TestLinearRegressionEqualsLeastSquares(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	p := drawPopulation(t, r, 3000)
+	for name, m := range map[string]*RegressionMoments{"moments": p.release(t, r)(0), "pairs": p.pairs(t, r, 1e-9)} {
+		t.Run(name, func(t *testing.T) {
+			got, err := LinearRegression(m, RegressionOptions{References: map[string]int{"region": 1, "sex": 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, variance := p.leastSquaresOf([]int{0, 1, 1})
+			k := 0
+			for _, term := range got.Terms {
+				if len(term.Flags) > 0 {
+					if !slices.Equal(term.Flags, []string{RegressionReference}) || *term.Coefficient != 0 {
+						t.Errorf("%s %s: flags %v", term.Column, term.Category, term.Flags)
+					}
+					continue
+				}
+				if d := math.Abs(*term.Coefficient - want[k]); d > 0.01*term.StandardError {
+					t.Errorf("%s %s: got %v, want %v", term.Column, term.Category, *term.Coefficient, want[k])
+				}
+				if term.NoiseError > 1e-6*term.StandardError {
+					t.Errorf("%s %s: noise error %v", term.Column, term.Category, term.NoiseError)
+				}
+				k++
+			}
+			if k != len(want) {
+				t.Errorf("%d terms, want %d", k, len(want))
+			}
+			if math.Abs(*got.ResidualVariance/variance-1) > 1e-3 {
+				t.Errorf("residual variance %v, want %v", *got.ResidualVariance, variance)
+			}
+		})
+	}
+}
+
+// pairs returns the moments of rows by tables of all pairs of columns with normal noise of a standard deviation.
+func (p population) pairs(t testing.TB, r *rand.Rand, deviation float64) *RegressionMoments {
+	t.Helper()
+	m, err := RegressionMomentsFromPairs(p.design, pairTables(p.design, p.codes, r, deviation))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// pairTables returns tables of all pairs of columns with normal noise of a standard deviation.
+func pairTables(d *design.Design, rows [][]int, r *rand.Rand, deviation float64) (all []RegressionPair) {
+	sizes := d.Sizes()
+	for i := range sizes {
+		for j := i + 1; j < len(sizes); j++ {
+			p := RegressionPair{i, j, make([]float64, sizes[i]*sizes[j]), deviation * deviation}
+			for _, row := range rows {
+				p.Counts[row[i]*sizes[j]+row[j]]++
+			}
+			for k := range p.Counts {
+				p.Counts[k] += deviation * r.NormFloat64()
+			}
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// TestNoiseOfPairsHasItsLaw releases pairs of the same rows many times: the coefficients lie about those of the rows as
+// the noise errors say.
+func TestNoiseOfPairsHasItsLaw(t *testing.T) {
+	const releases = 2000
+	r := rand.New(rand.NewPCG(7, 8))
+	p := smallPopulation(t, r, 2000)
+	o := RegressionOptions{References: map[string]int{"region": 2}}
+	exact, err := LinearRegression(p.release(t, r)(0), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	squares := make([]float64, len(exact.Terms))
+	for range releases {
+		got, err := LinearRegression(p.pairs(t, r, 4), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, term := range got.Terms {
+			if term.RegressionInterval != nil {
+				z := (*term.Coefficient - *exact.Terms[i].Coefficient) / term.NoiseError
+				squares[i] += z * z / releases
+			}
+		}
+	}
+	// The mean of 2 000 squares of a normal law has a standard error of .032.
+	for i, term := range exact.Terms {
+		if term.RegressionInterval != nil && math.Abs(squares[i]-1) > .2 {
+			t.Errorf("%s %s: mean square of standardised errors %.3f", term.Column, term.Category, squares[i])
+		}
+		t.Logf("%s %s: %.3f", term.Column, term.Category, squares[i])
+	}
+}
+
+// smallPopulation returns n rows of a number of five values, a column of three categories and a label.
+func smallPopulation(t testing.TB, r *rand.Rand, n int) population {
+	t.Helper()
+	d, err := design.New([]design.Column{{Name: "x", Values: []int64{0, 1, 2, 4, 8}},
+		{Name: "region", Categories: []string{"N", "E", "S"}}, {Name: "sick", Categories: []string{"no", "yes"}}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := population{design: d}
+	for range n {
+		x, region, sick := r.IntN(5), r.IntN(3), 0
+		if r.Float64() < 0.2+0.1*float64(x)+0.1*float64(region) {
+			sick = 1
+		}
+		p.codes = append(p.codes, []int{x, region, sick})
+	}
+	return p
+}
+
+// TestWhatIsNotClearIsFlagged regresses on rows with nothing to learn from: collinear and constant columns, empty
+// categories, one class, few rows and none, with noise and without.
+func TestWhatIsNotClearIsFlagged(t *testing.T) {
+	d, err := design.New([]design.Column{{Name: "x", Values: []int64{0, 1, 2, 3}},
+		{Name: "twice", Values: []int64{0, 2, 4, 6}}, {Name: "region", Categories: []string{"N", "E", "S", "W"}},
+		{Name: "sex", Categories: []string{"f", "m"}},
+		{Name: "sick", Categories: []string{"no", "yes"}}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		rows int
+		row  func(r *rand.Rand) []int
+		want map[string]string // flag by term, "" is the intercept, and of the whole under "model"
+	}{
+		{"collinear", 4000, func(r *rand.Rand) []int {
+			x := r.IntN(4)
+			return []int{x, x, r.IntN(4), r.IntN(2), r.IntN(2)}
+		}, map[string]string{"twice": RegressionNotClear}},
+		{"constant number and contrast", 4000, func(r *rand.Rand) []int {
+			return []int{2, r.IntN(4), r.IntN(4), 1, r.IntN(2)}
+		}, map[string]string{"x": RegressionNotClear, "sexf": RegressionNotClear}},
+		{"an empty category", 4000, func(r *rand.Rand) []int {
+			return []int{r.IntN(4), r.IntN(4), r.IntN(3), r.IntN(2), r.IntN(2)}
+		}, map[string]string{"regionW": RegressionNotClear}},
+		{"one class", 4000, func(r *rand.Rand) []int {
+			return []int{r.IntN(4), r.IntN(4), r.IntN(4), r.IntN(2), 1}
+		}, map[string]string{"model": RegressionConstantTarget}},
+		{"few rows", 3, func(r *rand.Rand) []int {
+			return []int{r.IntN(4), r.IntN(4), r.IntN(4), r.IntN(2), r.IntN(2)}
+		}, map[string]string{"model": RegressionFewRows}},
+		{"no rows", 0, nil, map[string]string{"model": RegressionFewRows, "": RegressionNotClear}},
+	} {
+		for _, deviation := range []float64{0, 5} {
+			r := rand.New(rand.NewPCG(1, 2))
+			p := population{design: d}
+			for range c.rows {
+				p.codes = append(p.codes, c.row(r))
+			}
+			m := p.release(t, r)(deviation)
+			linear, err := LinearRegression(m, RegressionOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			logistic, err := LogisticRegression(m, RegressionOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, g := range []*Regression{linear, logistic} {
+				flags := map[string]string{"model": strings.Join(g.Flags, " ")}
+				for _, term := range g.Terms {
+					flags[term.Column+term.Category] = strings.Join(term.Flags, " ")
+				}
+				for name, want := range c.want {
+					if c.rows == 3 && deviation == 0 {
+						continue // three rows without noise can tell two terms
+					}
+					if !strings.Contains(flags[name], want) {
+						t.Errorf("%s, noise %g, %s: %s has the flags %q, want %q", c.name, deviation, g.Method, name,
+							flags[name], want)
+					}
+				}
+				checkFinite(t, c.name, g, d)
+			}
+		}
+	}
+}
+
+// checkFinite fails if a number of a regression or a prediction is not finite, or a probability is none.
+func checkFinite(t *testing.T, name string, g *Regression, d *design.Design) {
+	t.Helper()
+	if _, err := json.Marshal(g); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	p, err := g.Predictor(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := make([]int, len(d.Columns()))
+	for i, c := range d.Columns() {
+		codes[i] = c.Size() - 1
+	}
+	for _, row := range [][]int{make([]int, len(codes)), codes} {
+		v := p.Predict(row)
+		if math.IsNaN(v) || math.IsInf(v, 0) || g.Method == RegressionLogistic && (v < 0 || v > 1) {
+			t.Errorf("%s: the prediction is %v", name, v)
+		}
+	}
+}
+
+// TestRegressionsAreFinite regresses on random integers as moments, from tiny to the largest.
+func TestRegressionsAreFinite(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	d := drawPopulation(t, r, 0).design
+	two := smallPopulation(t, r, 0).design
+	for k := range 300 {
+		for _, d := range []*design.Design{d, two} {
+			on, off := d.Lengths()
+			draw := func(n int) []int64 {
+				all := make([]int64, n)
+				for i := range all {
+					all[i] = int64(r.Uint64()) >> (r.IntN(64))
+					if k%3 == 0 {
+						all[i] >>= 40
+					}
+				}
+				return all
+			}
+			m, err := NewRegressionMoments(d, draw(on), draw(off), math.Exp(float64(r.IntN(100)))-1,
+				math.Exp(float64(r.IntN(100)))-1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := LinearRegression(m, RegressionOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFinite(t, fmt.Sprint(k), g, d)
+			if d == two {
+				if g, err = LogisticRegression(m, RegressionOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				checkFinite(t, fmt.Sprint(k), g, d)
+			}
+		}
+	}
+}
+
+// TestPredictionsAreSumsOfWeights recomputes predictions from the published JSON alone.
+func TestPredictionsAreSumsOfWeights(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	p := smallPopulation(t, r, 3000)
+	for _, fit := range []func(*RegressionMoments, RegressionOptions) (*Regression, error){LinearRegression,
+		LogisticRegression} {
+		g, err := fit(p.release(t, r)(10), RegressionOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read Regression
+		if err := json.Unmarshal(text, &read); err != nil {
+			t.Fatal(err)
+		}
+		predictor, err := read.Predictor(p.design)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, mean := p.design.Columns(), 0.0
+		for _, codes := range p.codes[:100] {
+			sum := 0.0
+			for _, term := range read.Terms {
+				switch {
+				case term.Column == "":
+					sum += term.Weight
+				case term.Column == "x":
+					sum += term.Weight * float64(columns[0].Values[codes[0]])
+				case term.Category == columns[1].Categories[codes[1]]:
+					sum += term.Weight
+				}
+			}
+			if g.Method == RegressionLogistic {
+				sum = 1 / (1 + math.Exp(-sum))
+			}
+			if got := predictor.Predict(codes); math.Abs(got-sum) > 1e-12 {
+				t.Errorf("%s: %v predicts %v, want %v", g.Method, codes, got, sum)
+			}
+		}
+		for _, codes := range p.codes {
+			mean += (predictor.Predict(codes) - float64(codes[2])) / float64(len(p.codes))
+		}
+		if math.Abs(mean) > .03 {
+			t.Errorf("%s: predictions are off by %.3f on average", g.Method, mean)
+		}
+		if _, err := read.Predictor(drawPopulation(t, r, 0).design); err == nil {
+			t.Error("a regression predicts rows of another design")
+		}
+	}
+}
+
+// TestRegressionsThatCannotBeAskedForAreRefused lists them with what is said of each.
+func TestRegressionsThatCannotBeAskedForAreRefused(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	p, numeric := smallPopulation(t, r, 100), drawPopulation(t, r, 100)
+	m, n := p.release(t, r)(1), numeric.release(t, r)(1)
+	diagonal, offDiagonal := sums(p.design, p.codes)
+	moments := func(a, b []int64, v, w float64) error {
+		_, err := NewRegressionMoments(p.design, a, b, v, w)
+		return err
+	}
+	linear := func(references map[string]int) error {
+		_, err := LinearRegression(m, RegressionOptions{References: references})
+		return err
+	}
+	pairs := func(change func([]RegressionPair) []RegressionPair) error {
+		_, err := RegressionMomentsFromPairs(p.design, change(pairTables(p.design, p.codes, r, 1)))
+		return err
+	}
+	_, logistic := LogisticRegression(n, RegressionOptions{})
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{logistic, "use a linear one"},
+		{moments(diagonal[1:], offDiagonal, 1, 1), "was given"},
+		{moments(diagonal, offDiagonal[1:], 1, 1), "was given"},
+		{moments(diagonal, offDiagonal, -1, 1), "variance"},
+		{moments(diagonal, offDiagonal, 1, math.NaN()), "variance"},
+		{linear(map[string]int{"x": 1}), "no category 1"},
+		{linear(map[string]int{"region": 3}), "no category 3"},
+		{linear(map[string]int{"sick": 1}), "not in the model"},
+		{pairs(func(p []RegressionPair) []RegressionPair { return p[1:] }), "all 3 pairs"},
+		{pairs(func(p []RegressionPair) []RegressionPair { return append(p, p[0]) }), "table of their own"},
+		{pairs(func(p []RegressionPair) []RegressionPair { p[0].First = 1; return p }), "table of their own"},
+		{pairs(func(p []RegressionPair) []RegressionPair { p[0].Variance = 0; return p }), "shape or variance"},
+		{pairs(func(p []RegressionPair) []RegressionPair { p[0].Counts = p[0].Counts[1:]; return p }), "wrong shape"},
+		{pairs(func(p []RegressionPair) []RegressionPair { p[0].Counts[0] = math.Inf(1); return p }), "no number"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("got %v, want %q", c.err, c.want)
+		}
+	}
+}
+
+// BenchmarkLinearRegression fits 12 columns of 8 categories, numbers of 40 values and contrasts, with noise.
+func BenchmarkLinearRegression(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var columns []design.Column
+	for i := range 12 {
+		c := design.Column{Name: fmt.Sprint(i)}
+		for v := range int64(40) {
+			c.Values = append(c.Values, v)
+		}
+		if i%3 != 0 {
+			c = design.Column{Name: c.Name, Categories: strings.Split("abcdefgh"[:10-4*(i%3)], "")}
+		}
+		columns = append(columns, c)
+	}
+	d, err := design.New(columns, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := population{design: d}
+	for range 10_000 {
+		codes := make([]int, len(columns))
+		for i, c := range columns {
+			codes[i] = r.IntN(c.Size())
+		}
+		p.codes = append(p.codes, codes)
+	}
+	m := p.release(b, r)(20)
+	for b.Loop() {
+		if _, err := LinearRegression(m, RegressionOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
