@@ -13,8 +13,8 @@ import (
 )
 
 // Performance is how well a model of a class predicts, estimated from noisy counts of held-out rows. Its intervals
-// allow for the noise and for the sampling of the held-out rows from a large population. An estimate is missing (nil)
-// where too few rows were held out for the noise.
+// allow for the noise and for the sampling of the held-out rows, independently, from a large population. An estimate is
+// missing (nil) where too few rows were held out for the noise.
 type Performance struct {
 	// AUC is the chance that a row of class 1 has a higher score than a row of class 0. Rows in the same bin of scores
 	// count as half.
