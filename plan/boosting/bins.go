@@ -16,8 +16,8 @@ const ScoreBins = 24
 // which is about the log-odds of the class if scores spread as usual, and is such that score 0, the chance of one half,
 // is an edge.
 type Bins struct {
-	// Edges are ascending: bin i is of scores from Edges[i-1], and below Edges[i]. The first bin is open below, the last
-	// above.
+	// Edges are ascending: bin i is of scores from Edges[i-1], and below Edges[i]. The first bin is open below, the
+	// last above.
 	Edges [ScoreBins - 1]int32
 	Half  int // the first bin of scores from 0
 }

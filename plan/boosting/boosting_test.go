@@ -1,6 +1,7 @@
 package boosting
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
@@ -121,6 +122,32 @@ func TestPartitions(t *testing.T) {
 				t.Error("two rounds have the same groups")
 			}
 		})
+	}
+}
+
+// TestDefinitionsStay compares groups, means and bins with those of the first version, on any machine: published models
+// are verified by asking the same questions again.
+func TestDefinitionsStay(t *testing.T) {
+	h := sha256.New()
+	for _, s := range links {
+		r := s.Residuals()
+		fmt.Fprintln(h, s.Link, r.Low, r.High, r.Outcomes, r.means)
+	}
+	s := *links[0]
+	s.Seed = [32]byte{1, 2, 3}
+	for round := s.CountRounds(); round < s.Rounds(); round++ {
+		counts := make([]int64, s.Categories(s.Column(round)))
+		for k := range counts {
+			counts[k] = int64(k*k%17) - 3
+		}
+		fmt.Fprintln(h, s.Partition(round, counts))
+	}
+	for _, intercept := range []int32{-70_000, -11_000, 0, 25_000} {
+		fmt.Fprintln(h, NewBins(intercept))
+	}
+	const want = "4b1ce3e5a23163da6801c663b0b60480df9bc73c977592d91e11bcfe69ec27e6"
+	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want {
+		t.Errorf("got %s", got)
 	}
 }
 

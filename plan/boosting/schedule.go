@@ -30,9 +30,12 @@ func NewSchedule(mu float64, rows int64, columns int) Schedule {
 	wanted := 30 * budget.Exp(.8*budget.Log(signal))
 	most := min(mostPasses/float64(n*float64(max(columns, 1))), 400)
 	epochs := math.Round(min(max(wanted, 5), max(most, 10)))
-	rates := min(max(float64(6*math.Sqrt(signal)), 2), 24)
-	return Schedule{Epochs: int(epochs), Groups: MostGroups, Rate: min(rates/epochs, 1)}
+	rates := min(max(float64(6*math.Sqrt(signal)), 1), 24)
+	return Schedule{Epochs: int(epochs), Groups: MostGroups, Rate: min(rates/epochs, mostRate)}
 }
+
+// mostRate keeps fits from swinging where a group's curvature is several times what a round takes it for.
+const mostRate = .5
 
 // usualSignal is μ·rows of ε = 1, δ = 1e-5 and two thirds of UCI Adult.
 const usualSignal = .2681 * 32_561

@@ -27,9 +27,8 @@ func TestBandsHold(t *testing.T) {
 					}
 					s.SumVariance = sigma * sigma * boosting.Bound * boosting.Bound
 					within, ratio := bandsOf(t, s, cellsOf(rows))
-					t.Logf("%.4f within, deviation %.2f errors", within, ratio)
 					if !(within >= .95) || !(ratio > 1./3) {
-						t.Errorf("%.4f of the entries are within 1.96 errors, of which their deviation is %.2f", within, ratio)
+						t.Errorf("%.4f within 1.96 errors, deviation %.2f errors", within, ratio)
 					}
 				})
 			}

@@ -2,7 +2,7 @@
 // published.
 //
 // An additive model is a table of scores for each column ([Train]). Its bands show how far the noise may have moved
-// each entry. [Judge] estimates how well a model of a class predicts, from noisy counts of held-out rows, with
+// each entry. [Additive.Judge] estimates how well a model of a class predicts, from noisy counts of held-out rows, with
 // intervals that allow for the noise and for the sampling of these rows. [Published] is what is published, and predicts
 // as the model does.
 //

@@ -13,8 +13,8 @@ import (
 )
 
 // Performance is how well a model of a class predicts, estimated from noisy counts of held-out rows. Its intervals
-// allow for the noise and for the sampling of the held-out rows from a large population. An estimate is missing (nil)
-// where too few rows were held out for the noise.
+// allow for the noise and for the sampling of the held-out rows, independently, from a large population. An estimate is
+// missing (nil) where too few rows were held out for the noise.
 type Performance struct {
 	// AUC is the chance that a row of class 1 has a higher score than a row of class 0. Rows in the same bin of scores
 	// count as half.
@@ -89,20 +89,20 @@ func (h *heldOut) auc() *Interval {
 	}
 	below, ordered := 0.0, 0.0 // below: rows of class 0 so far
 	for _, of := range h.counts {
-		ordered += float64(of[1] * (below + of[0]/2))
+		ordered += float64(of[1] * (below + float64(of[0]/2)))
 		below += of[0]
 	}
 	estimate := ordered / zeros / ones
 	var sampled, noised float64
 	var passed [2]float64
 	for _, of := range h.counts {
-		d0 := square(((passed[0]+of[0]/2)/zeros - estimate) / ones)
-		d1 := square((1 - (passed[1]+of[1]/2)/ones - estimate) / zeros)
+		d0 := square(((passed[0]+float64(of[0]/2))/zeros - estimate) / ones)
+		d1 := square((1 - (passed[1]+float64(of[1]/2))/ones - estimate) / zeros)
 		sampled += float64(of[1]*d0) + float64(of[0]*d1)
 		noised += float64(h.variance * (d0 + d1))
 		passed[0], passed[1] = passed[0]+of[0], passed[1]+of[1]
 	}
-	variance := max(sampled, 0) + noised + square(noise/zeros/ones)/2
+	variance := max(sampled, 0) + noised + float64(square(noise/zeros/ones)/2)
 	estimate = toShare(estimate)
 	least := 1 / (min(zeros, ones) + 2)
 	at := min(max(estimate, least), 1-least)
