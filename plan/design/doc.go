@@ -22,7 +22,7 @@
 // whichever categories it is in, so that leaving one out would not lower the sensitivity; the sums of the level left
 // out would have to be taken as differences, with the noise of all others; and the reference can be chosen after the
 // noise. A contrast of two categories is one feature where two indicators would say the same, and the noise of the
-// difference between them is half as large in standard deviation.
+// difference between the two has half the variance.
 //
 // # Moments
 //

@@ -48,8 +48,8 @@ type Regression struct {
 	Target   string  `json:"target"` // column that is explained
 	Positive string  `json:"positive,omitempty"`
 	Rows     float64 `json:"rows"` // noisy number of rows
-	// Confidence is the confidence of all intervals.
-	Confidence float64 `json:"confidence"`
+	// Confidence is the confidence of all intervals, 0 if the method has none.
+	Confidence float64 `json:"confidence,omitempty"`
 	// Terms are the intercept, and for each column a number's one term or a term for each category, in order.
 	Terms []RegressionTerm `json:"terms"`
 	// ResidualVariance is the variance of the target given the terms, if a regression is linear and has intervals.
@@ -111,7 +111,7 @@ func LinearRegression(m *RegressionMoments, o RegressionOptions) (*Regression, e
 	if err != nil {
 		return nil, err
 	}
-	r.Method = RegressionLinear
+	r.Method, r.Confidence = RegressionLinear, RegressionConfidence
 	g.middle, g.scale = 0.5, 0.5
 	if t := m.design.Target(); t.IsNumber() {
 		low, high := t.Range()
@@ -148,7 +148,7 @@ func newRegressionMaker(m *RegressionMoments, o RegressionOptions) (*regressionM
 		return nil, nil, err
 	}
 	g.fit, g.in = m.fitLeastSquares(g.candidates())
-	r := &Regression{Target: m.design.Target().Name, Rows: m.matrix.at(0, 0), Confidence: RegressionConfidence}
+	r := &Regression{Target: m.design.Target().Name, Rows: m.matrix.at(0, 0)}
 	if !m.design.Target().IsNumber() {
 		r.Positive = m.design.Target().Categories[m.design.Positive()]
 	}

@@ -139,40 +139,55 @@ func drawPopulation(t testing.TB, r *rand.Rand, n int) population {
 }
 
 // TestLinearRegressionEqualsLeastSquares compares with gonum where there is no noise: coefficients, the residual
-// variance, and of moments by pairs of columns.
+// variance, and of moments by pairs of columns; with a number and with one of three categories as target.
 func TestLinearRegressionEqualsLeastSquares(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	p := drawPopulation(t, r, 3000)
-	for name, m := range map[string]*RegressionMoments{"moments": p.release(t, r)(0), "pairs": p.pairs(t, r, 1e-9)} {
-		t.Run(name, func(t *testing.T) {
-			got, err := LinearRegression(m, RegressionOptions{References: map[string]int{"region": 1, "sex": 1}})
-			if err != nil {
-				t.Fatal(err)
+	number, category := drawPopulation(t, r, 3000), drawPopulation(t, r, 3000)
+	columns := slices.Clone(category.design.Columns())
+	columns[3] = design.Column{Name: "y", Categories: []string{"low", "middle", "high"}}
+	d, err := design.New(columns, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	category.design = d
+	for _, row := range category.codes {
+		row[3] = row[3] * 3 / 401
+	}
+	for name, p := range map[string]population{"number": number, "category": category} {
+		t.Run(name, func(t *testing.T) { p.compareWithLeastSquares(t, p.release(t, r)(0)) })
+		t.Run(name+" by pairs", func(t *testing.T) { p.compareWithLeastSquares(t, p.pairs(t, r, 1e-9)) })
+	}
+}
+
+// compareWithLeastSquares compares the regression of moments without noise with that of the rows.
+func (p population) compareWithLeastSquares(t *testing.T, m *RegressionMoments) {
+	t.Helper()
+	got, err := LinearRegression(m, RegressionOptions{References: map[string]int{"region": 1, "sex": 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, variance := p.leastSquaresOf([]int{0, 1, 1})
+	k := 0
+	for _, term := range got.Terms {
+		if len(term.Flags) > 0 {
+			if !slices.Equal(term.Flags, []string{RegressionReference}) || *term.Coefficient != 0 {
+				t.Errorf("%s %s: flags %v", term.Column, term.Category, term.Flags)
 			}
-			want, variance := p.leastSquaresOf([]int{0, 1, 1})
-			k := 0
-			for _, term := range got.Terms {
-				if len(term.Flags) > 0 {
-					if !slices.Equal(term.Flags, []string{RegressionReference}) || *term.Coefficient != 0 {
-						t.Errorf("%s %s: flags %v", term.Column, term.Category, term.Flags)
-					}
-					continue
-				}
-				if d := math.Abs(*term.Coefficient - want[k]); d > 0.01*term.StandardError {
-					t.Errorf("%s %s: got %v, want %v", term.Column, term.Category, *term.Coefficient, want[k])
-				}
-				if term.NoiseError > 1e-6*term.StandardError {
-					t.Errorf("%s %s: noise error %v", term.Column, term.Category, term.NoiseError)
-				}
-				k++
-			}
-			if k != len(want) {
-				t.Errorf("%d terms, want %d", k, len(want))
-			}
-			if math.Abs(*got.ResidualVariance/variance-1) > 1e-3 {
-				t.Errorf("residual variance %v, want %v", *got.ResidualVariance, variance)
-			}
-		})
+			continue
+		}
+		if d := math.Abs(*term.Coefficient - want[k]); d > 0.01*term.StandardError {
+			t.Errorf("%s %s: got %v, want %v", term.Column, term.Category, *term.Coefficient, want[k])
+		}
+		if term.NoiseError > 1e-6*term.StandardError {
+			t.Errorf("%s %s: noise error %v", term.Column, term.Category, term.NoiseError)
+		}
+		k++
+	}
+	if k != len(want) {
+		t.Errorf("%d terms, want %d", k, len(want))
+	}
+	if math.Abs(*got.ResidualVariance/variance-1) > 1e-3 {
+		t.Errorf("residual variance %v, want %v", *got.ResidualVariance, variance)
 	}
 }
 
