@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// population is rows of codes of a design's columns.
-type population struct {
+// regressionPopulation is rows of codes of a design's columns.
+type regressionPopulation struct {
 	design *design.Design
 	codes  [][]int
 }
@@ -50,7 +50,7 @@ func noisy(r *rand.Rand, exact []int64, deviation float64) []int64 {
 
 // release draws releases of the moments of rows with normal noise of a standard deviation off the diagonal, in units in
 // which features are between −1 and 1 (and the target in one of its own), and √2 times as much on it.
-func (p population) release(t testing.TB, r *rand.Rand) func(deviation float64) *RegressionMoments {
+func (p regressionPopulation) release(t testing.TB, r *rand.Rand) func(deviation float64) *RegressionMoments {
 	t.Helper()
 	diagonal, offDiagonal := sums(p.design, p.codes)
 	return func(deviation float64) *RegressionMoments {
@@ -67,7 +67,7 @@ func (p population) release(t testing.TB, r *rand.Rand) func(deviation float64) 
 
 // leastSquaresOf returns the coefficients and residual variance of rows by the QR decomposition of gonum: the intercept
 // and, for each column, its number or the indicators of its categories but the reference's.
-func (p population) leastSquaresOf(references []int) (coefficients []float64, variance float64) {
+func (p regressionPopulation) leastSquaresOf(references []int) (coefficients []float64, variance float64) {
 	columns := p.design.Columns()
 	target := len(columns) - 1
 	var x []float64
@@ -114,7 +114,7 @@ func (p population) leastSquaresOf(references []int) (coefficients []float64, va
 
 // drawPopulation returns n rows of a number with steps, a column of three categories and one of two, with a number as
 // target: 3 + 2·number/100 + effects + an error of about normal law.
-func drawPopulation(t testing.TB, r *rand.Rand, n int) population {
+func drawPopulation(t testing.TB, r *rand.Rand, n int) regressionPopulation {
 	t.Helper()
 	x, y := design.Column{Name: "x"}, design.Column{Name: "y"}
 	for v := range int64(201) {
@@ -128,7 +128,7 @@ func drawPopulation(t testing.TB, r *rand.Rand, n int) population {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := population{design: d}
+	p := regressionPopulation{design: d}
 	for range n {
 		v, region, sex := r.IntN(201), min(2, r.IntN(4)), r.IntN(2)
 		mean := 0.4*float64(v-100) + []float64{-10, 0, 20}[region] + 8*float64(sex)
@@ -153,14 +153,14 @@ func TestLinearRegressionEqualsLeastSquares(t *testing.T) {
 	for _, row := range category.codes {
 		row[3] = row[3] * 3 / 401
 	}
-	for name, p := range map[string]population{"number": number, "category": category} {
+	for name, p := range map[string]regressionPopulation{"number": number, "category": category} {
 		t.Run(name, func(t *testing.T) { p.compareWithLeastSquares(t, p.release(t, r)(0)) })
 		t.Run(name+" by pairs", func(t *testing.T) { p.compareWithLeastSquares(t, p.pairs(t, r, 1e-9)) })
 	}
 }
 
 // compareWithLeastSquares compares the regression of moments without noise with that of the rows.
-func (p population) compareWithLeastSquares(t *testing.T, m *RegressionMoments) {
+func (p regressionPopulation) compareWithLeastSquares(t *testing.T, m *RegressionMoments) {
 	t.Helper()
 	got, err := LinearRegression(m, RegressionOptions{References: map[string]int{"region": 1, "sex": 1}})
 	if err != nil {
@@ -192,7 +192,7 @@ func (p population) compareWithLeastSquares(t *testing.T, m *RegressionMoments) 
 }
 
 // pairs returns the moments of rows by tables of all pairs of columns with normal noise of a standard deviation.
-func (p population) pairs(t testing.TB, r *rand.Rand, deviation float64) *RegressionMoments {
+func (p regressionPopulation) pairs(t testing.TB, r *rand.Rand, deviation float64) *RegressionMoments {
 	t.Helper()
 	m, err := RegressionMomentsFromPairs(p.design, pairTables(p.design, p.codes, r, deviation))
 	if err != nil {
@@ -253,14 +253,14 @@ func TestNoiseOfPairsHasItsLaw(t *testing.T) {
 }
 
 // smallPopulation returns n rows of a number of five values, a column of three categories and a label.
-func smallPopulation(t testing.TB, r *rand.Rand, n int) population {
+func smallPopulation(t testing.TB, r *rand.Rand, n int) regressionPopulation {
 	t.Helper()
 	d, err := design.New([]design.Column{{Name: "x", Values: []int64{0, 1, 2, 4, 8}},
 		{Name: "region", Categories: []string{"N", "E", "S"}}, {Name: "sick", Categories: []string{"no", "yes"}}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := population{design: d}
+	p := regressionPopulation{design: d}
 	for range n {
 		x, region, sick := r.IntN(5), r.IntN(3), 0
 		if r.Float64() < 0.2+0.1*float64(x)+0.1*float64(region) {
@@ -307,7 +307,7 @@ func TestWhatIsNotClearIsFlagged(t *testing.T) {
 	} {
 		for _, deviation := range []float64{0, 5} {
 			r := rand.New(rand.NewPCG(1, 2))
-			p := population{design: d}
+			p := regressionPopulation{design: d}
 			for range c.rows {
 				p.codes = append(p.codes, c.row(r))
 			}
@@ -516,7 +516,7 @@ func BenchmarkLinearRegression(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := population{design: d}
+	p := regressionPopulation{design: d}
 	for range 10_000 {
 		codes := make([]int, len(columns))
 		for i, c := range columns {
