@@ -87,12 +87,7 @@ var (
 	exactlyWeights = language.Key("sum of weights")
 )
 
-// NumbersText names what the headline covers: only the counts, if the tables also have figures with errors of their
-// own.
-func NumbersText(l *language.Language, tables []report.Table) string {
-	return l.Text(numbersOf(tables))
-}
-
+// numbersOf names what the headline covers: only the counts, if the tables also have figures with errors of their own.
 func numbersOf(tables []report.Table) string {
 	figured := slices.ContainsFunc(tables, func(t report.Table) bool { return t.Figures != nil })
 	return words.Either(figured, allCounts, allNumbers)
