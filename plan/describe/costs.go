@@ -61,6 +61,11 @@ func CostsOf(p *plan.Plan) (Costs, error) {
 			c.addRuns("rounds of microdata of "+s.Table, s.Leaf, s.Block)
 		}
 	}
+	for _, m := range p.Models {
+		for _, r := range m.Rounds {
+			c.addRuns(fmt.Sprintf("%s of model %s", r.Asks, m.Name), m.Leaf, slices.Repeat([]budget.Mechanism{r.Noise}, r.Times)...)
+		}
+	}
 	left := c.Total
 	for _, line := range c.Lines {
 		var err error

@@ -33,6 +33,7 @@ type template struct {
 	Tables        []plan.Table       `json:"tables"`
 	Measurements  []plan.Measurement `json:"measurements"`
 	Synthetic     []plan.Synthetic   `json:"synthetic,omitempty"`
+	Models        []plan.Model       `json:"models,omitempty"`
 }
 
 // templateFiles are the public files of a release by their purpose.
@@ -53,7 +54,7 @@ type templateBook struct {
 
 // Hash returns the SHA-256, in hexadecimal, of the plan with its parameters blank: the spec's text as written, the
 // content of its code books, their boundaries, its public tables and the files of its invariants, whether a run
-// resumes, guarantee, cost, budget leaves, strategies, tables, measurements and microdata. It omits the values of
+// resumes, guarantee, cost, budget leaves, strategies, tables, measurements, microdata and models. It omits the values of
 // parameters and what they alone decide: name, title, what the release corrects and the paths of sources and code
 // books. It also omits the name of the spec's file, which decides nothing.
 //
@@ -65,7 +66,7 @@ func Hash(p *plan.Plan) string {
 		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(),
 		templateFiles: templateFilesOf(p.Release(), p.Source.Files), Resume: p.Resume,
 		Guarantee: p.Guarantee, PublicFigures: blankInvariants(p), Cost: p.Cost, Leaves: p.Leaves, Strategies: p.Strategies, Tables: p.Tables,
-		Measurements: p.Measurements, Synthetic: p.Synthetic,
+		Measurements: p.Measurements, Synthetic: p.Synthetic, Models: p.Models,
 	})
 	if err != nil {
 		panic("template: a template always encodes: " + err.Error())
