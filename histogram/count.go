@@ -141,8 +141,8 @@ func QuestionsOf(p *plan.Plan) (Questions, error) {
 }
 
 // questionsOf returns everything that a plan may ask of its tables: its measurements in order, followed by the
-// candidates of every adaptive method, and the rows of every model. Which of these a method will choose is not known before noise is drawn, and
-// tables are read once.
+// candidates of every adaptive method, and the rows of every model. Which of the candidates a method will choose is not
+// known before noise is drawn, and tables are read once.
 func questionsOf(p *plan.Plan) ([]plan.Measurement, error) {
 	all := slices.Clone(p.Measurements)
 	for _, s := range p.Synthetic {

@@ -82,6 +82,19 @@ func (m Model) Mechanisms() []budget.Mechanism {
 	return all
 }
 
+// checkRounds returns an error for numbers of rounds that no model has, or that are too many to be listed.
+func (m Model) checkRounds() error {
+	if len(m.Rounds) > 4 { // as many as there are questions
+		return fmt.Errorf("model %s has too many kinds of rounds", m.Name)
+	}
+	for _, r := range m.Rounds {
+		if r.Times < 1 || r.Times > boosting.MostEpochs*boosting.MostColumns {
+			return fmt.Errorf("model %s has %d rounds of one kind", m.Name, r.Times)
+		}
+	}
+	return nil
+}
+
 // RoundCount returns how many rounds there are.
 func (m Model) RoundCount() int {
 	n := 0

@@ -161,6 +161,11 @@ func (p *Plan) checkComplete() error {
 			return fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
 	}
+	for _, m := range p.Models { // likewise
+		if err := m.checkRounds(); err != nil {
+			return err
+		}
+	}
 	steps := p.Mechanisms()
 	for _, s := range p.Synthetic {
 		if s.Adaptive() {

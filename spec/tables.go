@@ -296,6 +296,11 @@ func (r *reader) checkTotal(root document.Node) {
 			fmt.Sprintf("how many rows of %s count decides whether they fit into memory", document.Clip(s.Parent)),
 			"no `parent`: microdata whose rows belong to no others", ""})
 	}
+	for _, m := range r.release.Models {
+		r.checkStops(stopCause{true, root.Get("models").Get(m.Name),
+			fmt.Sprintf("how many combinations of categories have rows decides whether the rows of model %s fit into memory",
+				document.Clip(m.Name)), "no models", ""})
+	}
 	for _, t := range r.release.Tables {
 		r.checkTotalTable(t, root.Get("tables").Get(t.Name))
 	}

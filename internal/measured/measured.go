@@ -185,8 +185,8 @@ func WithWords(p *compiled.Compiled, text []byte) (*compiled.Compiled, error) {
 }
 
 // Drawn writes the files of all draws, which are the same in a sealed folder and in a release: a file for each
-// measurement, for every adaptive method its choices and their answers, and for every model the answers of its rounds. It returns an error for rounds that the
-// plan does not allow.
+// measurement, for every adaptive method its choices and their answers, and for every model the answers of its rounds.
+// It returns an error for rounds that the plan does not allow.
 func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 	if len(s.Rounds) != len(s.Plan.Synthetic) {
 		return fmt.Errorf("there are rounds of %d adaptive methods, and the plan has %d", len(s.Rounds),

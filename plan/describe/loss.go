@@ -184,8 +184,8 @@ func lossAt(c *compiled.Compiled, deltas []string, rates []float64) (*Loss, erro
 	return l, nil
 }
 
-// lossPart is a part of a plan: a leaf of its budget, a published table or the microdata of one, with all that is
-// measured for it.
+// lossPart is a part of a plan: a leaf of its budget, a published table, the microdata of one or a model, with all that
+// is measured for it.
 type lossPart struct {
 	name   string
 	kind   string
@@ -222,7 +222,7 @@ func leafParts(p *plan.Plan) []lossPart {
 	return all
 }
 
-// tableParts returns the tables of a plan and its microdata, in order.
+// tableParts returns the tables of a plan, its microdata and its models, in order.
 func tableParts(p *compiled.Compiled) ([]lossPart, error) {
 	behind, err := p.MeasurementsByTable()
 	if err != nil {
@@ -282,7 +282,7 @@ func lossOf(name string, steps []budget.Mechanism, sample plan.Sample, reserved 
 }
 
 // Attributes returns the columns that affect what is measured, each of which has a loss of its own: first those that
-// tables and microdata are counted by, in the order of their first table; then those whose values are added up,
+// tables, microdata and models are counted by, in the order of their first table; then those whose values are added up,
 // ranked or counted, or that decide how, or which rows count; and last the columns of the files that affect any of
 // these without being a column of the table.
 func Attributes(p *plan.Plan) []string {
@@ -290,6 +290,13 @@ func Attributes(p *plan.Plan) []string {
 	for _, m := range p.Measurements {
 		for _, f := range m.Query.Factors {
 			if !slices.Contains(columns, f.Attribute) && !isParentColumn(p, m.Query.Table, f) {
+				columns = append(columns, f.Attribute)
+			}
+		}
+	}
+	for _, m := range p.Models {
+		for _, f := range m.Columns() {
+			if !slices.Contains(columns, f.Attribute) && !isParentColumn(p, m.Table, f) {
 				columns = append(columns, f.Attribute)
 			}
 		}
@@ -318,18 +325,23 @@ func Attributes(p *plan.Plan) []string {
 	for _, e := range p.Release().Impossible {
 		for _, c := range e.Where {
 			read := attributes.Counted(p.Release().Table(e.Table), c.Attribute).Column // what decides it, where it is derived
-			measured := slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool { return m.Query.Table == e.Table })
-			if e.Drop && measured && !slices.Contains(columns, read) {
+			if e.Drop && isMeasured(p, e.Table) && !slices.Contains(columns, read) {
 				columns = append(columns, read)
 			}
 		}
 	}
 	for _, t := range p.Release().Tables {
-		if slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool { return m.Query.Table == t.Name }) {
+		if isMeasured(p, t.Name) {
 			columns = append(columns, hiddenColumns(p, t, columns)...)
 		}
 	}
 	return columns
+}
+
+// isMeasured reports whether a plan asks anything of a table.
+func isMeasured(p *plan.Plan, table string) bool {
+	return slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool { return m.Query.Table == table }) ||
+		slices.ContainsFunc(p.Models, func(m plan.Model) bool { return m.Table == table })
 }
 
 // hiddenColumns returns the attributes of a measured table beyond those already found: columns by whose values rows
@@ -461,7 +473,8 @@ func twoSteps(rho *big.Rat) budget.Mechanism {
 //
 // Guarantee: the mechanisms bound what distinguishes these neighbours. Theorem: a block that is ρ-zCDP when a unit is
 // added or removed is 4ρ-zCDP for one removal and one addition (Bun & Steinke 2016, proposition 1.9); where units are
-// replaced the change is one step. Argument: docs/proofs/sensitivity.md and docs/proofs/adaptive.md.
+// replaced the change is one step. All rounds of a model are charged for both: rows in other cells may also be held out,
+// or no longer. Argument: docs/proofs/sensitivity.md, docs/proofs/adaptive.md and docs/proofs/models.md.
 func MechanismsOfColumn(p *plan.Plan, column string) (tables int, steps []budget.Mechanism, err error) {
 	drawn := false
 	for _, m := range p.Measurements {

@@ -1,0 +1,69 @@
+package compiled_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/internal/plantest"
+	"github.com/dprelease/dprelease/plan/template"
+)
+
+const modelText = `version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1}
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {age: {type: integer, range: [0, 9]}, ill: {values: [no, yes]}}}}
+models: {risk: {predict: {ill: "yes"}, by: [age], test: 10%}}
+`
+
+// TestForgedModelsAreRefused changes the rounds of a model: each plan must be refused as edited, however many rounds it
+// names, and none may be read at length or stop the reader.
+func TestForgedModelsAreRefused(t *testing.T) {
+	p, err := plantest.PlanOfText(t, modelText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := p.Bytes()
+	for name, forge := range map[string]func(m *plan.Model){
+		"one round more":        func(m *plan.Model) { m.Rounds[1].Times++ },
+		"one round less":        func(m *plan.Model) { m.Rounds[0].Times-- },
+		"less than no rounds":   func(m *plan.Model) { m.Rounds[1].Times = -1 },
+		"very many rounds":      func(m *plan.Model) { m.Rounds[1].Times = math.MaxInt },
+		"many rounds":           func(m *plan.Model) { m.Rounds[0].Times = 1 << 32 },
+		"many kinds of rounds":  func(m *plan.Model) { m.Rounds = append(m.Rounds, append(m.Rounds, m.Rounds...)...) },
+		"no rounds":             func(m *plan.Model) { m.Rounds = nil },
+		"other rounds":          func(m *plan.Model) { m.Rounds[0].Asks = plan.ResidualSums },
+		"no schedule":           func(m *plan.Model) { m.Schedule = nil },
+		"a longer schedule":     func(m *plan.Model) { m.Schedule.Epochs++ },
+		"everything held out":   func(m *plan.Model) { m.Test = "1" },
+		"a share of no number":  func(m *plan.Model) { m.Test = "x" },
+		"no columns":            func(m *plan.Model) { m.By = nil },
+		"another method":        func(m *plan.Model) { m.Method = "other" },
+		"noise of another kind": func(m *plan.Model) { m.Rounds[1].Noise.Kind = "discrete-laplace" },
+	} {
+		q, err := plan.Read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge(&q.Models[0])
+		if read, err := compiled.Read(q.Bytes()); !errors.Is(err, plan.ErrEdited) {
+			t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
+		}
+	}
+}
+
+// TestTemplatesHoldModels: who approved the rounds of a model has approved no others.
+func TestTemplatesHoldModels(t *testing.T) {
+	p, err := plantest.PlanOfText(t, modelText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := template.Hash(p)
+	p.Models[0].Rounds[1].Times++
+	if template.Hash(p) == before {
+		t.Error("a plan with another round has the same template")
+	}
+}
