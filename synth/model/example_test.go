@@ -49,7 +49,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	p, err := m.Publish([]model.Labels{{Name: "stays", Categories: []string{"one", "two"}}}, []string{"no", "yes"})
+	p, err := m.Publish("returned", []model.Labels{{Name: "stays", Categories: []string{"one", "two"}}}, []string{"no", "yes"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -68,6 +68,6 @@ func Example() {
 	chance, err := read.Mean([]int{1})
 	fmt.Printf("%.2f %v\n", chance, err)
 	// Output:
-	// {"link":"logit","classes":["no","yes"],"least":0,"most":1,"intercept":0,"columns":[{"name":"stays","categories":["one","two"],"scores":[-1.0986,1.0986],"errors":[0,0],"importance":1.0986}]}
+	// {"target":"returned","link":"logit","classes":["no","yes"],"least":0,"most":1,"intercept":0,"columns":[{"name":"stays","categories":["one","two"],"scores":[-1.0986,1.0986],"errors":[0,0],"importance":1.0986}]}
 	// 0.75 <nil>
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -138,12 +139,19 @@ func TestQuestionsAreThoseOfTheShape(t *testing.T) {
 						}
 					}
 				}
-				labels := []Labels{{"a", make([]string, 12)}, {"b", make([]string, 3)}, {"c", make([]string, 1)}}
+				var labels []Labels
+				for c, column := range s.Columns {
+					one := Labels{Name: strconv.Itoa(c)}
+					for k := range column.Categories {
+						one.Categories = append(one.Categories, strconv.Itoa(k))
+					}
+					labels = append(labels, one)
+				}
 				var classes []string
 				if link == boosting.Logit {
 					classes = []string{"no", "yes"}
 				}
-				p, err := m.Publish(labels, classes)
+				p, err := m.Publish("target", labels, classes)
 				if err != nil {
 					t.Fatal(err)
 				}
