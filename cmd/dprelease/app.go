@@ -100,6 +100,7 @@ type outcome struct {
 	Trace        *trace.Trace         `json:"trace,omitempty"`        // of show with a cell
 	Answer       *query.Answer        `json:"answer,omitempty"`       // of query
 	Total        *query.Total         `json:"total,omitempty"`        // of query with several folders, a sum or a mean
+	Rows         int64                `json:"rows,omitempty"`         // of predict: how many were predicted
 	Terms        []docs.Term          `json:"terms,omitempty"`        // of explain
 }
 

@@ -131,7 +131,7 @@ shows the answers: keep it as you keep them.`,
 			if to == "" || (id == "") != (memos == "") {
 				return &usageError{errors.New("--to is needed, and --id and --memos together or neither")}
 			}
-			if err := checkOutput(to, args[0], args[1], memos); err != nil {
+			if err := checkOutput("--to", to, args[0], args[1], memos); err != nil {
 				return err
 			}
 			collector, err := readCollector(args[0])
@@ -176,15 +176,15 @@ shows the answers: keep it as you keep them.`,
 	return c
 }
 
-// checkOutput returns an error if a file that is to be written is one that is read.
-func checkOutput(to string, read ...string) error {
+// checkOutput returns an error if the file of a flag, which is to be written, is one that is read.
+func checkOutput(flag, to string, read ...string) error {
 	out, err := os.Stat(to)
 	if err != nil {
 		return nil // there is none
 	}
 	for _, path := range read {
 		if in, err := os.Stat(path); err == nil && os.SameFile(in, out) {
-			return &usageError{fmt.Errorf("--to %s: this file is read: name another one", to)}
+			return &usageError{fmt.Errorf("%s %s: this file is read: name another one", flag, to)}
 		}
 	}
 	return nil
@@ -260,7 +260,7 @@ func (a *app) reportsCommand(name, short, long string, mixed bool) *cobra.Comman
 			if to == "" {
 				return &usageError{errors.New("--to is needed: the file of reports to write")}
 			}
-			if err := checkOutput(to, args...); err != nil {
+			if err := checkOutput("--to", to, args...); err != nil {
 				return err
 			}
 			collector, err := readCollector(args[0])

@@ -106,6 +106,7 @@ var commandSteps = []struct {
 		"checking the plan persons.plan.json"}},
 	{"show", "show persons", nil},
 	{"query", "query persons --by region", nil},
+	{"predict", "predict model.json answers.csv", nil},
 	{"state clean", "state clean", nil},
 	{"local collector", "local collector local.yaml", []string{"planning"}},
 	{"local randomise", "local randomise commuting.collector.json answers.csv --to reports.parquet", nil},
@@ -142,7 +143,10 @@ func TestEveryCommandReportsItsSteps(t *testing.T) {
 			"collect: {answers: {protocol: local, epsilon: 2, expect: 100}}\n" +
 			"tables: {t: {source: {parquet: reports.parquet}, collected: answers, columns: {way: {values: [bike, car]}}}}\n" +
 			"marginals: {way: {by: [way]}}\n",
-		"answers.csv": "way\nbike\ncar\n", "held.yaml": heldSteps, "left.yaml": strings.Replace(heldSteps, "held", "left", 1),
+		"answers.csv": "way\nbike\ncar\n",
+		"model.json": `{"target": "late", "link": "logit", "classes": ["no", "yes"], "least": 0, "most": 1, "intercept": 0,
+			"columns": [{"name": "way", "categories": ["bike", "car"], "scores": [0, 1], "errors": [0, 0], "importance": 1}]}`,
+		"held.yaml": heldSteps, "left.yaml": strings.Replace(heldSteps, "held", "left", 1),
 		"policy.yaml": "{account: survey, protects: person, neighbours: add-remove, cap: {rho: 2}}\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

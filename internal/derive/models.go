@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 	"github.com/dprelease/dprelease/synth/model"
 )
 
@@ -79,7 +80,7 @@ func publishModel(ctx context.Context, p *compiled.Compiled, m plan.Model, answe
 	}
 	var labels []model.Labels
 	for i, f := range m.By {
-		one := model.Labels{Name: f.String()}
+		one := model.Labels{Name: f.String(), Values: valuesOf(p.Release().Table(m.Table).Column(f.Attribute), levels[i])}
 		for _, c := range levels[i].Categories {
 			one.Categories = append(one.Categories, c.Code)
 		}
@@ -93,7 +94,7 @@ func publishModel(ctx context.Context, p *compiled.Compiled, m plan.Model, answe
 			classes[0] = levels[len(m.By)].Categories[1-m.Class].Code
 		}
 	}
-	out, err := fitted.Publish(labels, classes)
+	out, err := fitted.Publish(m.Target.String(), labels, classes)
 	if err != nil || answers.HeldOut == nil {
 		return out, err
 	}
@@ -106,6 +107,28 @@ func publishModel(ctx context.Context, p *compiled.Compiled, m plan.Model, answe
 	}
 	out.Performance, err = fitted.Judge(counts, last.Noise.Variance()/(unit*boosting.Bound))
 	return out, err
+}
+
+// valuesOf says how the values of a column fall into the categories of a level, as they did when rows were counted; nil
+// for a column that is not made of one value, such as a grid.
+func valuesOf(c *spec.Column, l *domain.Level) *model.Values {
+	if c.Grid != nil {
+		return nil
+	}
+	v := &model.Values{Column: c.Name}
+	if c.Null.Action == spec.As {
+		v.Missing = l.Categories[l.Category(c.Null.Category)].Code
+	}
+	if least, most, ok := c.Domain.Edges(l); ok {
+		v.Type, v.Least, v.Most = c.Type, least, most
+	} else if l.Name != "" {
+		v.Of = make([][]string, l.Size())
+		for base, value := range c.Domain.Categories() {
+			at := l.Category(base)
+			v.Of[at] = append(v.Of[at], value.Code)
+		}
+	}
+	return v
 }
 
 // sealedRounds answers the rounds of a model from what was sealed.

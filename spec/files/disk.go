@@ -64,18 +64,18 @@ func (d *onDisk) RefuseConfidential(sources []Confidential, all bool) {
 // It returns filepath.ErrBadPattern for an invalid pattern.
 func Glob(dir, pattern string) ([]string, error) {
 	if !filepath.IsAbs(pattern) {
-		pattern = filepath.Join(escapeGlob(dir), pattern)
+		pattern = filepath.Join(Literal(dir), pattern)
 	}
 	return filepath.Glob(pattern)
 }
 
-// escapeGlob returns the glob that matches only the folder dir.
-func escapeGlob(dir string) string {
+// Literal returns the glob that matches only a path.
+func Literal(path string) string {
 	special := []string{"*", "[*]", "?", "[?]", "[", "[[]"}
 	if filepath.Separator != '\\' { // where it separates folders
 		special = append(special, `\`, `[\]`)
 	}
-	return strings.NewReplacer(special...).Replace(dir)
+	return strings.NewReplacer(special...).Replace(path)
 }
 
 func (d *onDisk) Digests(name string) []Digest { return d.digests[name] }

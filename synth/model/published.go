@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/boosting"
@@ -17,6 +18,7 @@ import (
 // Published is an additive model as it is published, in JSON. The score of a row is Intercept plus one of the Scores of
 // each column; it is on the scale of the link: a log-odds, the outcome, or the logarithm of the outcome.
 type Published struct {
+	Target  string        `json:"target"` // the column whose outcome is predicted
 	Link    boosting.Link `json:"link"`
 	Classes []string      `json:"classes,omitempty"` // of link logit: what the chance is not of, and what it is of
 	// Least and Most are the range of outcomes, to which means are clamped.
@@ -30,23 +32,26 @@ type Published struct {
 // Column is the table of a column of a published model.
 type Column struct {
 	Name       string    `json:"name"`
+	Values     *Values   `json:"values,omitempty"` // nil: only categories by name are known
 	Categories []string  `json:"categories"`
 	Scores     []float64 `json:"scores"`     // of each category
 	Errors     []float64 `json:"errors"`     // standard errors of Scores, of the noise
 	Importance float64   `json:"importance"` // mean absolute score
 }
 
-// Labels are the names of a model's column and of its categories.
+// Labels are the names of a model's column and of its categories, and how values fall into these.
 type Labels struct {
 	Name       string
+	Values     *Values
 	Categories []string
 }
 
-// Publish returns the published form of a model. labels are those of each column; classes name outcome 0 and outcome 1
-// of link [boosting.Logit], and are nil for other links. It returns an error unless there is a label for everything.
-func (m *Additive) Publish(labels []Labels, classes []string) (*Published, error) {
+// Publish returns the published form of a model of a target. labels are those of each column; classes name outcome 0 and
+// outcome 1 of link [boosting.Logit], and are nil for other links. It returns an error unless there is a label for
+// everything.
+func (m *Additive) Publish(target string, labels []Labels, classes []string) (*Published, error) {
 	low, span := m.Shape.Range()
-	p := &Published{Link: m.Shape.Link, Classes: classes, Least: low, Most: low + span}
+	p := &Published{Target: target, Link: m.Shape.Link, Classes: classes, Least: low, Most: low + span}
 	p.Intercept = float64(m.Scores.Intercept) / boosting.ScoreUnit
 	switch m.Shape.Link {
 	case boosting.Identity:
@@ -64,7 +69,7 @@ func (m *Additive) Publish(labels []Labels, classes []string) (*Published, error
 		return units / boosting.ScoreUnit
 	}
 	for c, table := range m.Scores.Tables {
-		column := Column{Name: labels[c].Name, Categories: labels[c].Categories,
+		column := Column{Name: labels[c].Name, Values: labels[c].Values, Categories: labels[c].Categories,
 			Importance: scaled(math.Round(m.Importance[c]))}
 		for k, entry := range table {
 			column.Scores = append(column.Scores, scaled(float64(entry)))
@@ -103,20 +108,51 @@ func (p *Published) check() error {
 	default:
 		return fmt.Errorf("%q is no link of a model", p.Link)
 	}
-	if len(p.Columns) == 0 || !(p.Least < p.Most) {
-		return errors.New("a model has columns, and a range of outcomes")
+	if len(p.Columns) == 0 || len(p.Columns) > boosting.MostColumns || !(p.Least < p.Most) {
+		return fmt.Errorf("a model has 1 to %d columns, and a range of outcomes", boosting.MostColumns)
 	}
+	seen := map[string]bool{}
 	for _, c := range p.Columns {
-		n := len(c.Categories)
-		if n == 0 || len(c.Scores) != n || len(c.Errors) != n {
-			return fmt.Errorf("column %q of a model has a score and an error for each category", c.Name)
+		if seen[c.Name] {
+			return fmt.Errorf("column %q of a model appears twice", c.Name)
 		}
+		seen[c.Name] = true
+		if err := c.check(); err != nil {
+			return fmt.Errorf("column %q of a model: %w", c.Name, err)
+		}
+	}
+	if !isScore(p.Intercept) || !isScore(p.Least) || !isScore(p.Most) {
+		return errOutOfRange
 	}
 	return nil
 }
 
-// Mean returns the mean of the outcome of a row, by the index of each column's category: the chance of the second
-// class, the quantity or the count. It returns an error for an index that there is not.
+// check returns an error unless a column can be predicted by.
+func (c Column) check() error {
+	n := len(c.Categories)
+	if n == 0 || n > boosting.MostCategories || len(c.Scores) != n || len(c.Errors) != n {
+		return fmt.Errorf("it has a score and an error for each of 1 to %d categories", boosting.MostCategories)
+	}
+	if !isScore(slices.Min(c.Scores)) || !isScore(slices.Max(c.Scores)) {
+		return errOutOfRange
+	}
+	if _, err := c.Codes(); err != nil {
+		return err
+	}
+	if c.Values == nil {
+		return nil
+	}
+	_, err := c.ValueCodes()
+	return err
+}
+
+var errOutOfRange = errors.New("the numbers of a model are within ±1e18")
+
+// isScore reports whether a number can be a score: no sum of scores overflows.
+func isScore(x float64) bool { return math.Abs(x) <= 1e18 }
+
+// Mean returns the mean of the outcome of a row, by the index of each column's category: the chance of the second class,
+// the quantity or the count. It returns an error for an index that there is not.
 func (p *Published) Mean(codes []int) (float64, error) {
 	if len(codes) != len(p.Columns) {
 		return 0, fmt.Errorf("the model predicts by %d columns", len(p.Columns))

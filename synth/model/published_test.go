@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,8 +13,15 @@ import (
 )
 
 // smallLabels returns labels of the columns of small shapes.
-func smallLabels() []Labels {
-	return []Labels{{"a", make([]string, 12)}, {"b", make([]string, 3)}, {"c", make([]string, 1)}}
+func smallLabels() (all []Labels) {
+	for c, categories := range []int{12, 3, 1} {
+		one := Labels{Name: string(rune('a' + c))}
+		for k := range categories {
+			one.Categories = append(one.Categories, strconv.Itoa(k))
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 // publish fits and publishes a small model.
@@ -29,7 +37,7 @@ func publish(t *testing.T, link boosting.Link) (*Additive, *Published, [][]int) 
 	if link == boosting.Logit {
 		classes = []string{"no", "yes"}
 	}
-	p, err := m.Publish(smallLabels(), classes)
+	p, err := m.Publish("target", smallLabels(), classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +105,7 @@ func TestPublishedModelsAreRefused(t *testing.T) {
 		}
 	}
 	m, _, _ := publish(t, boosting.Identity)
-	if _, err := m.Publish([]Labels{{"a", nil}}, nil); err == nil {
+	if _, err := m.Publish("target", []Labels{{Name: "a"}}, nil); err == nil {
 		t.Error("too few labels are accepted")
 	}
 }

@@ -173,7 +173,7 @@ func TestQuestionsAreThoseOfTheShape(t *testing.T) {
 				if link == boosting.Logit {
 					classes = []string{"no", "yes"}
 				}
-				p, err := m.Publish(smallLabels(), classes)
+				p, err := m.Publish("target", smallLabels(), classes)
 				if err != nil {
 					t.Fatal(err)
 				}

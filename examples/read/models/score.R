@@ -1,0 +1,46 @@
+# Predict the rows of a CSV file by a model of a release, without dprelease:
+#
+#   Rscript score.R risk.json stays.csv > predicted.csv
+#
+# R itself reads no JSON, so this needs the package jsonlite and nothing else. A value that is in no category of the
+# model stops it: nothing is guessed.
+number <- function(kind, text) {
+  if (kind == "date") return(as.numeric(as.Date(text, format = "%Y-%m-%d")))
+  if (kind == "timestamp") return(as.numeric(as.POSIXct(chartr("T", " ", text), tz = "UTC", tryFormats = c(
+    "%Y-%m-%d %H:%M:%OS", "%Y-%m-%d %H:%M"))))
+  suppressWarnings(as.numeric(text))
+}
+
+# The index of the category of each row, by its name or by the value that it is made of.
+category <- function(column, rows) {
+  codes <- unlist(column$categories)
+  at <- if (is.null(rows[[column$name]])) rep(NA, nrow(rows)) else match(rows[[column$name]], codes)
+  values <- column$values
+  text <- if (is.null(values)) NULL else rows[[values$column]]
+  if (!is.null(text)) {
+    if (!is.null(values$missing)) at[is.na(at) & text == ""] <- match(values$missing, codes)
+    if (!is.null(values$of)) {
+      found <- rep(seq_along(values$of), lengths(values$of))[match(text, unlist(values$of))]
+    } else if (!is.null(values$least)) {
+      x <- number(values$type, text)
+      found <- findInterval(x, number(values$type, unlist(values$least)))
+      found[found == 0 | x > number(values$type, values$most) | values$type == "integer" & x %% 1 != 0] <- NA
+    } else found <- NA
+    at <- ifelse(is.na(at), found, at)
+  }
+  if (anyNA(at)) stop(sprintf("row %d: column %s is in no category of the model", which(is.na(at))[1], column$name))
+  at
+}
+
+predict_rows <- function(model, rows) {
+  score <- rep(model$intercept, nrow(rows))
+  for (column in model$columns) score <- score + unlist(column$scores)[category(column, rows)]
+  mean <- switch(model$link, logit = 1 / (1 + exp(-score)), log = exp(score), identity = score)
+  pmin(pmax(mean, model$least), model$most)
+}
+
+files <- commandArgs(trailingOnly = TRUE)
+rows <- read.csv(files[2], colClasses = "character", na.strings = NULL, check.names = FALSE, encoding = "UTF-8")
+rows$prediction <- predict_rows(jsonlite::read_json(files[1]), rows)
+rows$prediction <- format(rows$prediction, digits = 17, trim = TRUE)
+write.csv(rows, row.names = FALSE)

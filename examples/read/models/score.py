@@ -1,0 +1,44 @@
+"""Predict the rows of a CSV file by a model of a release, without dprelease:
+
+    python3 score.py risk.json stays.csv > predicted.csv
+
+A value that is in no category of the model stops it: nothing is guessed.
+"""
+import bisect, csv, datetime, fractions, json, math, sys
+
+def number(kind, text):
+    return datetime.datetime.fromisoformat(text) if kind in ("date", "timestamp") else fractions.Fraction(text)
+
+def category(column, row):
+    """The index of the category of a row, by its name or by the value that it is made of."""
+    values = column.get("values", {})
+    if row.get(column["name"]) in column["categories"]:
+        return column["categories"].index(row[column["name"]])
+    text = row[values.get("column", column["name"])]
+    if text == "" and "missing" in values:
+        return column["categories"].index(values["missing"])
+    if "of" in values:
+        return next(k for k, of in enumerate(values["of"]) if text in of)
+    kind, x = values.get("type"), number(values["type"], text)
+    least = [number(kind, edge) for edge in values["least"]]
+    if x < least[0] or x > number(kind, values["most"]) or kind == "integer" and x != int(x):
+        raise ValueError("beyond the range")
+    return bisect.bisect_right(least, x) - 1
+
+def predict(model, row):
+    score = model["intercept"] + sum(c["scores"][category(c, row)] for c in model["columns"])
+    mean = {"logit": lambda: 1 / (1 + math.exp(-score)), "log": lambda: math.exp(score), "identity": lambda: score}
+    return min(max(mean[model["link"]](), model["least"]), model["most"])
+
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8") as f:
+        model = json.load(f)
+    with open(sys.argv[2], encoding="utf-8-sig", newline="") as f:
+        rows = csv.DictReader(f)
+        out = csv.writer(sys.stdout)
+        out.writerow([*rows.fieldnames, "prediction"])
+        for at, row in enumerate(rows, 1):
+            try:
+                out.writerow([*row.values(), repr(predict(model, row))])
+            except (KeyError, StopIteration, ValueError) as error:
+                sys.exit(f"{sys.argv[2]}: row {at} is in no category of the model ({error!r})")

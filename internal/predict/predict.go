@@ -1,0 +1,261 @@
+// Package predict applies a published model to the rows of a file.
+//
+// It owns the reading of such rows and of their values, and the CSV that predictions are written to. It knows no release
+// and no spec: the file of the model has all that is needed. Nothing is guessed: a value that is in no category of the
+// model stops the reading, with an error that says where it is, and never what it is.
+//
+//	m, err := predict.ReadModel("risk.json")
+//	...
+//	rows, err := predict.Write(ctx, m, "stays.csv", os.Stdout)
+package predict
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
+	"github.com/dprelease/dprelease/spec/files"
+	"github.com/dprelease/dprelease/synth/model"
+)
+
+// Column is the name of the column of predictions.
+const Column = "prediction"
+
+// mostModel is the largest size, in bytes, of the file of a model.
+const mostModel = 64 << 20
+
+// ReadModel reads the file of a published model. Errors are those of the system and *[verdict.Unusable].
+func ReadModel(path string) (*model.Published, error) {
+	text, err := regular.Read(path, mostModel)
+	if err != nil {
+		return nil, &verdict.Unusable{File: path, Err: err}
+	}
+	m, err := model.Read(text)
+	if err != nil {
+		return nil, &verdict.Unusable{File: path, Err: err}
+	}
+	return m, nil
+}
+
+// Unfit reports rows that a model cannot predict.
+type Unfit struct {
+	File   string
+	Row    int64  // from 1, without the header; 0 if the error is about no row
+	Column string // of the file, or of the model if the file lacks it
+	Wrong  string // what is wrong, without the value
+}
+
+// Error names the file, the row and the column.
+func (e *Unfit) Error() string {
+	if e.Row == 0 {
+		return fmt.Sprintf("%s: column %s: %s", e.File, e.Column, e.Wrong)
+	}
+	return fmt.Sprintf("%s: row %d, column %s: %s", e.File, e.Row, e.Column, e.Wrong)
+}
+
+// Verdict returns that the rows have to be corrected.
+func (*Unfit) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitData, Reason: verdict.InputContract, Retry: verdict.Never}
+}
+
+// Write writes the rows of a file as CSV, each with what a model predicts in a last column, and returns how many there
+// are. It returns an error if the file lacks a column of the model or has one of the name [Column], and at the first
+// value that is in no category. Errors are *[Unfit], *[source.Error], those of the writer and the context's.
+func Write(ctx context.Context, m *model.Published, path string, to io.Writer) (rows int64, err error) {
+	p := &predictor{model: m, path: path, to: csv.NewWriter(to)}
+	reader, err := p.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer reader.Close()
+	if err := p.to.Write(append(slices.Clone(p.names), Column)); err != nil {
+		return 0, err
+	}
+	for {
+		piece, err := reader.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = piece.Raw(ctx, p.write)
+		}
+		if err != nil {
+			return p.rows, err
+		}
+	}
+	p.to.Flush()
+	return p.rows, p.to.Error()
+}
+
+// predictor predicts the rows of one file.
+type predictor struct {
+	model *model.Published
+	path  string
+	names []string // of the file's columns
+	by    []input  // of the model's columns
+	to    *csv.Writer
+	rows  int64 // written so far
+}
+
+// input is how the categories of a column of the model are read.
+type input struct {
+	at    int // column of the file
+	codes *model.Codes
+}
+
+// open opens the file and finds the columns of the model in it.
+func (p *predictor) open(ctx context.Context) (*source.Reader, error) {
+	file, err := source.Describe(ctx, p.path)
+	if err != nil {
+		return nil, err
+	}
+	var columns []source.Column
+	for _, f := range file.Fields {
+		if file.Format != files.CSV && f.Type == "" {
+			return nil, p.unfit(f.Name, "a type that is not read; leave the column out of the file")
+		}
+		p.names, columns = append(p.names, f.Name), append(columns, source.Column{Name: f.Name})
+	}
+	if slices.Contains(p.names, Column) {
+		return nil, p.unfit(Column, "this is the name of the column that is added; give it another name")
+	}
+	for _, c := range p.model.Columns {
+		one, err := p.find(c)
+		if err != nil {
+			return nil, err
+		}
+		p.by = append(p.by, one)
+	}
+	dir, name := filepath.Split(p.path)
+	if dir == "" {
+		dir = "."
+	}
+	return source.Open(ctx, source.Data{Dir: dir}, &spec.Table{Name: name, Source: spec.TableSource{Format: file.Format,
+		Paths: []string{files.Literal(name)}, Delimiter: file.Delimiter, Nulls: []string{""}}}, columns)
+}
+
+// find finds what a column of the model is read from: the column of its name, or the one whose values its categories
+// are made of.
+func (p *predictor) find(c model.Column) (input, error) {
+	at, values := slices.Index(p.names, c.Name), -1
+	if c.Values != nil && c.Values.Column != c.Name {
+		values = slices.Index(p.names, c.Values.Column)
+	}
+	switch {
+	case at >= 0 && values >= 0:
+		return input{}, p.unfit(c.Name, fmt.Sprintf("the file also has %s, which says the same; leave one of them out",
+			c.Values.Column))
+	case at >= 0:
+		codes, err := c.Codes()
+		return input{at, codes}, err
+	case values >= 0:
+		codes, err := c.ValueCodes()
+		return input{values, codes}, err
+	case c.Values != nil && c.Values.Column != c.Name:
+		return input{}, p.unfit(c.Name, fmt.Sprintf("the file does not have it, nor %s, and the model predicts by it",
+			c.Values.Column))
+	}
+	return input{}, p.unfit(c.Name, "the file does not have it, and the model predicts by it")
+}
+
+func (p *predictor) unfit(column, wrong string) error {
+	return &Unfit{File: p.path, Column: column, Wrong: wrong}
+}
+
+// write predicts and writes the rows of a record.
+func (p *predictor) write(record arrow.Record) error {
+	texts := make([]func([]byte, int) ([]byte, bool), len(p.names))
+	for i := range texts {
+		if texts[i] = textsOf(record.Column(i)); texts[i] == nil {
+			return p.unfit(p.names[i], "a type that is not read; leave the column out of the file")
+		}
+	}
+	codes, line, text := make([]int, len(p.by)), make([]string, len(texts)+1), []byte(nil)
+	for row := range int(record.NumRows()) {
+		p.rows++
+		for i, in := range p.by {
+			code, wrong := codeOf(record.Column(in.at), row, in.codes)
+			if wrong != "" {
+				return &Unfit{File: p.path, Row: p.rows, Column: p.names[in.at], Wrong: wrong}
+			}
+			codes[i] = code
+		}
+		mean, err := p.model.Mean(codes)
+		if err != nil {
+			return err
+		}
+		for i := range texts {
+			if line[i] = ""; !record.Column(i).IsNull(row) {
+				text, _ = texts[i](text[:0], row) // NaN and infinities are left empty
+				line[i] = string(text)
+			}
+		}
+		line[len(texts)] = strconv.FormatFloat(mean, 'g', -1, 64)
+		if err := p.to.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// codeOf returns the index of the category of a row's value, or what is wrong with the value.
+func codeOf(values arrow.Array, row int, codes *model.Codes) (code int, wrong string) {
+	if values.IsNull(row) {
+		if codes.Missing < 0 {
+			return 0, "the value is missing, and the model has no category for that"
+		}
+		return codes.Missing, ""
+	}
+	code, fit := codes.Code(func(d *domain.Domain) (int, domain.Fit) { return lookUp(d, values, row) })
+	switch fit {
+	case domain.Fits:
+		return code, ""
+	case domain.OutOfDomain:
+		return 0, "the value is in no category of the model"
+	}
+	return 0, "the value is " + fit.String() + ", and in no category of the model"
+}
+
+// lookUp returns the code of a row's value in a domain, by the rules by which the rows of a release are counted.
+func lookUp(d *domain.Domain, values arrow.Array, row int) (int, domain.Fit) {
+	switch a := values.(type) {
+	case *array.String:
+		return d.CodeOfText(a.Value(row))
+	case *array.LargeString:
+		return d.CodeOfText(a.Value(row))
+	case *array.Int64:
+		return d.CodeOfInt(a.Value(row))
+	case *array.Float64:
+		return d.CodeOfFloat(a.Value(row))
+	case *array.Decimal128:
+		return d.CodeOfDecimal(a.Value(row).BigInt(), a.DataType().(*arrow.Decimal128Type).Scale)
+	case *array.Boolean:
+		return d.CodeOfBool(a.Value(row))
+	case *array.Date32:
+		return d.CodeOfDate(int32(a.Value(row)))
+	case *array.Timestamp:
+		return d.CodeOfTimestamp(int64(a.Value(row)))
+	}
+	return 0, domain.WrongType
+}
+
+// textsOf returns a function that appends the text of a row's value; nil for an array of a type without texts.
+func textsOf(values arrow.Array) func(text []byte, row int) ([]byte, bool) {
+	if a, ok := values.(*array.Timestamp); ok {
+		return func(text []byte, row int) ([]byte, bool) {
+			return a.Value(row).ToTime(arrow.Microsecond).AppendFormat(text, "2006-01-02T15:04:05.999999"), true
+		}
+	}
+	return source.CanonicalTexts(values)
+}
