@@ -85,7 +85,7 @@ func TestPublishedModelsAreRefused(t *testing.T) {
 		`"intercept":`:   `"offset":`,
 		`"scores":[`:     `"scores":[0,`,
 		`"errors":[0,`:   `"errors":[`,
-		`{"link"`:        `[{"link"`,
+		`{"target"`:      `[{"target"`,
 		`"columns":[`:    `"columns":[{},`,
 		`"categories":[`: `"categories":["",`,
 	} {
