@@ -28,7 +28,7 @@ func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.O
 	if err != nil {
 		return measured.Training{}, err
 	}
-	rounds := &journalledRounds{journal: j, model: m.Name, exact: exact}
+	rounds := &journalledRounds{journal: j, model: m.Name, shape: shape, exact: exact}
 	ctx = progress.Begin(ctx, int64(m.RoundCount()), "fitting the model %s in %s", m.Name,
 		budget.Plural(int64(m.RoundCount()), "round"))
 	fitted, err := model.Train(ctx, shape, rounds)
@@ -42,13 +42,14 @@ func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.O
 type journalledRounds struct {
 	journal  *journal
 	model    string
+	shape    *boosting.Shape
 	exact    *histogram.Trainer
 	training measured.Training
 }
 
 // Answer returns the answer of a round, from the journal or drawn now.
 func (r *journalledRounds) Answer(ctx context.Context, round int, q boosting.Question) ([]int64, error) {
-	answer, err := r.answer(round, q, func() ([]int64, error) { return r.exact.Answer(ctx, round, q) },
+	answer, err := r.answer(round, q, q.Len(r.shape), func() ([]int64, error) { return r.exact.Answer(ctx, round, q) },
 		func() error { return r.exact.Replay(round) })
 	if err == nil {
 		r.training.Rounds = append(r.training.Rounds, answer)
@@ -59,13 +60,14 @@ func (r *journalledRounds) Answer(ctx context.Context, round int, q boosting.Que
 
 // testOn counts the held-out rows by their scores.
 func (r *journalledRounds) testOn(ctx context.Context, scores *boosting.Scores) (err error) {
-	r.training.HeldOut, err = r.answer(len(r.training.Rounds), scores,
+	r.training.HeldOut, err = r.answer(len(r.training.Rounds), scores, 2*boosting.ScoreBins,
 		func() ([]int64, error) { return r.exact.HeldOut(ctx, scores) }, r.exact.ReplayHeldOut)
 	return err
 }
 
-// answer returns an answer from the journal, or one that is drawn now and recorded.
-func (r *journalledRounds) answer(round int, asked any, draw func() ([]int64, error), replay func() error) ([]int64, error) {
+// answer returns an answer of so many integers from the journal, or one that is drawn now and recorded.
+func (r *journalledRounds) answer(round int, asked any, integers int, draw func() ([]int64, error),
+	replay func() error) ([]int64, error) {
 	text, err := json.Marshal(asked)
 	if err != nil {
 		return nil, err
@@ -77,6 +79,9 @@ func (r *journalledRounds) answer(round int, asked any, draw func() ([]int64, er
 		return nil, err
 	}
 	if old != nil {
+		if len(old.Answer) != integers {
+			return nil, r.journal.doesNotFit("holds an answer to another question than is asked now")
+		}
 		return old.Answer, replay()
 	}
 	if e.Answer, err = draw(); err != nil {
