@@ -26,16 +26,18 @@ func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.O
 	}
 	rounds := &journalledRounds{journal: j, model: m.Name, exact: exact}
 	if !m.Additive() {
-		err := rounds.measureMoments(m.RoundCount())
+		d, err := p.Plan().Design(m)
+		if err == nil {
+			err = rounds.measureMoments(d.Lengths())
+		}
 		return rounds.training, err
 	}
-	shape, err := p.Plan().Shape(m)
-	if err != nil {
+	if rounds.shape, err = p.Plan().Shape(m); err != nil {
 		return measured.Training{}, err
 	}
 	ctx = progress.Begin(ctx, int64(m.RoundCount()), "fitting the model %s in %s", m.Name,
 		budget.Plural(int64(m.RoundCount()), "round"))
-	fitted, err := model.Train(ctx, shape, rounds)
+	fitted, err := model.Train(ctx, rounds.shape, rounds)
 	if err == nil && m.Test != "" {
 		err = rounds.testOn(ctx, &fitted.Scores)
 	}
@@ -46,13 +48,14 @@ func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.O
 type journalledRounds struct {
 	journal  *journal
 	model    string
+	shape    *boosting.Shape
 	exact    *histogram.Trainer
 	training measured.Training
 }
 
 // Answer returns the answer of a round, from the journal or drawn now.
 func (r *journalledRounds) Answer(ctx context.Context, round int, q boosting.Question) ([]int64, error) {
-	answer, err := r.answer(round, q, func() ([]int64, error) { return r.exact.Answer(ctx, round, q) },
+	answer, err := r.answer(round, q, q.Len(r.shape), func() ([]int64, error) { return r.exact.Answer(ctx, round, q) },
 		func() error { return r.exact.Replay(round) })
 	if err == nil {
 		r.training.Rounds = append(r.training.Rounds, answer)
@@ -61,10 +64,10 @@ func (r *journalledRounds) Answer(ctx context.Context, round int, q boosting.Que
 	return answer, err
 }
 
-// measureMoments measures the moments of a regression.
-func (r *journalledRounds) measureMoments(rounds int) error {
-	for round := range rounds {
-		answer, err := r.answer(round, nil, func() ([]int64, error) { return r.exact.Moments(round) },
+// measureMoments measures the moments of a regression: so many on the diagonal, and so many off it.
+func (r *journalledRounds) measureMoments(diagonal, products int) error {
+	for round, integers := range []int{diagonal, products} {
+		answer, err := r.answer(round, nil, integers, func() ([]int64, error) { return r.exact.Moments(round) },
 			func() error { return r.exact.Replay(round) })
 		if err != nil {
 			return err
@@ -76,13 +79,14 @@ func (r *journalledRounds) measureMoments(rounds int) error {
 
 // testOn counts the held-out rows by their scores.
 func (r *journalledRounds) testOn(ctx context.Context, scores *boosting.Scores) (err error) {
-	r.training.HeldOut, err = r.answer(len(r.training.Rounds), scores,
+	r.training.HeldOut, err = r.answer(len(r.training.Rounds), scores, 2*boosting.ScoreBins,
 		func() ([]int64, error) { return r.exact.HeldOut(ctx, scores) }, r.exact.ReplayHeldOut)
 	return err
 }
 
-// answer returns an answer from the journal, or one that is drawn now and recorded.
-func (r *journalledRounds) answer(round int, asked any, draw func() ([]int64, error), replay func() error) ([]int64, error) {
+// answer returns an answer of so many integers from the journal, or one that is drawn now and recorded.
+func (r *journalledRounds) answer(round int, asked any, integers int, draw func() ([]int64, error),
+	replay func() error) ([]int64, error) {
 	text, err := json.Marshal(asked)
 	if err != nil {
 		return nil, err
@@ -94,6 +98,9 @@ func (r *journalledRounds) answer(round int, asked any, draw func() ([]int64, er
 		return nil, err
 	}
 	if old != nil {
+		if len(old.Answer) != integers {
+			return nil, r.journal.doesNotFit("holds an answer to another question than is asked now")
+		}
 		return old.Answer, replay()
 	}
 	if e.Answer, err = draw(); err != nil {

@@ -5,6 +5,7 @@ package boosting
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/dprelease/dprelease/budget"
 )
@@ -22,7 +23,7 @@ const ScoreUnit = 10_000
 type Residuals struct {
 	Low, High int32   // scores are clamped to this range, in units of 1/ScoreUnit
 	Outcomes  []int32 // of each category of the target, from 0 to Bound
-	means     []int16 // of every 2^shift-th score from Low
+	means     []int16 // of every 2^shift-th score from Low; shared
 	shift     uint8
 	half      int32 // of 2^shift
 }
@@ -30,27 +31,50 @@ type Residuals struct {
 // Residuals returns the residuals of a shape that [Shape.Check] accepts.
 func (s *Shape) Residuals() *Residuals {
 	r := &Residuals{}
-	var mean func(score float64) float64
-	switch s.Link {
-	case Logit:
-		r.Low, r.High, r.shift = -8*ScoreUnit, 8*ScoreUnit, 4
-		mean = func(x float64) float64 { return 1 / (1 + budget.Exp(-x)) }
-	case Log:
-		r.Low, r.High, r.shift = -9*ScoreUnit, 0, 4
-		mean = budget.Exp
-	default:
-		r.Low, r.High, r.shift = 0, ScoreUnit, 0
-		mean = func(x float64) float64 { return x }
-	}
+	r.Low, r.High, r.shift = s.Link.scores()
 	r.half = 1 << r.shift >> 1
 	low, span := s.Range()
 	for _, outcome := range s.Outcomes {
 		r.Outcomes = append(r.Outcomes, int32(math.Round(float64((float64(outcome)-low)/span)*Bound)))
 	}
-	for x := int64(r.Low); x <= int64(r.High); x += 1 << r.shift {
-		r.means = append(r.means, int16(math.Round(float64(mean(float64(x)/ScoreUnit)*Bound))))
+	switch s.Link {
+	case Logit:
+		r.means = logitMeans()
+	case Log:
+		r.means = logMeans()
+	default:
+		r.means = identityMeans()
 	}
 	return r
+}
+
+// scores returns the range of scores of a link, and the shift from a score to the index of its mean.
+func (l Link) scores() (low, high int32, shift uint8) {
+	switch l {
+	case Logit:
+		return -8 * ScoreUnit, 8 * ScoreUnit, 4
+	case Log:
+		return -9 * ScoreUnit, 0, 4
+	}
+	return 0, ScoreUnit, 0
+}
+
+// The means of each link, which are worked out once.
+var (
+	logitMeans = sync.OnceValue(func() []int16 {
+		return Logit.means(func(x float64) float64 { return 1 / (1 + budget.Exp(-x)) })
+	})
+	logMeans      = sync.OnceValue(func() []int16 { return Log.means(budget.Exp) })
+	identityMeans = sync.OnceValue(func() []int16 { return Identity.means(func(x float64) float64 { return x }) })
+)
+
+// means returns the means of every 2^shift-th score, from 0 to [Bound], of a function from 0 to 1.
+func (l Link) means(mean func(score float64) float64) (all []int16) {
+	low, high, shift := l.scores()
+	for x := int64(low); x <= int64(high); x += 1 << shift {
+		all = append(all, int16(math.Round(float64(mean(float64(x)/ScoreUnit)*Bound))))
+	}
+	return all
 }
 
 // Range returns the outcome that is scaled to 0, and the difference between it and the one that is scaled to 1.

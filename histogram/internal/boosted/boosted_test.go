@@ -386,3 +386,67 @@ func TestRowsAreNotPrinted(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsMoveTogetherWithinTheBound: a unit's rows move the sums of residuals of a round, and the counts of held-out
+// rows in units of 1/Bound, together by at most k·Bound in L1, and 2k·Bound where it is replaced, however its rows fall
+// into the two parts and whatever is asked of them. So a sum and a histogram together move no further than the sum may
+// by itself. Counts of a round move by k. With held-out rows in training as well it would be more.
+func TestPartsMoveTogetherWithinTheBound(t *testing.T) {
+	random := rand.New(rand.NewPCG(15, 16))
+	all := shapes() // only rows of a class are held out
+	s := all[slices.IndexFunc(all, func(s *boosting.Shape) bool { return s.Link == boosting.Logit })]
+	both := 0
+	for trial := range 600 {
+		split := boosted.Split{Key: [32]byte{byte(trial), byte(trial >> 8)}, Numerator: 1, Denominator: 2}
+		k := 1 + random.IntN(4)
+		rows := drawRows(random, sizesOf(s), random.IntN(20))
+		bound := int64(k)
+		inputs := [2][][]int{slices.Concat(rows, drawRows(random, sizesOf(s), k)), rows}
+		if trial%2 == 1 {
+			inputs[1] = slices.Concat(rows, drawRows(random, sizesOf(s), k))
+			bound *= 2
+		}
+		var parts [2][2]*boosted.Rows
+		for side, of := range inputs {
+			cells, counts := histogramOf(sizesOf(s), of)
+			var err error
+			if parts[side][0], parts[side][1], err = boosted.New(t.Context(), s, cells, counts, split); err != nil {
+				t.Fatal(err)
+			}
+		}
+		scores := drawScores(random, s)
+		held := moved(t, func(side int) ([]int64, error) { return parts[side][1].Histogram(t.Context(), scores) })
+		for round := range s.Rounds() {
+			q := drawQuestion(random, s, round)
+			sum := moved(t, func(side int) ([]int64, error) { return parts[side][0].Answer(t.Context(), round, q) })
+			if q.Scores == nil && sum > bound {
+				t.Fatalf("round %d: counts move by %d", round, sum)
+			}
+			if q.Scores != nil && sum+held*boosting.Bound > bound*boosting.Bound {
+				t.Fatalf("round %d: sums move by %d, and held-out rows by %d", round, sum, held)
+			}
+			if sum > 0 && held > 0 {
+				both++
+			}
+		}
+	}
+	if both < 100 {
+		t.Errorf("units have rows in both parts %d times", both)
+	}
+}
+
+// moved returns the L1 norm of the difference of two answers.
+func moved(t *testing.T, answer func(side int) ([]int64, error)) (sum int64) {
+	t.Helper()
+	var of [2][]int64
+	for side := range of {
+		var err error
+		if of[side], err = answer(side); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, x := range of[0] {
+		sum += max(x-of[1][i], of[1][i]-x)
+	}
+	return sum
+}
