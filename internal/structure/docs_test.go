@@ -298,8 +298,8 @@ var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "his
 	"histogram/internal/encoding", "histogram/scan", "internal/account", "internal/derive", "internal/diff",
 	"internal/draft", "internal/durable", "internal/ending", "internal/evaluate", "internal/keyfile", "internal/memory",
 	"internal/parallel", "internal/seal",
-	"internal/planfile", "internal/published", "internal/query", "internal/release", "budget/sign", "internal/state",
-	"internal/trace", "internal/verdict", "internal/verify", "plan"}
+	"internal/planfile", "internal/predict", "internal/published", "internal/query", "internal/release", "budget/sign", "internal/state",
+	"internal/trace", "internal/verdict", "internal/verify", "plan", "synth/model"}
 
 // within are texts that occur within messages that have a row.
 var within = []string{

@@ -223,6 +223,8 @@ var allowedImports = map[string][]string{
 	"examples/households/generate": {},
 	"examples/local/generate":      {},
 	"examples/federated/generate":  {},
+	"examples/clinic/generate":     {},
+	"examples/clinic/compare":      {},
 }
 
 // forbidden lists imports: a path that a package may not import, together with the paths below it, and why. It applies

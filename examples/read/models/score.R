@@ -6,8 +6,10 @@
 # model stops it: nothing is guessed.
 number <- function(kind, text) {
   if (kind == "date") return(as.numeric(as.Date(text, format = "%Y-%m-%d")))
-  if (kind == "timestamp") return(as.numeric(as.POSIXct(chartr("T", " ", text), tz = "UTC", tryFormats = c(
-    "%Y-%m-%d %H:%M:%OS", "%Y-%m-%d %H:%M"))))
+  if (kind == "timestamp") {
+    text <- paste0(chartr("T", " ", text), ifelse(nchar(text) == 16, ":00", ""))
+    return(as.numeric(as.POSIXct(text, tz = "UTC", format = "%Y-%m-%d %H:%M:%OS")))
+  }
   suppressWarnings(as.numeric(text))
 }
 
@@ -40,7 +42,7 @@ predict_rows <- function(model, rows) {
 }
 
 files <- commandArgs(trailingOnly = TRUE)
-rows <- read.csv(files[2], colClasses = "character", na.strings = NULL, check.names = FALSE, encoding = "UTF-8")
+rows <- read.csv(files[2], colClasses = "character", na.strings = character(), check.names = FALSE, encoding = "UTF-8")
 rows$prediction <- predict_rows(jsonlite::read_json(files[1]), rows)
 rows$prediction <- format(rows$prediction, digits = 17, trim = TRUE)
 write.csv(rows, row.names = FALSE)
