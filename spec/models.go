@@ -11,34 +11,6 @@ import (
 	"github.com/dprelease/dprelease/spec/shape"
 )
 
-// Model asks for a model that predicts one column of a table from others, and is published by itself.
-type Model struct {
-	Name  string
-	Table string
-	// Leaf is the path of a leaf in Budget.Leaves that pays for nothing else.
-	Leaf string
-	// Target is the column that is predicted, at its finest level.
-	Target Attribute
-	// Class is the category of the target whose probability is predicted; -1 if the target is predicted as a number.
-	Class int
-	// By are the columns from which it is predicted, each at a level and each once.
-	By     []Attribute
-	Method ModelMethod
-	// Test is the share of the rows that are held out, to measure how well the model predicts; nil for none.
-	Test *big.Rat
-}
-
-// ModelMethod names a way to fit a model.
-type ModelMethod string
-
-// AdditiveModel is a sum of one table of scores for each column, fitted in rounds. LinearModel and LogisticModel are
-// regressions, fitted to noisy sums of products.
-const (
-	AdditiveModel ModelMethod = "additive"
-	LinearModel   ModelMethod = "linear"
-	LogisticModel ModelMethod = "logistic"
-)
-
 // The least and the largest share of rows that are held out.
 var leastTest, mostTest = big.NewRat(1, 100), big.NewRat(1, 2)
 
