@@ -37,12 +37,12 @@ func (s *Shape) Partition(round int, counts []int64) []int {
 	// A cut between two groups lies within half a group of where it would be if all groups had the same weight.
 	cuts := make([]float64, s.Groups-1)
 	for i := range cuts {
-		cuts[i] = float64(total*(float64(i)+.5+bits.unit())) / float64(s.Groups)
+		cuts[i] = float64(total*(float64(i)+.5+float64(bits.unit()))) / float64(s.Groups)
 	}
 	next, group, passed, sum := 0, -1, -1, 0.0
 	for _, k := range order {
 		w := weight(counts[k])
-		for next < len(cuts) && cuts[next] <= sum+w/2 {
+		for next < len(cuts) && cuts[next] <= sum+float64(w/2) {
 			next++
 		}
 		if next != passed {
@@ -86,7 +86,7 @@ func (x *stream) word() uint32 {
 }
 
 // unit returns a number in [0, 1).
-func (x *stream) unit() float64 { return float64(x.word()) / (1 << 32) }
+func (x *stream) unit() float64 { return float64(float64(x.word()) / (1 << 32)) }
 
 // below returns an integer from 0 to n−1. Its law is uniform to within n/2³².
 func (x *stream) below(n int) int { return int(uint64(x.word()) * uint64(n) >> 32) }

@@ -85,14 +85,14 @@ func (h *heldOut) auc() *Interval {
 	}
 	below, ordered := 0.0, 0.0 // below: rows of class 0 so far
 	for _, of := range h.counts {
-		ordered += float64(of[1] * (below + of[0]/2))
+		ordered += float64(of[1] * (below + float64(of[0]/2)))
 		below += of[0]
 	}
 	estimate := ordered / zeros / ones
 	variance := float64(h.variance*bins) / (zeros * zeros) * float64(h.variance*bins) / (ones * ones) / 2
 	var passed [2]float64
 	for _, of := range h.counts {
-		f0, f1 := (passed[0]+of[0]/2)/zeros, (passed[1]+of[1]/2)/ones
+		f0, f1 := (passed[0]+float64(of[0]/2))/zeros, (passed[1]+float64(of[1]/2))/ones
 		variance += float64((max(of[1], 0)+h.variance)*square((toShare(f0)-estimate)/ones)) +
 			float64((max(of[0], 0)+h.variance)*square((1-toShare(f1)-estimate)/zeros))
 		passed[0], passed[1] = passed[0]+of[0], passed[1]+of[1]
