@@ -72,7 +72,7 @@ var _ = []string{
 }
 
 // noisesOf returns the plan's mechanisms, each once, in the order of their first use, followed by the block of every
-// adaptive method.
+// adaptive method, and by those of the rounds of models, with how many rounds there are.
 func noisesOf(p *plan.Plan) []report.Noise {
 	var all []report.Noise
 	at := map[string]int{}
@@ -97,6 +97,16 @@ func noisesOf(p *plan.Plan) []report.Noise {
 		all = append(all, report.Noise{Mechanism: mechanismOf(s.Block), Shifts: [][]int64{}, Measurements: []string{
 			languageOf(p).Text("microdata/%s, all rounds together, at most %s", s.Table, budget.Group(int64(s.Rounds))),
 		}})
+	}
+	for _, m := range p.Models {
+		for _, r := range m.Rounds {
+			noise := report.Noise{Mechanism: mechanismOf(r.Noise), Shifts: [][]int64{}, Measurements: []string{
+				fmt.Sprintf("%s/%s × %d", m.Path(), r.Asks, r.Times)}}
+			for _, shift := range r.Noise.Shifts {
+				noise.Shifts = append(noise.Shifts, shift)
+			}
+			all = append(all, noise)
+		}
 	}
 	return all
 }
