@@ -45,6 +45,11 @@ func TestTamperModels(t *testing.T) {
 		}
 		return b
 	}
+	for _, of := range o.Plan.Models[0].Rounds { // the certificate lists all noise
+		if line := fmt.Sprintf("models/risk/%s × %d", of.Asks, of.Times); !bytes.Contains(read("report.json"), []byte(line)) {
+			t.Errorf("report.json does not name %s", line)
+		}
+	}
 	answers := read(rounds)
 	replaced := func(old, by string) []byte {
 		b := bytes.Replace(answers, []byte(old), []byte(by), 1)

@@ -37,7 +37,7 @@ func (s *Shape) Partition(round int, counts []int64) []int {
 	// A cut between two groups lies within half a group of where it would be if all groups had the same weight.
 	cuts := make([]float64, s.Groups-1)
 	for i := range cuts {
-		cuts[i] = float64(total*(float64(i)+.5+bits.unit())) / float64(s.Groups)
+		cuts[i] = float64(total*(float64(i)+.5+float64(bits.unit()))) / float64(s.Groups)
 	}
 	next, group, passed, sum := 0, -1, -1, 0.0
 	for _, k := range order {

@@ -72,7 +72,7 @@ var _ = []string{
 }
 
 // noisesOf returns the plan's mechanisms, each once, in the order of their first use, followed by the block of every
-// adaptive method.
+// adaptive method, and by those of the rounds of models, with how many rounds there are.
 func noisesOf(p *plan.Plan) []report.Noise {
 	var all []report.Noise
 	at := map[string]int{}
@@ -100,9 +100,18 @@ func noisesOf(p *plan.Plan) []report.Noise {
 	}
 	for _, m := range p.Models {
 		for _, r := range m.Rounds {
+<<<<<<< HEAD
 			all = append(all, report.Noise{Mechanism: mechanismOf(r.Noise), Shifts: [][]int64{}, Measurements: []string{
 				languageOf(p).Text("%s, each of %s rounds (%s)", m.Path(), budget.Group(int64(r.Times)), string(r.Asks)),
 			}})
+=======
+			noise := report.Noise{Mechanism: mechanismOf(r.Noise), Shifts: [][]int64{}, Measurements: []string{
+				fmt.Sprintf("%s/%s × %d", m.Path(), r.Asks, r.Times)}}
+			for _, shift := range r.Noise.Shifts {
+				noise.Shifts = append(noise.Shifts, shift)
+			}
+			all = append(all, noise)
+>>>>>>> h31-audit
 		}
 	}
 	return all

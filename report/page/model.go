@@ -27,7 +27,7 @@ func (p page) ScoreCharts(m report.Model) []scoreChart {
 	low, high := 0.0, 0.0
 	for _, c := range m.Columns {
 		for i, s := range c.Scores {
-			low, high = min(low, s-bandErrors*c.Errors[i]), max(high, s+bandErrors*c.Errors[i])
+			low, high = min(low, s-float64(bandErrors*c.Errors[i])), max(high, s+float64(bandErrors*c.Errors[i]))
 		}
 	}
 	y := func(score float64) string {
@@ -44,9 +44,9 @@ func (p page) ScoreCharts(m report.Model) []scoreChart {
 		for i, s := range c.Scores {
 			from, to := 1000*i/n, 1000*(i+1)/n
 			step := func(score float64) string { return fmt.Sprintf("%d %s L%d %s", from, y(score), to, y(score)) }
-			line, upper = append(line, step(s)), append(upper, step(s+bandErrors*c.Errors[i]))
-			lower = append([]string{fmt.Sprintf("%d %s L%d %s", to, y(s-bandErrors*c.Errors[i]), from,
-				y(s-bandErrors*c.Errors[i]))}, lower...)
+			line, upper = append(line, step(s)), append(upper, step(s+float64(bandErrors*c.Errors[i])))
+			lower = append([]string{fmt.Sprintf("%d %s L%d %s", to, y(s-float64(bandErrors*c.Errors[i])), from,
+				y(s-float64(bandErrors*c.Errors[i])))}, lower...)
 		}
 		one.Line = "M" + strings.Join(line, " L")
 		one.Band = "M" + strings.Join(upper, " L") + " L" + strings.Join(lower, " L") + "Z"
