@@ -308,13 +308,6 @@ func Attributes(p *plan.Plan) []string {
 			}
 		}
 	}
-	for _, m := range p.Models {
-		for _, f := range m.Columns() {
-			if !slices.Contains(columns, f.Attribute) {
-				columns = append(columns, f.Attribute)
-			}
-		}
-	}
 	for _, t := range p.Tables { // a column of a single category is not measured, and may leave rows out
 		for _, f := range p.Query(t).Factors {
 			if !slices.Contains(columns, f.Attribute) && dropsRows(p, t.From, f.Attribute) {

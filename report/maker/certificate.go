@@ -100,18 +100,12 @@ func noisesOf(p *plan.Plan) []report.Noise {
 	}
 	for _, m := range p.Models {
 		for _, r := range m.Rounds {
-<<<<<<< HEAD
-			all = append(all, report.Noise{Mechanism: mechanismOf(r.Noise), Shifts: [][]int64{}, Measurements: []string{
-				languageOf(p).Text("%s, each of %s rounds (%s)", m.Path(), budget.Group(int64(r.Times)), string(r.Asks)),
-			}})
-=======
 			noise := report.Noise{Mechanism: mechanismOf(r.Noise), Shifts: [][]int64{}, Measurements: []string{
 				fmt.Sprintf("%s/%s × %d", m.Path(), r.Asks, r.Times)}}
 			for _, shift := range r.Noise.Shifts {
 				noise.Shifts = append(noise.Shifts, shift)
 			}
 			all = append(all, noise)
->>>>>>> h31-audit
 		}
 	}
 	return all
