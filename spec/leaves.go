@@ -97,10 +97,15 @@ func (r *reader) checkLeavesUsed(root document.Node) {
 	if len(r.Unbuilt()) > 0 {
 		return
 	}
+	asks := false
 	for _, key := range []string{"marginals", "synthetic", "models"} {
-		if n := root.Get(key); n.Present() && !r.IsSound(n) {
+		n := root.Get(key)
+		if asks = asks || n.Present(); n.Present() && !r.IsSound(n) {
 			return
 		}
+	}
+	if !asks {
+		return // already reported
 	}
 	used := map[string]bool{}
 	for _, m := range r.release.Marginals {

@@ -87,14 +87,35 @@ func describeRegression(out *report.Model, l *language.Language, m plan.Model, f
 	if fitted.Positive != "" {
 		out.Predicts = l.Text("the probability that %s is %s", m.Target.Attribute, fitted.Positive)
 	}
-	out.Flags = fitted.Flags
+	out.Flags = flagsIn(l, fitted.Flags)
 	for _, t := range fitted.Terms {
-		one := report.Term{Column: t.Column, Category: t.Category, Coefficient: t.Coefficient, Weight: t.Weight, Flags: t.Flags}
+		one := report.Term{Column: t.Column, Category: t.Category, Coefficient: t.Coefficient, Weight: t.Weight,
+			Flags: flagsIn(l, t.Flags)}
 		if i := t.RegressionInterval; i != nil {
 			one.NoiseError, one.StandardError, one.Low, one.High = &i.NoiseError, &i.StandardError, &i.Low, &i.High
 		}
 		out.Terms = append(out.Terms, one)
 	}
+}
+
+// regressionFlags are the flags of a regression and of its terms, in words.
+var regressionFlags = map[string]string{
+	model.RegressionFewRows: language.Key(
+		"There are not clearly more rows than terms, so no coefficient has an interval."),
+	model.RegressionConstantTarget: language.Key(
+		"The target does not vary clearly above the noise."),
+	model.RegressionNoResidual: language.Key(
+		"The noise hides how far rows are from the fit, so intervals leave out sampling."),
+	model.RegressionModelOnly: language.Key("The coefficients are approximate and have no intervals."),
+	model.RegressionReference: language.Key("reference"),
+	model.RegressionNotClear:  language.Key("not clear of the noise: left out"),
+}
+
+func flagsIn(l *language.Language, flags []string) (all []string) {
+	for _, f := range flags {
+		all = append(all, l.Text(regressionFlags[f]))
+	}
+	return all
 }
 
 func estimateOf(i *model.Interval) *report.Estimate {
