@@ -58,6 +58,15 @@ var governed = strings.NewReplacer(
 var withMicrodata = strings.Replace(base, "main: 1/2", "main: 1/4, micro: 1/4", 1) +
 	"synthetic:\n  persons: {budget: micro, rows: noisy, method: auto, by: [age, sex, region.state, fare.coarse]}\n"
 
+// withModel is the base with a model.
+var withModel = strings.Replace(base, "main: 1/2", "main: 1/4, micro: 1/4", 1) +
+	"models:\n  risk: {budget: micro, predict: {sex: female}, by: [age.band, hour], test: 10%}\n"
+
+// risk changes the model.
+func risk(name, old, new string) errorCase {
+	return errorCase{name: name, text: withModel, edits: []edit{{old, new}}}
+}
+
 // withChildren is a release of microdata of households and of their members.
 const withChildren = `version: 1
 release: homes
