@@ -86,6 +86,10 @@ func Read(from []byte) (*Published, error) {
 	d := json.NewDecoder(bytes.NewReader(from))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
+		var other struct{ Method string }
+		if json.Unmarshal(from, &other) == nil && (other.Method == RegressionLinear || other.Method == RegressionLogistic) {
+			return nil, errors.New("it is a regression, whose coefficients are for people to read: use an additive model to predict")
+		}
 		return nil, fmt.Errorf("reading a model: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {

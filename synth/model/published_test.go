@@ -96,6 +96,9 @@ func TestPublishedModelsAreRefused(t *testing.T) {
 			t.Errorf("%s in place of %s is accepted", changed, old)
 		}
 	}
+	if _, err := Read([]byte(`{"method":"linear","target":"x"}`)); err == nil || !strings.Contains(err.Error(), "regression") {
+		t.Errorf("a regression: %v", err)
+	}
 	if _, err := Read(append(text, text...)); err == nil {
 		t.Error("two models are accepted")
 	}
