@@ -176,7 +176,7 @@ func filledUp(t *testing.T, spec *yaml.Node) *yaml.Node {
 func fillLeaves(t *testing.T, spec, marginals *yaml.Node, asked bool) {
 	t.Helper()
 	targets, used := map[string]string{}, []string{}
-	for _, section := range []*yaml.Node{marginals, entryOf(spec, "synthetic")} {
+	for _, section := range []*yaml.Node{marginals, entryOf(spec, "synthetic"), entryOf(spec, "models")} {
 		for i := range names(section) {
 			if leaf := entryOf(section.Content[2*i+1], "budget"); leaf != nil {
 				used = append(used, leaf.Value)
