@@ -58,8 +58,8 @@ tables: {persons: {source: {csv: a.csv}, unit: row, expect: {rows: [1, 99]}, col
 models: {m: {predict: {t: "y"}, by: BY}}
 `
 
-// newModelAudit plans a model by some columns, with a share of rows held out, and counts two inputs. The unit is the one
-// row of its cell.
+// newModelAudit plans a model by some columns, with a share of rows held out, and counts two inputs. The unit is the
+// one row of its cell.
 func newModelAudit(t *testing.T, neighbours spec.Neighbours, by, unit, other string) modelAudit {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Name: "release.yaml",

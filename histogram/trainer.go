@@ -27,8 +27,8 @@ import (
 // more privacy than the mechanisms of the model's rounds in the plan, one after another. Neighbours: those of the
 // release. Theorem: Zhu, Dong & Wang 2022, theorem 10: dominating pairs compose where mechanisms are fixed beforehand
 // and only what they ask is adapted. One row adds at most 1 to one count, or at most [boosting.Bound] in absolute value
-// to one sum, and moves the moments of a regression by their sensitivity ([design.Design.Diagonal]). A row that is held out adds to counts of held-out rows alone, which have the noise of the sums. Argument:
-// docs/proofs/models.md.
+// to one sum, and moves the moments of a regression by their sensitivity ([design.Design.Diagonal]). A row that is held
+// out adds to counts of held-out rows alone, which have the noise of the sums. Argument: docs/proofs/models.md.
 type Trainer struct {
 	answer.Redacted
 	inner *trainer // a pointer, of which reflection prints only the address
@@ -61,7 +61,8 @@ func (o *Opened) Trainer(ctx context.Context, model int) (*Trainer, error) {
 	if err := t.take(ctx, x.exact.models[model]); err != nil {
 		return nil, fmt.Errorf("model %s: %w", t.model.Name, err)
 	}
-	x.trainers, x.exact.models[model] = append(x.trainers, model), answer.Answer{} // the trainer owns the rows from now on
+	// The trainer owns the rows from now on.
+	x.trainers, x.exact.models[model] = append(x.trainers, model), answer.Answer{}
 	return &Trainer{inner: t}, nil
 }
 
@@ -124,8 +125,8 @@ func (t *Trainer) Answer(ctx context.Context, round int, q boosting.Question) ([
 	return noisy, err
 }
 
-// Moments returns the noisy moments of a regression, in the layout of [design.Design]: in round 0 those on the diagonal,
-// in round 1 those off it.
+// Moments returns the noisy moments of a regression, in the layout of [design.Design]: in round 0 those on the
+// diagonal, in round 1 those off it.
 //
 // Guarantee: that of the round's mechanism in the plan. It returns an error for any round but the next one, and for an
 // additive model.

@@ -129,8 +129,9 @@ func (r *reader) checkLeavesUsed(root document.Node) {
 			at = at.Get(key)
 		}
 		p := document.Problem{
-			Message:  fmt.Sprintf("nothing uses leaf %q", l.Path),
-			Expected: "a marginal, microdata or a model with budget: " + l.Path + ", or the leaf's share given to others",
+			Message: fmt.Sprintf("nothing uses leaf %q", l.Path),
+			Expected: "a marginal, microdata or a model with budget: " + l.Path +
+				", or the leaf's share given to others",
 		}
 		if l.Needed {
 			p.Expected = "a marginal with budget: " + l.Path + " and a target, or no such leaf"

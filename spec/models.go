@@ -22,11 +22,13 @@ func modelsShape() *shape.Shape {
 		shape.Object("{table, predict, by, method, test, budget}",
 			shape.Field{Key: "table", Shape: shape.Text("a confidential table")},
 			shape.Field{Key: "predict", Shape: shape.Choice(predict,
-				shape.OnMapping(shape.Dictionary(predict, `^`+columnSyntax+`$`, shape.Category("a category of the column"))),
+				shape.OnMapping(shape.Dictionary(predict, `^`+columnSyntax+`$`,
+					shape.Category("a category of the column"))),
 				shape.OnScalar(shape.Text(predict))), Required: "what the model predicts",
 				Fix: "predict: {COLUMN: CATEGORY}"},
 			shape.Field{Key: "by", Shape: shape.List("a list of attributes, such as [age.band, sex]",
-				shape.Text("an attribute, such as age or age.band"), 1, 0), Required: "the columns from which it is predicted"},
+				shape.Text("an attribute, such as age or age.band"), 1, 0),
+				Required: "the columns from which it is predicted"},
 			shape.Field{Key: "method", Shape: shape.Enum("additive, linear or logistic", string(AdditiveModel),
 				string(LinearModel), string(LogisticModel))},
 			shape.Field{Key: "test", Shape: shape.Number("the share of rows that are held out, from 1% to 50%, such as 10%")},
@@ -62,6 +64,13 @@ func (r *reader) readModel(root, n document.Node) {
 		return
 	}
 	m.Method = ModelMethod(n.Get("method").TextOr(string(AdditiveModel)))
+	r.checkMethod(n, m)
+	r.checkModelRelease(n)
+	r.release.Models = append(r.release.Models, m)
+}
+
+// checkMethod reports what the method of a model cannot do.
+func (r *reader) checkMethod(n document.Node, m Model) {
 	switch at := n.Get("test"); {
 	case m.Method == LogisticModel && m.Class < 0:
 		r.AddProblem(n.Get("method"), document.Problem{Message: "a logistic regression predicts the probability of a category",
@@ -73,8 +82,6 @@ func (r *reader) readModel(root, n document.Node) {
 		r.WrongKey(at, document.Problem{Message: "rows are held out to test a model of a category, and this one predicts a number",
 			Expected: "no test"})
 	}
-	r.checkModelRelease(root, n)
-	r.release.Models = append(r.release.Models, m)
 }
 
 // modelTable returns the table of a model, nil if there is a problem with it. It may be left out if only one table is
@@ -86,7 +93,8 @@ func (r *reader) modelTable(n document.Node) *Table {
 	var only *Table
 	for _, t := range r.release.Tables {
 		if only != nil {
-			r.WrongKey(n, document.Problem{Message: fmt.Sprintf("nothing says whose rows the model %s is fitted to", n.Key.Value),
+			r.WrongKey(n, document.Problem{
+				Message:  fmt.Sprintf("nothing says whose rows the model %s is fitted to", n.Key.Value),
 				Expected: "a table", Fix: "table: " + only.Name})
 			return nil
 		}
@@ -97,7 +105,8 @@ func (r *reader) modelTable(n document.Node) *Table {
 
 // readModelLeaf reads the leaf that pays for a model. A model that is the whole release needs none.
 func (r *reader) readModelLeaf(root, n document.Node) string {
-	alone := !root.Get("marginals").Present() && !root.Get("synthetic").Present() && len(root.Get("models").Pairs()) == 1
+	others := root.Get("marginals").Present() || root.Get("synthetic").Present()
+	alone := !others && len(root.Get("models").Pairs()) == 1
 	if leaves := r.leafPaths(); len(leaves) > 0 && leaves[0] == "" && !alone {
 		r.WrongKey(n, document.Problem{Message: "the budget has no split, and a model is paid for by a leaf of its own",
 			Expected: "a leaf for the model in the budget, and one for the rest",
@@ -191,7 +200,7 @@ func (r *reader) readTest(n document.Node) *big.Rat {
 }
 
 // checkModelRelease reports what a release with models cannot have.
-func (r *reader) checkModelRelease(root, n document.Node) {
+func (r *reader) checkModelRelease(n document.Node) {
 	if b := r.release.Budget; b.Epsilon != nil && b.Delta == nil {
 		r.WrongKey(n, document.Problem{
 			Message:  "a budget of ε alone cannot pay for a model: its rounds have Gaussian noise, which has no pure ε",

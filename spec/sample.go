@@ -88,7 +88,8 @@ func (r *reader) checkSample(root document.Node) {
 			Expected: "shares alone, such as {a: 60%, b: 40%}",
 		})
 	}
-	r.reportConflicts(root, []conflict{{key: "diagnostics"}, {key: "synthetic"}, {key: "models"}}, func(c conflict) document.Problem {
+	rest := []conflict{{key: "diagnostics"}, {key: "synthetic"}, {key: "models"}}
+	r.reportConflicts(root, rest, func(c conflict) document.Problem {
 		return document.Problem{Message: c.key + " with a sample",
 			Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"}
 	})

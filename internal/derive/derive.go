@@ -174,7 +174,8 @@ type document struct {
 func documentsOf(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, models []maker.Model,
 	record ledger.Record, built []report.Module) ([]document, error) {
 	r, err := maker.New(maker.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Models: models,
-		Receipt: s.Receipt, Software: published.Software, Modules: built, Approvals: reportedApprovals(record.Approvals)})
+		Receipt: s.Receipt, Software: published.Software, Modules: built,
+		Approvals: reportedApprovals(record.Approvals)})
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}

@@ -65,7 +65,8 @@ func publishRegression(p *compiled.Compiled, m plan.Model, answers measured.Trai
 }
 
 // publishModel returns the published form of an additive model.
-func publishModel(ctx context.Context, p *compiled.Compiled, m plan.Model, answers measured.Training) (*model.Published, error) {
+func publishModel(ctx context.Context, p *compiled.Compiled, m plan.Model, answers measured.Training) (*model.Published,
+	error) {
 	shape, err := p.Plan().Shape(m)
 	if err != nil {
 		return nil, err

@@ -15,8 +15,8 @@ import (
 type Training struct {
 	Status string    `json:"status"` // of the release, in words
 	Rounds [][]int64 `json:"rounds"`
-	// HeldOut is the sum of the noisy counts of held-out rows by bin of their score and category of the target; nil for a
-	// model without a test.
+	// HeldOut is the sum of the noisy counts of held-out rows by bin of their score and category of the target; nil for
+	// a model without a test.
 	HeldOut []int64 `json:"held_out,omitempty"`
 }
 

@@ -1,8 +1,8 @@
 // Package predict applies a published model to the rows of a file.
 //
-// It owns the reading of such rows and of their values, and the CSV that predictions are written to. It knows no release
-// and no spec: the file of the model has all that is needed. Nothing is guessed: a value that is in no category of the
-// model stops the reading, with an error that says where it is, and never what it is.
+// It owns the reading of such rows and of their values, and the CSV that predictions are written to. It knows no
+// release and no spec: the file of the model has all that is needed. Nothing is guessed: a value that is in no category
+// of the model stops the reading, with an error that says where it is, and never what it is.
 //
 //	m, err := predict.ReadModel("risk.json")
 //	...

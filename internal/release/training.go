@@ -18,7 +18,8 @@ import (
 )
 
 // train fits a model of the plan, given by its index, and returns the answers to its rounds.
-func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.Opened, j *journal) (measured.Training, error) {
+func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.Opened, j *journal) (measured.Training,
+	error) {
 	m := p.Models[i]
 	exact, err := opened.Trainer(ctx, i)
 	if err != nil {

@@ -122,8 +122,8 @@ func TestTrainingIsCutOffAnywhere(t *testing.T) {
 	}
 }
 
-// TestForgedTrainingIsRefused: a journal whose rounds were not asked as they are now gives no answer, even if its hashes
-// fit.
+// TestForgedTrainingIsRefused: a journal whose rounds were not asked as they are now gives no answer, even if its
+// hashes fit.
 func TestForgedTrainingIsRefused(t *testing.T) {
 	o := trainingOffice(t)
 	_, whole, err := drawTraining(t, o, nil)

@@ -26,8 +26,8 @@ marginals: {m: {by: [sex], budget: tables}}
 models: {risk: {predict: {back: "yes"}, by: [sex, age], test: 20%, budget: model}}
 `
 
-// TestTamperModels: a model that is not the one that the answers lead to, answers to other rounds, and a plan with other
-// rounds or less noise do not verify, although the manifest lists what is there.
+// TestTamperModels: a model that is not the one that the answers lead to, answers to other rounds, and a plan with
+// other rounds or less noise do not verify, although the manifest lists what is there.
 func TestTamperModels(t *testing.T) {
 	rows := &strings.Builder{}
 	rows.WriteString("sex,age,back\n")

@@ -466,8 +466,8 @@ func twoSteps(rho *big.Rat) budget.Mechanism {
 //
 // Guarantee: the mechanisms bound what distinguishes these neighbours. Theorem: a block that is ρ-zCDP when a unit is
 // added or removed is 4ρ-zCDP for one removal and one addition (Bun & Steinke 2016, proposition 1.9); where units are
-// replaced the change is one step. All rounds of a model are charged for both: rows in other cells may also be held out,
-// or no longer. Argument: docs/proofs/sensitivity.md, docs/proofs/adaptive.md and docs/proofs/models.md.
+// replaced the change is one step. All rounds of a model are charged for both: rows in other cells may also be held
+// out, or no longer. Argument: docs/proofs/sensitivity.md, docs/proofs/adaptive.md and docs/proofs/models.md.
 func MechanismsOfColumn(p *plan.Plan, column string) (tables int, steps []budget.Mechanism, err error) {
 	drawn := false
 	for _, m := range p.Measurements {

@@ -125,8 +125,8 @@ func (m Model) spendOnMoments(out *plan.Model, r *spec.Release, amount *big.Rat)
 		by   design.Sensitivity
 		rho  *big.Rat
 	}{{plan.SquareSums, diagonal, ofSquares}, {plan.Products, products, new(big.Rat).Sub(amount, ofSquares)}} {
-		noise, err := noiseFor(budget.DefaultLaw(false), &counted.Sensitivity{L1: one.by.L1, L2Squared: one.by.L2Squared,
-			LargestFactor: one.by.Largest}, one.rho)
+		by := &counted.Sensitivity{L1: one.by.L1, L2Squared: one.by.L2Squared, LargestFactor: one.by.Largest}
+		noise, err := noiseFor(budget.DefaultLaw(false), by, one.rho)
 		if err != nil {
 			return err
 		}
@@ -135,12 +135,12 @@ func (m Model) spendOnMoments(out *plan.Model, r *spec.Release, amount *big.Rat)
 	return nil
 }
 
-// spendOnRounds divides the ρ of a leaf among the rounds of an additive model: equally among the counts of all columns, which get a
-// tenth together, and equally among the sums of residuals.
+// spendOnRounds divides the ρ of a leaf among the rounds of an additive model: equally among the counts of all columns,
+// which get a tenth together, and equally among the sums of residuals.
 //
 // Guarantee: all rounds together are ρ-zCDP with ρ at most the amount, and no more private than their mechanisms one
-// after another, whatever each round asks. Neighbours: the release's own. Theorem: Zhu, Dong & Wang 2022, theorem 10, as
-// the mechanism of each round is fixed beforehand; one row moves one answer, by at most [boosting.Bound]. Argument:
+// after another, whatever each round asks. Neighbours: the release's own. Theorem: Zhu, Dong & Wang 2022, theorem 10,
+// as the mechanism of each round is fixed beforehand; one row moves one answer, by at most [boosting.Bound]. Argument:
 // docs/proofs/models.md.
 func (m Model) spendOnRounds(out *plan.Model, r *spec.Release, amount *big.Rat) error {
 	rho, _ := amount.Float64()
@@ -172,5 +172,6 @@ func (m Model) spendOnRounds(out *plan.Model, r *spec.Release, amount *big.Rat) 
 func residualSensitivity(u counted.Unit) *counted.Sensitivity {
 	most := big.NewInt(boosting.Bound)
 	all, each := u.Rows()
-	return counted.SumSensitivity(u.Neighbours, counted.Extent{Least: new(big.Int).Neg(most), Most: most}, all, each, u.Cells)
+	extent := counted.Extent{Least: new(big.Int).Neg(most), Most: most}
+	return counted.SumSensitivity(u.Neighbours, extent, all, each, u.Cells)
 }

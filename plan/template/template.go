@@ -54,8 +54,8 @@ type templateBook struct {
 
 // Hash returns the SHA-256, in hexadecimal, of the plan with its parameters blank: the spec's text as written, the
 // content of its code books, their boundaries, its public tables and the files of its invariants, whether a run
-// resumes, guarantee, cost, budget leaves, strategies, tables, measurements, microdata and models. It omits the values of
-// parameters and what they alone decide: name, title, what the release corrects and the paths of sources and code
+// resumes, guarantee, cost, budget leaves, strategies, tables, measurements, microdata and models. It omits the values
+// of parameters and what they alone decide: name, title, what the release corrects and the paths of sources and code
 // books. It also omits the name of the spec's file, which decides nothing.
 //
 // Contract: plans of one text with the same code books, public tables and figures have one template, whatever values

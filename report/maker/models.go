@@ -66,7 +66,8 @@ func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fit
 	if f := fitted.Performance; f != nil {
 		out.AUC, out.Accuracy = estimateOf(f.AUC), estimateOf(f.Accuracy)
 		for _, c := range f.Calibration {
-			out.Calibration = append(out.Calibration, report.Calibration{From: c.From, To: c.To, Share: estimateOf(c.Share)})
+			out.Calibration = append(out.Calibration,
+				report.Calibration{From: c.From, To: c.To, Share: estimateOf(c.Share)})
 		}
 	}
 	for _, c := range fitted.Columns {

@@ -12,8 +12,8 @@ import (
 )
 
 // Edges returns the least value of each category of a level, in order, and the largest value of the range, as a spec
-// writes them. Categories that were added for unknown or null values have none. ok is false unless the domain is a range
-// of numbers, dates or timestamps.
+// writes them. Categories that were added for unknown or null values have none. ok is false unless the domain is a
+// range of numbers, dates or timestamps.
 func (d *Domain) Edges(l *Level) (least []string, most string, ok bool) {
 	if d.bins == nil {
 		return nil, "", false

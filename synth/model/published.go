@@ -46,8 +46,8 @@ type Labels struct {
 	Categories []string
 }
 
-// Publish returns the published form of a model of a target. labels are those of each column; classes name outcome 0 and
-// outcome 1 of link [boosting.Logit], and are nil for other links. It returns an error unless there is a label for
+// Publish returns the published form of a model of a target. labels are those of each column; classes name outcome 0
+// and outcome 1 of link [boosting.Logit], and are nil for other links. It returns an error unless there is a label for
 // everything.
 func (m *Additive) Publish(target string, labels []Labels, classes []string) (*Published, error) {
 	low, span := m.Shape.Range()
@@ -87,8 +87,11 @@ func Read(from []byte) (*Published, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
 		var other struct{ Method string }
-		if json.Unmarshal(from, &other) == nil && (other.Method == RegressionLinear || other.Method == RegressionLogistic) {
-			return nil, errors.New("it is a regression, whose coefficients are for people to read: use an additive model to predict")
+		isRegression := json.Unmarshal(from, &other) == nil &&
+			(other.Method == RegressionLinear || other.Method == RegressionLogistic)
+		if isRegression {
+			return nil, errors.New(
+				"it is a regression, whose coefficients are for people to read: use an additive model to predict")
 		}
 		return nil, fmt.Errorf("reading a model: %w", err)
 	}
@@ -155,8 +158,8 @@ var errOutOfRange = errors.New("the numbers of a model are within ±1e18")
 // isScore reports whether a number can be a score: no sum of scores overflows.
 func isScore(x float64) bool { return math.Abs(x) <= 1e18 }
 
-// Mean returns the mean of the outcome of a row, by the index of each column's category: the chance of the second class,
-// the quantity or the count. It returns an error for an index that there is not.
+// Mean returns the mean of the outcome of a row, by the index of each column's category: the chance of the second
+// class, the quantity or the count. It returns an error for an index that there is not.
 func (p *Published) Mean(codes []int) (float64, error) {
 	if len(codes) != len(p.Columns) {
 		return 0, fmt.Errorf("the model predicts by %d columns", len(p.Columns))

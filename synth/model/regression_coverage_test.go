@@ -14,10 +14,10 @@ import (
 // and sex f are the references.
 var drawnCoefficients = map[string]float64{"": 20, "x": .4, "regionN": -30, "regionE": -20, "sexm": 8}
 
-// TestCoefficientIntervalsCover draws 20 000 populations of each of three sizes, and a release of each. The interval of every
-// coefficient covers what the rows are drawn with in 94 to 96 % of them, give or take 3 standard errors, and so does
-// the interval by noise alone cover the coefficient of the rows. If the true coverage is within 94.1 to 95.9 % a size
-// fails with a probability below 1e-4; the seeds are fixed. Intervals without the noise miss by far.
+// TestCoefficientIntervalsCover draws 20 000 populations of each of three sizes, and a release of each. The interval of
+// every coefficient covers what the rows are drawn with in 94 to 96 % of them, give or take 3 standard errors, and so
+// does the interval by noise alone cover the coefficient of the rows. If the true coverage is within 94.1 to 95.9 % a
+// size fails with a probability below 1e-4; the seeds are fixed. Intervals without the noise miss by far.
 func TestCoefficientIntervalsCover(t *testing.T) {
 	testkit.SkipPassed(t)
 	const releases, tolerance = 20_000, 3 * 0.00154

@@ -116,8 +116,8 @@ func textsOf(texts []string) (*domain.Domain, error) {
 	return domain.NewTexts(domain.Text, categories), nil
 }
 
-// Code returns the index of the category of a value, which read looks up in a domain. A value that is a category by name
-// needs no range; any other must be in the range or the lists.
+// Code returns the index of the category of a value, which read looks up in a domain. A value that is a category by
+// name needs no range; any other must be in the range or the lists.
 func (c *Codes) Code(read func(*domain.Domain) (int, domain.Fit)) (int, domain.Fit) {
 	fit := domain.OutOfDomain
 	if c.Domain != nil {

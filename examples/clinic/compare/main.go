@@ -3,9 +3,9 @@
 //
 //	go run ./examples/clinic/compare FOLDER 0.25 0.5 1 2 4
 //
-// The AUC of a model is that of its predictions for the stays of the next year. The best that any model can have is that
-// of the probabilities which these stays were drawn by: nobody knows them of real stays. The report's own AUC is what
-// the hospital learns without the next year, from noisy counts of the stays that were held out.
+// The AUC of a model is that of its predictions for the stays of the next year. The best that any model can have is
+// that of the probabilities which these stays were drawn by: nobody knows them of real stays. The report's own AUC is
+// what the hospital learns without the next year, from noisy counts of the stays that were held out.
 package main
 
 import (
