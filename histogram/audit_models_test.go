@@ -29,8 +29,8 @@ import (
 // as of Gaussian noise. His event is that it is positive. The figure is μ = Φ⁻¹(p₁) − Φ⁻¹(p₀), p₁ and p₀ its
 // probabilities on both inputs: of μ-GDP it is at most μ (Dong, Roth & Su 2022, equation 6). Each of the bounds of
 // Clopper and Pearson for p₁ and p₀ is wrong with probability 1e-10 at most. So a test of four honest trainings fails
-// wrongly with probability below 1e-9. The claim is that of the accountant, at the rate of false positives p₀, and in μ
-// the root of 2ρ, which noise as wide as here tells to 1e-6.
+// wrongly with probability below 1e-9. The accountant's claim at the false-positive rate p₀ is μ = √(2ρ), exact to 1e-6
+// for noise as wide as here.
 //
 // A mistake is missed with probability below mostWrong, as leastMu works out from the laws. (Keys are fixed: a result
 // does not change from run to run.) All but the training as the release asks, and the mistake by which held-out rows

@@ -151,7 +151,7 @@ func TestOneNumberIsOne(t *testing.T) {
 }
 
 // TestTheFirstScreenAnswers checks that few words stand before what most readers look for: the cost, when two cells
-// differ, and what not to do. The numbers are those of a screen or two on a telephone.
+// differ, and what not to do. The limits are what one or two screens of a telephone hold.
 func TestTheFirstScreenAnswers(t *testing.T) {
 	for name, r := range reports() {
 		_, page, _ := strings.Cut(pageOf(t, r), "<main ")

@@ -35,7 +35,8 @@ const Column = "prediction"
 // mostModel is the largest size, in bytes, of the file of a model.
 const mostModel = 64 << 20
 
-// ReadModel reads the file of a published model. Errors are those of the system and *[verdict.Unusable].
+// ReadModel reads the file of a published model. It returns *[verdict.Unusable] for a
+// file that is no model, and the errors of the system.
 func ReadModel(path string) (*model.Published, error) {
 	text, err := regular.Read(path, mostModel)
 	if err != nil {

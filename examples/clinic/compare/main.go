@@ -3,9 +3,9 @@
 //
 //	go run ./examples/clinic/compare FOLDER 0.25 0.5 1 2 4
 //
-// The AUC of a model is that of its predictions for the stays of the next year. The best that any model can have is
-// that of the probabilities which these stays were drawn by: nobody knows them of real stays. The report's own AUC is
-// what the hospital learns without the next year, from noisy counts of the stays that were held out.
+// Each model predicts the stays of the next year, and its AUC is computed from these predictions. No model can do better
+// than the probabilities by which those stays were drawn, which nobody knows of real stays. The AUC in the report is what
+// the hospital learns without the next year: it comes from noisy counts of the stays that were held out.
 package main
 
 import (
