@@ -298,7 +298,8 @@ var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "his
 	"histogram/internal/encoding", "histogram/scan", "internal/account", "internal/derive", "internal/diff",
 	"internal/draft", "internal/durable", "internal/ending", "internal/evaluate", "internal/keyfile", "internal/memory",
 	"internal/parallel", "internal/seal",
-	"internal/planfile", "internal/predict", "internal/published", "internal/query", "internal/release", "budget/sign", "internal/state",
+	"internal/planfile", "internal/predict", "internal/published", "internal/query", "internal/release", "budget/sign",
+	"internal/state",
 	"internal/trace", "internal/verdict", "internal/verify", "plan", "synth/model"}
 
 // within are texts that occur within messages that have a row.
@@ -325,7 +326,8 @@ func TestEveryErrorIsExplained(t *testing.T) {
 				continue
 			}
 			for _, s := range stringLiterals(f.Body) {
-				if words := strings.Fields(strings.ReplaceAll(s, "…", " ")); len(words) < 7 || strings.HasPrefix(s, " ") ||
+				if words := strings.Fields(strings.ReplaceAll(s, "…", " ")); len(words) < 7 || strings.HasPrefix(s,
+					" ") ||
 					slices.Contains(within, s) {
 					continue // a part of a message
 				}
