@@ -36,7 +36,7 @@ tables:
     source: {csv: t.csv}
     unit: {id: who, max_rows: 1}
     columns:
-      x: {type: integer, range: [0, %d]}
+      x: {type: integer, range: [0, %d], levels: {band: {edges: [%s]}}}
       c: {values: [%s]}
       back: {values: ["no", "yes"]}
 marginals: {backs: {by: [back], budget: tables}}
@@ -48,13 +48,21 @@ models:
 // modelsOf returns holders who have signed a release of models: x is below a number, and c has so many categories.
 func modelsOf(t *testing.T, trust trustText, epsilon string, x, c int, regressors string) federation {
 	t.Helper()
-	var categories []string
+	f := newFederation(t, trust, modelsText(modelsSpec, epsilon, x, c, regressors))
+	f.sign(t)
+	return f
+}
+
+// modelsText returns a spec like modelsSpec with these numbers. The level of x has 40 bands.
+func modelsText(spec, epsilon string, x, c int, regressors string) string {
+	var edges, categories []string
+	for i := range 40 {
+		edges = append(edges, fmt.Sprint(i*x/40))
+	}
 	for i := range c {
 		categories = append(categories, fmt.Sprint("c", i))
 	}
-	f := newFederation(t, trust, fmt.Sprintf(modelsSpec, epsilon, x-1, strings.Join(categories, ", "), regressors))
-	f.sign(t)
-	return f
+	return fmt.Sprintf(spec, epsilon, x-1, strings.Join(edges, ", "), strings.Join(categories, ", "), regressors)
 }
 
 // withRows returns three holders, of whom two are trusted, with 600 rows each: a large x makes `back` likely.
@@ -118,7 +126,7 @@ func (f federation) sum(t *testing.T) *measured.Sealed {
 func TestErrorsOfModelsOfHoldersHaveTheirLaw(t *testing.T) {
 	const shares, needed = 3, 2
 	for _, units := range []string{"disjoint", "{overlap: 2}"} {
-		f := modelsOf(t, trustText{shares, needed, units}, "30", 2100, 80, "c")
+		f := modelsOf(t, trustText{shares, needed, units}, "12", 2100, 80, "c, x.band")
 		for i := range f.holders {
 			f.give(t, i, "who,x,c,back\n")
 		}
@@ -136,6 +144,7 @@ func TestErrorsOfModelsOfHoldersHaveTheirLaw(t *testing.T) {
 				if r.Asks == plan.SquareSums {
 					continue
 				}
+				t.Logf("units %s, %s: %d %s", units, m.Name, len(errs), r.Asks)
 				if len(errs) < 2100 {
 					t.Errorf("%d %s are too few", len(errs), r.Asks)
 				}
@@ -341,8 +350,8 @@ func TestAHolderWithdrawsBeforeTheRounds(t *testing.T) {
 // TestRegressionsAreMaskedAnew has a holder withdraw from regressions after the others have measured: their shares are
 // masked anew, without another debit, and sum up to moments with the noise of those who are left.
 func TestRegressionsAreMaskedAnew(t *testing.T) {
-	spec := fmt.Sprintf(strings.ReplaceAll(modelsSpec, "  risk: {predict: {back: \"yes\"}, by: [x, c], test: 20%%}\n", ""),
-		"30", 39, "c0, c1, c2", "x, c")
+	spec := modelsText(strings.ReplaceAll(modelsSpec, "  risk: {predict: {back: \"yes\"}, by: [x, c], test: 20%%}\n", ""),
+		"30", 40, 3, "x, c")
 	spec = strings.Replace(spec, "split: {risk: 1/3, effects: 1/3, tables: 1/3}", "split: {effects: 1/2, tables: 1/2}", 1)
 	f := newFederation(t, trustText{3, 2, "disjoint"}, spec)
 	f.sign(t)
