@@ -37,8 +37,8 @@ const LeastGaussianShare = 16
 //
 // Guarantee: given uniform bits the law of a share is exactly this one. The sum of n independent shares is within
 // n·2⁻²²⁵ in total variation of discrete Gaussian noise of parameter nσ²/t. Fewer than t shares do not protect as t do.
-// Theorem: Poisson summation; Kairouz, Liu & Steinke 2021, theorem 1, has a like bound. Argument:
-// docs/proofs/sampler.md, part 7.
+// Theorem: Poisson summation; Kairouz, Liu & Steinke 2021 bound such sums likewise. Argument: docs/proofs/sampler.md,
+// part 7.
 //
 // It returns an error where [AddDiscreteGaussian] does, for fewer than 1 holders, and for a σ²/t below
 // [LeastGaussianShare]. After an error all counts are zero.

@@ -126,7 +126,7 @@ func (f federation) sum(t *testing.T) *measured.Sealed {
 func TestErrorsOfModelsOfHoldersHaveTheirLaw(t *testing.T) {
 	const shares, needed = 3, 2
 	for _, units := range []string{"disjoint", "{overlap: 2}"} {
-		f := modelsOf(t, trustText{shares, needed, units}, "12", 2100, 80, "c, x.band")
+		f := modelsOf(t, trustText{shares, needed, units}, "20", 2100, 80, "c, x.band")
 		for i := range f.holders {
 			f.give(t, i, "who,x,c,back\n")
 		}
@@ -144,7 +144,6 @@ func TestErrorsOfModelsOfHoldersHaveTheirLaw(t *testing.T) {
 				if r.Asks == plan.SquareSums {
 					continue
 				}
-				t.Logf("units %s, %s: %d %s", units, m.Name, len(errs), r.Asks)
 				if len(errs) < 2100 {
 					t.Errorf("%d %s are too few", len(errs), r.Asks)
 				}
