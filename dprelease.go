@@ -75,10 +75,12 @@ type Options struct {
 	FromSpark string
 
 	// For [Measure], if several holders make the release together: which of them measures, the file of its private key,
-	// and the folder with the signatures of all of them under the roll (dprelease holder sign).
+	// the folder with the signatures of all of them under the roll (dprelease holder sign), and, if the plan has additive
+	// models, the folder in which they give each other their answers to each round.
 	Holder    string
 	HolderKey string
 	Roll      string
+	Rounds    string
 
 	// For [Publish]: the number of the publication of the measurements, 0 and 1 being the first, and the reason why it
 	// replaces the one before; a file of words, NAME.words.json, to use instead of the sealed ones; the rows of
@@ -116,7 +118,8 @@ func (o Options) releaseOptions() (release.Options, error) {
 		if err != nil {
 			return out, err
 		}
-		out.Holder = &release.Holder{Name: o.Holder, Key: key, KeyFile: o.HolderKey, Roll: o.Roll}
+		out.Holder = &release.Holder{Name: o.Holder, Key: key, KeyFile: o.HolderKey, Roll: o.Roll,
+			Rounds: o.Rounds}
 	}
 	if o.OfficeKey == "" {
 		return out, nil

@@ -59,7 +59,7 @@ const maxDeviationBits = 50
 // outside (0, 2^50] for t or (0, 2^100] for σ², a sensitivity that is not positive, L2² above L1² (impossible for
 // integer shifts), an empty list of shifts, which would mean that no unit changes an answer, [Skellam] noise of a
 // variance above 2^24 or below 2^−12 or without a list of its worst shifts, or [Shares] of a law that has none, or out
-// of their range.
+// of their range: for the discrete Gaussian, of a σ² below [LeastGaussianShare] in each share, or above 2^80.
 func (m Mechanism) Validate() error {
 	bits := uint(maxDeviationBits)
 	switch m.Kind {
@@ -70,7 +70,7 @@ func (m Mechanism) Validate() error {
 		}
 		bits = m.Kind.law().parameterBits()
 	}
-	if err := m.Shares.validate(m.Kind == DiscreteLaplace || m.Kind == Skellam); err != nil {
+	if err := m.Shares.validate(m.Kind, m.Parameter); err != nil {
 		return fmt.Errorf("%s: %w", m.Kind, err)
 	}
 	if m.Parameter == nil || m.Parameter.Sign() <= 0 {

@@ -40,7 +40,11 @@ func (m Mechanism) Margin(confidence float64) (margin int64, attained float64) {
 // NoiseTerm returns the noise of a number of answers with this mechanism, each times a weight, as a term of a sum.
 // With [Shares] it is the noise really drawn.
 func (m Mechanism) NoiseTerm(weight float64, answers int64) NoiseTerm {
-	return NoiseTerm{Weight: weight, Count: m.Shares.drawsFor(answers), Kind: m.Kind, Parameter: nearest(m.Parameter)}
+	term := NoiseTerm{Weight: weight, Count: m.Shares.drawsFor(answers), Kind: m.Kind, Parameter: nearest(m.Parameter)}
+	if m.Kind == DiscreteGaussian { // the shares add up to one draw of a larger σ²
+		term.Count, term.Parameter = float64(answers), float64(term.Parameter*m.Draws())
+	}
+	return term
 }
 
 // Draws returns Added/Needed, the number of draws of the mechanism's law that the noise on one coordinate amounts to: 1

@@ -3,6 +3,7 @@ package budget
 import (
 	"errors"
 	"fmt"
+	"math/big"
 )
 
 // This file holds shares of noise, which several holders of data add to the same answers.
@@ -10,7 +11,9 @@ import (
 // Shares describes how the noise of an answer is drawn by several holders of data. Each holder adds a share: an integer
 // with the characteristic function φ(θ)^(1/Needed), for the φ of the mechanism's law. A share of the discrete Laplace
 // law is the difference of two negative binomial draws of order 1/Needed; one of [Skellam] noise is such noise of a
-// Needed-th of the variance.
+// Needed-th of the variance. A share of the discrete Gaussian law is such noise with a Needed-th of σ². That law is not
+// divisible; but with σ² of [LeastGaussianShare] or more in each share, the sum is within 2⁻²¹⁵ of it in total
+// variation, for up to 1000 shares (docs/proofs/sampler.md, part 7).
 //
 // The sum of Needed shares has the mechanism's law, and protects each person as it does, whatever the other holders do.
 // The sum of all Added shares has the characteristic function φ(θ)^(Added/Needed). Shares therefore leave the privacy
@@ -23,15 +26,31 @@ type Shares struct {
 // maxShares bounds Added. Then noise beyond 2^62, 4096 scales, has a probability below 1e-900.
 const maxShares = 1000
 
-// validate returns an error if noise cannot be drawn in these shares, of a law that can be divided or of another one.
-func (s Shares) validate(divisible bool) error {
+// LeastGaussianShare is the least σ² of a share of discrete Gaussian noise.
+const LeastGaussianShare = 16
+
+// mostSharedBits bounds the σ² of discrete Gaussian noise in shares by 2^80: a sum of 1000 shares, each below 2^52,
+// stays below 2^62 unless a share is 4096 σ away.
+const mostSharedBits = 80
+
+// validate returns an error if noise of a kind, with this parameter, cannot be drawn in these shares.
+func (s Shares) validate(kind Kind, parameter *big.Rat) error {
 	switch {
 	case s == Shares{}:
-	case !divisible:
-		return errors.New("only discrete Laplace noise and Skellam noise are drawn in shares")
+		return nil
+	case kind != DiscreteLaplace && kind != Skellam && kind != DiscreteGaussian:
+		return errors.New("only noise of the discrete Laplace, Skellam and discrete Gaussian laws is drawn in shares")
 	case s.Needed < 1 || s.Added < s.Needed || s.Added > maxShares:
 		return fmt.Errorf("of shares, 1 or more must be needed, and as many or more added, up to %d; not %d and %d", maxShares,
 			s.Needed, s.Added)
+	case kind != DiscreteGaussian || parameter == nil:
+		return nil
+	}
+	least := big.NewRat(LeastGaussianShare*int64(s.Needed), 1)
+	most := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), mostSharedBits))
+	if parameter.Cmp(least) < 0 || parameter.Cmp(most) > 0 {
+		return fmt.Errorf("σ² of discrete Gaussian noise in %d shares is from %s to 2^%d", s.Needed, least.RatString(),
+			mostSharedBits)
 	}
 	return nil
 }

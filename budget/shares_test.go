@@ -264,8 +264,8 @@ func TestSharesAreRefused(t *testing.T) {
 	}{
 		{laplace, Shares{0, 3}, "1 or more must be needed"}, {laplace, Shares{3, 2}, "not 3 and 2"},
 		{laplace, Shares{-1, 3}, "1 or more"}, {laplace, Shares{1, 1001}, "up to 1000"}, {laplace, Shares{2, 0}, "as many"},
-		{gaussian, Shares{1, 2}, "only discrete Laplace"},
-		{Mechanism{Kind: PermuteAndFlip, Parameter: big.NewRat(1, 1)}, Shares{1, 2}, "only discrete Laplace"},
+		{gaussian, Shares{1, 2}, "from 16 to 2^80"},
+		{Mechanism{Kind: PermuteAndFlip, Parameter: big.NewRat(1, 1)}, Shares{1, 2}, "only noise of the discrete Laplace"},
 	} {
 		c.m.Shares = c.shares
 		if err := c.m.Validate(); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -315,4 +315,60 @@ func TestAsManySharesAsNeededAreOneDraw(t *testing.T) {
 		drawn.Above(7) != plain.Above(7) || drawn.LeastAbove(1e-9) != plain.LeastAbove(1e-9) {
 		t.Errorf("margin %d attaining %v, expected %d and %v", got, attained, want, attains)
 	}
+}
+
+// TestGaussianSharesAddUp convolves the law of a share with itself. With σ² of 16 in each, the sum of up to 12 shares is
+// discrete Gaussian noise to the last digits, and its variance is what the mechanism says; with σ² of ⅓ it is not.
+func TestGaussianSharesAddUp(t *testing.T) {
+	for _, shares := range []Shares{{1, 1}, {2, 3}, {3, 3}, {5, 12}} {
+		m, err := GaussianFor(big.NewInt(1), big.NewInt(1), big.NewRat(1, int64(32*shares.Needed)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Shares = shares
+		whole := float64(LeastGaussianShare * shares.Added)
+		if got := m.Variance(); math.Abs(got/whole-1) > 1e-12 {
+			t.Errorf("%v: variance %g, expected %g", shares, got, whole)
+		}
+		if worst := worstSum(LeastGaussianShare, shares.Added, whole); worst > 1e-13 {
+			t.Errorf("%v: a probability is off by %g", shares, worst)
+		}
+		if worst := worstSum(1.0/3, shares.Added, float64(shares.Added)/3); shares.Added > 1 && worst < 1e-4 {
+			t.Errorf("%v of σ² = 1/3: a probability is off by no more than %g", shares, worst)
+		}
+		if least, _ := m.Margin(.95); math.Abs(float64(least)-1.96*math.Sqrt(whole)) > 1 {
+			t.Errorf("%v: a margin of %d, for noise of variance %g", shares, least, whole)
+		}
+	}
+}
+
+// worstSum returns the largest difference between the probabilities of a sum of discrete Gaussian numbers and of one.
+func worstSum(each float64, summands int, whole float64) (worst float64) {
+	const reach = 400
+	law := func(variance float64) []float64 {
+		p, sum := make([]float64, 2*reach+1), 0.0
+		for i := range p {
+			x := float64(i - reach)
+			p[i] = math.Exp(-x * x / (2 * variance))
+			sum += p[i]
+		}
+		for i := range p {
+			p[i] /= sum
+		}
+		return p
+	}
+	one, total := law(each), law(each)
+	for range summands - 1 {
+		next := make([]float64, 2*reach+1)
+		for i := range next {
+			for k := max(0, i-reach); k <= min(2*reach, i+reach); k++ {
+				next[i] += total[k] * one[i-k+reach]
+			}
+		}
+		total = next
+	}
+	for i, p := range law(whole) {
+		worst = max(worst, math.Abs(p-total[i]))
+	}
+	return worst
 }

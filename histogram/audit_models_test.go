@@ -213,7 +213,7 @@ func (a modelAudit) train(t *testing.T, ask asker, key int, present bool, b brok
 	for side, e := range a.inputs {
 		o := &Opened{inner: &opened{exact: &exact{plan: e.plan, models: slices.Clone(e.models)},
 			streams: noise.NewStreams(keyOf(key), e.plan.Hash())}}
-		one, err := o.Trainer(ctx, 0)
+		one, err := o.Trainer(ctx, 0, nil)
 		if err == nil && b.plant != nil {
 			err = b.plant(one.inner, e.models[0])
 		}

@@ -14,7 +14,7 @@ import (
 type noiseLaw struct {
 	// addTo adds an independent draw to every count.
 	addTo func(b *noise.Bits, parameter *big.Rat, counts []int64) error
-	// addShareTo adds an independent share to every count, of which so many add up to a draw; nil if the law has none.
+	// addShareTo adds an independent share to every count, of which so many add up to a draw.
 	addShareTo func(b *noise.Bits, parameter *big.Rat, needed int, counts []int64) error
 	// exceeding returns the law of noise above a threshold; nil if no plan has such noise.
 	exceeding func(parameter *big.Rat, above int64) (*noise.Exceeding, error)
@@ -22,7 +22,7 @@ type noiseLaw struct {
 
 var noiseLaws = map[budget.Kind]noiseLaw{
 	budget.DiscreteLaplace:  {noise.AddDiscreteLaplace, noise.AddLaplaceShare, noise.ExceedingLaplace},
-	budget.DiscreteGaussian: {noise.AddDiscreteGaussian, nil, noise.ExceedingGaussian},
+	budget.DiscreteGaussian: {noise.AddDiscreteGaussian, noise.AddGaussianShare, noise.ExceedingGaussian},
 	budget.Skellam:          {noise.AddSkellam, noise.AddSkellamShare, nil},
 }
 

@@ -139,19 +139,12 @@ func int64Array(of []int64) *array.Int64 {
 
 // addNoise returns an answer's counts with the noise of its measurement: drawn exactly and in blocks of
 // [noise.BlockCells], each from a stream of its own that depends on the key, the canonical definition and the exact
-// integers. The law of the mechanism draws it: [noise.AddDiscreteLaplace], [noise.AddDiscreteGaussian] or, for one of
-// several holders, [noise.AddLaplaceShare].
+// integers.
 func (x *opened) addNoise(ctx context.Context, a exactAnswer) ([]int64, error) {
 	mechanism := a.measurement.Mechanism
-	law, err := noiseLawOf(mechanism)
+	addTo, err := x.drawing(mechanism)
 	if err != nil {
 		return nil, err
-	}
-	if s := mechanism.Shares; s.Needed > 0 {
-		law.addTo = law.sharesOf(s.Needed, 1)
-		if x.exact.madeUp { // all holders' noise is drawn here
-			law.addTo = law.sharesOf(s.Needed, s.Added)
-		}
 	}
 	counts := make([]int64, a.Len())
 	blocks := (len(counts) + noise.BlockCells - 1) / noise.BlockCells
@@ -159,6 +152,6 @@ func (x *opened) addNoise(ctx context.Context, a exactAnswer) ([]int64, error) {
 		first := i * noise.BlockCells
 		cells := counts[first:min(first+noise.BlockCells, len(counts))]
 		a.Read(cells, first)
-		return law.addTo(x.streams.Noise(a.definition, a.hash, i), mechanism.Parameter, cells)
+		return addTo(x.streams.Noise(a.definition, a.hash, i), mechanism.Parameter, cells)
 	})
 }

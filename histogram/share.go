@@ -6,6 +6,7 @@ import (
 	"context"
 	"math/big"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/holder"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -29,18 +30,37 @@ func (o *Opened) Share(ctx context.Context, m plan.Measurement, masks *holder.Ma
 		if err != nil {
 			return noisy, err
 		}
-		values := noisy.Values.Int64Values()
-		words := make([]uint64, len(values))
-		for i, x := range values {
-			words[i] = uint64(x)
-		}
-		clear(values)
-		err = masks.Mask(a.definition, words)
-		for i, x := range words {
-			values[i] = int64(x)
-		}
-		return noisy, err
+		return noisy, mask(masks, a.definition, noisy.Values.Int64Values())
 	})
+}
+
+// mask masks values in place. After an error they are zero.
+func mask(masks *holder.Masks, definition []byte, values []int64) error {
+	words := make([]uint64, len(values))
+	for i, x := range values {
+		words[i] = uint64(x)
+	}
+	clear(values)
+	if err := masks.Mask(definition, words); err != nil {
+		return err
+	}
+	for i, x := range words {
+		values[i] = int64(x)
+	}
+	return nil
+}
+
+// drawing returns the function that adds the noise of a mechanism to every count: all of it, or this holder's share if
+// there are several.
+func (x *opened) drawing(m budget.Mechanism) (func(b *noise.Bits, parameter *big.Rat, counts []int64) error, error) {
+	law, err := noiseLawOf(m)
+	switch {
+	case err != nil || m.Shares.Needed == 0:
+		return law.addTo, err
+	case x.exact.madeUp: // all holders' noise is drawn here
+		return law.sharesOf(m.Shares.Needed, m.Shares.Added), nil
+	}
+	return law.sharesOf(m.Shares.Needed, 1), nil
 }
 
 // sharesOf returns a function that adds so many independent shares of a law's noise to every count, of which needed

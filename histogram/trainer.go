@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dprelease/dprelease/histogram/holder"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/boosted"
 	"github.com/dprelease/dprelease/histogram/internal/moments"
@@ -23,12 +24,17 @@ import (
 // Trainer answers the rounds of one model of a paid plan with noise. It shows "confidential" however it is printed, and
 // has no getter.
 //
+// Of one of several holders it gives shares of the answers, masked: the holder's exact integers plus its share of the
+// noise. The masks of all holders cancel in the sum of their answers to the same question, and only there.
+//
 // Guarantee: all that it ever gives, to whoever asks whatever questions, each after seeing the answers before, loses no
 // more privacy than the mechanisms of the model's rounds in the plan, one after another. Neighbours: those of the
 // release. Theorem: Zhu, Dong & Wang 2022, theorem 10: dominating pairs compose where mechanisms are fixed beforehand
 // and only what they ask is adapted. One row adds at most 1 to one count, or at most [boosting.Bound] in absolute value
 // to one sum, and moves the moments of a regression by their sensitivity ([design.Design.Diagonal]). A row that is held
-// out adds to counts of held-out rows alone, which have the noise of the sums. Argument: docs/proofs/models.md.
+// out adds to counts of held-out rows alone, which have the noise of the sums. Argument: docs/proofs/models.md. Of several
+// holders all this holds of what the trusted ones give together; what one gives is uniform to whoever lacks its key and
+// that of one other. Argument: docs/proofs/holders.md.
 type Trainer struct {
 	answer.Redacted
 	inner *trainer // a pointer, of which reflection prints only the address
@@ -38,6 +44,7 @@ type Trainer struct {
 type trainer struct {
 	opened          *opened
 	model           plan.Model
+	masks           *holder.Masks // of one of several holders; nil: the data are in one place
 	fitted, heldOut *boosted.Rows // of an additive model
 	moments         [2][]int64    // of a regression, by round
 
@@ -46,18 +53,22 @@ type trainer struct {
 	scored bool // the held-out rows were counted
 }
 
-// Trainer returns the trainer of a model, by its index in the plan's Models. It succeeds once for each.
-func (o *Opened) Trainer(ctx context.Context, model int) (*Trainer, error) {
+// Trainer returns the trainer of a model, by its index in the plan's Models. It succeeds once for each. The masks are
+// those of the holder if there are several holders, and nil otherwise.
+func (o *Opened) Trainer(ctx context.Context, model int, masks *holder.Masks) (*Trainer, error) {
 	x := o.inner
 	if model < 0 || model >= len(x.exact.plan.Models) {
 		return nil, errNoModel
+	}
+	if x.exact.plan.Release().Holders != nil && !x.exact.madeUp && masks == nil {
+		return nil, errHeld
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if slices.Contains(x.trainers, model) {
 		return nil, errTrainerGiven
 	}
-	t := &trainer{opened: x, model: x.exact.plan.Models[model]}
+	t := &trainer{opened: x, model: x.exact.plan.Models[model], masks: masks}
 	if err := t.take(ctx, x.exact.models[model]); err != nil {
 		return nil, fmt.Errorf("model %s: %w", t.model.Name, err)
 	}
@@ -216,17 +227,26 @@ type modelQuestion struct {
 	HeldOut *boosting.Scores   `json:"held_out,omitempty"`
 }
 
-// addNoise returns the sum of so many answers with the exact integers, each with the noise of a round.
+// definition returns the bytes from which the noise stream and the masks of an answer are derived.
+func (q modelQuestion) definition() []byte { return canonical.Must(json.Marshal(q)) }
+
+// MomentsDefinition returns the bytes from which the masks of the moments of a regression are derived, for a round.
+func MomentsDefinition(m plan.Model, round int) []byte {
+	return modelQuestion{Model: m, Round: round}.definition()
+}
+
+// addNoise returns the sum of so many answers with the exact integers, each with the noise of a round, and masked if
+// there are several holders.
 func (x *trainer) addNoise(exact []int64, r plan.ModelRounds, times int, asked modelQuestion) ([]int64, error) {
-	law, err := noiseLawOf(r.Noise)
+	addTo, err := x.opened.drawing(r.Noise)
 	if err != nil {
 		return nil, err
 	}
-	definition, hash := canonical.Must(json.Marshal(asked)), answer.HashOf(exact)
+	definition, hash := asked.definition(), answer.HashOf(exact)
 	sum := make([]int64, len(exact))
 	for i := range times {
 		one := slices.Clone(exact)
-		if err := law.addTo(x.opened.streams.Noise(definition, hash, i), r.Noise.Parameter, one); err != nil {
+		if err := addTo(x.opened.streams.Noise(definition, hash, i), r.Noise.Parameter, one); err != nil {
 			return nil, err
 		}
 		for k, n := range one {
@@ -235,7 +255,10 @@ func (x *trainer) addNoise(exact []int64, r plan.ModelRounds, times int, asked m
 			}
 		}
 	}
-	return sum, nil
+	if x.masks == nil {
+		return sum, nil
+	}
+	return sum, mask(x.masks, definition, sum)
 }
 
 // addExactly returns a sum, and an error if it has more than 62 bits.

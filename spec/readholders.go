@@ -80,7 +80,7 @@ func (r *reader) readHolders(root document.Node) {
 		t.Unit.Holders = h.Overlap
 	}
 	r.checkHoldersBudget(root.Get("budget"))
-	r.refuseForHolders(root, "collect", "models")
+	r.refuseForHolders(root, "collect")
 	if of := root.Get("synthetic"); slices.ContainsFunc(r.Entries(of), isMeasured) {
 		r.refuseForHolders(root, "synthetic")
 	}
@@ -163,7 +163,6 @@ func (r *reader) refuseForHolders(at document.Node, keys ...string) {
 var holdersCannot = map[string]string{
 	"collect":   "reports of respondents are with the collector, and no holder has them",
 	"synthetic": "each step of a method that measures microdata depends on answers to the steps before, which no holder sees; microdata of method tables are made from the published tables",
-	"models":    "each round of a model depends on answers to the rounds before, which no holder sees",
 	"expect":    "it is about all rows, of which each holder has a part",
 	"sample":    "units are drawn from all rows, of which each holder has a part",
 	"bounds":    "bounds are suggested from all values, of which each holder has a part",

@@ -248,6 +248,8 @@ counted of a plan that was prepared for them (dprelease prepare, dprelease count
 With --holder NAME, the release is of several holders, and this one measures its part:
 the noisy integers are masked and sealed in NAME.HOLDER.share, for whoever combines the
 shares of all (dprelease combine). All must have signed the plan (dprelease holder sign).
+For an additive model all measure at the same time: in each round they give each other
+their masked answers in the folder --rounds, which all of them can read and write.
 
 With --counted DIR, tables in Spark are not read: DIR has what Spark has counted of a plan
 that was prepared for it (dprelease prepare, dprelease count --emit).`,
@@ -271,6 +273,7 @@ that was prepared for it (dprelease prepare, dprelease count --emit).`,
 			if held.holder != "" {
 				a.outcome.Path = release.ShareFolder(a.out, p.Name, held.holder)
 				steps.Holder, steps.HolderKey, steps.Roll = held.holder, held.key, cmp.Or(held.roll, filepath.Dir(args[0]))
+				steps.Rounds = held.rounds
 			}
 			result, err := dprelease.Measure(c.Context(), p, steps)
 			a.notePayment(c.Context(), p, options)

@@ -137,11 +137,12 @@ measure again: shares that they have drawn are masked anew, at no cost.`,
 }
 
 // heldPart says of which of several holders a part is measured; of none if all data are in one place.
-type heldPart struct{ holder, key, roll string }
+type heldPart struct{ holder, key, roll, rounds string }
 
 func (h *heldPart) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&h.holder, "holder", "", "name of the holder whose part is measured")
 	c.Flags().StringVar(&h.key, "holder-key", "", "file of the holder's private key (dprelease holder key)")
+	c.Flags().StringVar(&h.rounds, "rounds", "", "folder that all holders share, for the rounds of additive models")
 	c.Flags().StringVar(&h.roll, "roll", "", "folder with the signatures of all holders (default: the plan's folder)")
 }
 

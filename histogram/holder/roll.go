@@ -4,6 +4,7 @@ package holder
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -224,6 +225,37 @@ func (r Roll) VerifyShare(holder, seal, drawn string, signature []byte) error {
 		return fmt.Errorf("its signature is not by %q, or not of this share", holder)
 	}
 	return nil
+}
+
+// SignAnswer signs a holder's masked values as its answer to what is asked of all holders on this roll, in a text without
+// line ends. It returns an error unless the roll is valid and the key is the holder's in it.
+func (r Roll) SignAnswer(key Key, holder, asked string, masked []int64) ([]byte, error) {
+	if err := r.checkKey(key, holder); err != nil {
+		return nil, err
+	}
+	return key.sign("answer", r.answerMessage(holder, asked, masked))
+}
+
+// VerifyAnswer returns an error unless the signature is the holder's, of these values, as its answer to this on this
+// roll.
+func (r Roll) VerifyAnswer(holder, asked string, masked []int64, signature []byte) error {
+	key, ok := r.Keys[holder]
+	if !ok {
+		return fmt.Errorf("the roll has no holder %q", holder)
+	}
+	if !key.verifies("answer", r.answerMessage(holder, asked, masked), signature) {
+		return fmt.Errorf("its signature is not by %q, or not of an answer to what is asked", holder)
+	}
+	return nil
+}
+
+// answerMessage returns what is signed of an answer. No part but the last can have a line end.
+func (r Roll) answerMessage(holder, asked string, masked []int64) []byte {
+	message := []byte(strings.Join([]string{r.Hash(), holder, asked, ""}, "\n"))
+	for _, x := range masked {
+		message = binary.LittleEndian.AppendUint64(message, uint64(x))
+	}
+	return message
 }
 
 // shareMessage returns what is signed of a share. No part can have a line end.

@@ -67,6 +67,35 @@ func TestSharesAreSigned(t *testing.T) {
 	}
 }
 
+// TestAnswersAreSigned: a holder's signature of an answer passes for this answer, to this question, on this roll.
+func TestAnswersAreSigned(t *testing.T) {
+	keys, roll := holders(t, 2, "plan")
+	first, second, masked := roll.Holders[0], roll.Holders[1], []int64{3, -4}
+	signature, err := roll.SignAnswer(keys[first], first, "round 1", masked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := roll.VerifyAnswer(first, "round 1", masked, signature); err != nil {
+		t.Error(err)
+	}
+	for what, err := range map[string]error{
+		"another holder":   roll.VerifyAnswer(second, "round 1", masked, signature),
+		"nobody":           roll.VerifyAnswer("x", "round 1", masked, signature),
+		"another question": roll.VerifyAnswer(first, "round 2", masked, signature),
+		"another number":   roll.VerifyAnswer(first, "round 1", []int64{3, 4}, signature),
+		"a number less":    roll.VerifyAnswer(first, "round 1", masked[:1], signature),
+		"another plan":     rollOf(t, keys, "other").VerifyAnswer(first, "round 1", masked, signature),
+		"a share":          roll.VerifyShare(first, "round 1", "", signature),
+	} {
+		if err == nil {
+			t.Errorf("the signature passes for %s", what)
+		}
+	}
+	if _, err := roll.SignAnswer(keys[first], second, "round 1", masked); err == nil {
+		t.Error("a holder signs for another")
+	}
+}
+
 // TestWithdrawnHoldersAreLeftOut has one of four holders withdraw; the others mask anew, and their sum can be read.
 func TestWithdrawnHoldersAreLeftOut(t *testing.T) {
 	keys, roll := holders(t, 4, "plan")

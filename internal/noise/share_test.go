@@ -175,6 +175,9 @@ func summedShares(holders int, fill fillFunc) fillFunc {
 func drawnShares(l exactLaw, holders int) fillFunc {
 	return func(b *Bits, out []int64) error {
 		clear(out)
+		if l.square {
+			return AddGaussianShare(b, l.parameter, holders, out)
+		}
 		return AddLaplaceShare(b, l.parameter, holders, out)
 	}
 }
@@ -193,8 +196,8 @@ func shortShares(l exactLaw, holders int, length uint) fillFunc {
 }
 
 // TestSumsOfSharesHaveTheExactLaw adds up the shares of all holders, 2¹⁸ times for every law, and holds the sums to
-// the discrete Laplace law by the checks of the battery: 10 checks on each of 22 samples, each with a false-alarm rate
-// of 2e-12, so a run fails wrongly with probability below 4.5e-10.
+// the discrete Laplace law, and to the discrete Gaussian law, by the checks of the battery: 10 checks on each of 25
+// samples, each with a false-alarm rate of 2e-12, so a run fails wrongly with probability below 5e-10.
 func TestSumsOfSharesHaveTheExactLaw(t *testing.T) {
 	testkit.SkipUnderRace(t)
 	streams := NewStreams(freshKey(t), "shares")
@@ -215,8 +218,41 @@ func TestSumsOfSharesHaveTheExactLaw(t *testing.T) {
 	hold(wide.name, wide, 1<<18, summedShares(4, drawnShares(wide, 4)))
 	short := laplaceLaw(0.5)
 	hold("prefixes of 9 bits", short, 1<<17, summedShares(2, shortShares(short, 2, 9)))
-	if float64(samples*checks)*falseAlarm > 4.5e-10 {
+	for _, holders := range []int{1, 3, 8} {
+		l := gaussianLaw(12) // of which a share of 8 has σ² = 18
+		hold(l.name+", "+strconv.Itoa(holders)+" holders", l, 1<<18, summedShares(holders, drawnShares(l, holders)))
+	}
+	if float64(samples*checks)*falseAlarm > 5.1e-10 {
 		t.Errorf("%d samples: correct the false-alarm rate that is stated", samples)
+	}
+}
+
+// TestGaussianSharesAreRefused asks for shares that do not add up to the law, and for those of nobody.
+func TestGaussianSharesAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		parameter *big.Rat
+		holders   int
+		why       string
+	}{{big.NewRat(47, 1), 3, "at least 16"}, {big.NewRat(100, 1), 0, "at least 1 holder"},
+		{new(big.Rat), 1, "positive"}} {
+		counts := []int64{7}
+		err := AddGaussianShare(NewStreams(freshKey(t), "refused").Noise(nil, nil, 0), c.parameter, c.holders, counts)
+		if err == nil || !strings.Contains(err.Error(), c.why) || counts[0] != 0 {
+			t.Errorf("σ² of %s for %d holders: %v, counts are %v", c.parameter, c.holders, err, counts)
+		}
+	}
+}
+
+// TestMutantsOfGaussianSharesAreNoticed draws sums of shares of which one more is needed: they have holders/(holders+1)
+// of the variance, 36 standard errors less or more, so that each is missed with probability below 1e-39.
+func TestMutantsOfGaussianSharesAreNoticed(t *testing.T) {
+	testkit.SkipUnderRace(t)
+	l, streams := gaussianLaw(12), NewStreams(freshKey(t), "mutants of Gaussian shares")
+	for _, holders := range []int{2, 8} {
+		failed := newSample(l).draw(t, 1<<18, streams, summedShares(holders, drawnShares(l, holders+1))).rejections()
+		if !slices.Contains(failed, "variance") {
+			t.Errorf("%d holders: not noticed in the variance, only in %q", holders, failed)
+		}
 	}
 }
 

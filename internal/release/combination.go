@@ -79,8 +79,9 @@ type combination struct {
 	plan   *compiled.Compiled // of the first share
 	status string
 	with   participation
-	share  measured.Share     // the first
-	sums   map[string][]int64 // by measurement, modulo 2^64
+	share  measured.Share      // the first
+	sums   map[string][]int64  // by measurement, modulo 2^64
+	models []measured.Training // sums of the answers for each model of the plan, modulo 2^64
 	held   map[string]measured.Held
 	last   string // the last folder
 }
@@ -123,6 +124,9 @@ func (c *combination) add(dir string) error {
 	for _, m := range s.Measured {
 		c.addAnswer(m)
 	}
+	if err := c.addTraining(s.Training); err != nil {
+		return refuse(err.Error())
+	}
 	c.held[name] = measured.Held{Holder: name, Nonce: s.Share.Nonces[name], Seal: seal, Drawn: s.Share.Drawn, Signature: signature, Receipt: s.Receipt}
 	c.last = dir
 	return nil
@@ -137,6 +141,29 @@ func (c *combination) addAnswer(m measured.Measured) {
 		c.sums[id] = sum
 	}
 	holder.Add(sum, m.Values.Int64Values())
+}
+
+// addTraining adds a holder's masked answers for all models to those of the others. It returns an error if there are
+// not as many.
+func (c *combination) addTraining(all []measured.Training) error {
+	if c.models == nil {
+		c.models = all
+		return nil
+	}
+	for i, t := range all {
+		sum := &c.models[i]
+		for round, answer := range append(slices.Clone(t.Rounds), t.HeldOut) {
+			to := sum.HeldOut
+			if round < len(t.Rounds) {
+				to = sum.Rounds[round]
+			}
+			if len(to) != len(answer) {
+				return fmt.Errorf("it has another number of answers for the model %s than %s", c.plan.Models[i].Name, c.last)
+			}
+			holder.Add(to, answer)
+		}
+	}
+	return nil
 }
 
 // sealed returns the sum of all shares as it is sealed. It returns an error if one is missing, and if masks are left.
@@ -160,12 +187,23 @@ func (c *combination) sealed() (*measured.Sealed, error) {
 	for _, m := range c.plan.Measurements {
 		sum := c.sums[m.ID]
 		if err := holder.Check(sum); err != nil {
-			return nil, &ShareRefused{c.last, err.Error() + ": have every holder check its key and its plan"}
+			return nil, c.leftMasks(err)
 		}
 		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: measured.Column(sum)})
 	}
+	for _, t := range c.models {
+		if err := holder.Check(slices.Concat(append(t.Rounds, t.HeldOut)...)); err != nil {
+			return nil, c.leftMasks(err)
+		}
+		s.Training = append(s.Training, t)
+	}
 	s.SetHolders(all)
 	return s, nil
+}
+
+// leftMasks returns the error for a sum in which masks are left.
+func (c *combination) leftMasks(err error) error {
+	return &ShareRefused{c.last, err.Error() + ": have every holder check its key and its plan"}
 }
 
 // missing returns those who take part and whose share is not there.

@@ -29,8 +29,8 @@ import (
 // so a copy, a link or another name of the key file does not begin a second one.
 //
 // Contract: the masks of one nonce hide one vector of answers, as a nonce is bound to the commitment of a draw,
-// durably, before anything is masked. Answers that were sealed are only masked again with the nonces that all others
-// had then. A holder that has drawn for a plan, in whatever ledger, never withdraws from it, nor the reverse. Whoever
+// durably, before anything is masked. Once an answer has left, all of that draw are only masked again with the nonces that
+// all others had then. A holder that has drawn for a plan, in whatever ledger, never withdraws from it, nor the reverse. Whoever
 // copies the key with its book, or restores an older book, can break that.
 type book struct {
 	dir string
@@ -60,9 +60,9 @@ type bookEntry struct {
 	Commitment string `json:"commitment,omitempty"`
 	// Seal is the seal of the share of that draw, "" before it is sealed.
 	Seal string `json:"seal,omitempty"`
-	// Nonces are the nonces, by holder, of the roll for which that draw was first sealed; nil before.
+	// Nonces are the nonces, by holder, of the roll for which answers of that draw first left; nil before.
 	Nonces map[string][]byte `json:"nonces,omitempty"`
-	// Sealed are the commitments of the draws that were sealed for earlier nonces.
+	// Sealed are the commitments of the draws of which answers have left for earlier nonces.
 	Sealed    []string `json:"sealed,omitempty"`
 	Drawn     bool     `json:"drawn"` // for this nonce or an earlier one
 	Withdrawn bool     `json:"withdrawn"`
@@ -170,7 +170,7 @@ func (b book) nonce(ctx context.Context, p *compiled.Compiled, another bool) (no
 			return errHasWithdrawn(p)
 		}
 		if e.Nonce == nil || another && e.Commitment != "" {
-			if e.Seal != "" {
+			if e.Nonces != nil {
 				e.Sealed = append(e.Sealed, e.Commitment)
 			}
 			e.Nonce, e.Commitment, e.Seal, e.Nonces = make([]byte, holder.NonceBytes), "", "", nil
@@ -203,11 +203,11 @@ func (b book) check(p *compiled.Compiled, name string, nonces map[string][]byte)
 	return e, e.checkOthers(p, nonces)
 }
 
-// checkOthers returns an error if the answers were sealed with another nonce of some holder than now. That holder draws
+// checkOthers returns an error if answers have left with another nonce of some holder than now. That holder draws
 // its noise anew; from two sums of the same answers, one with its old noise and one with its new noise, its noise could
 // be averaged away.
 func (e *bookEntry) checkOthers(p *compiled.Compiled, nonces map[string][]byte) error {
-	if e.Seal == "" {
+	if e.Nonces == nil {
 		return nil
 	}
 	var changed []string
@@ -247,18 +247,33 @@ func (b book) draw(ctx context.Context, p *compiled.Compiled, nonce []byte, comm
 func (b book) sealed(ctx context.Context, p *compiled.Compiled, name string, nonces map[string][]byte,
 	seal string) error {
 	return b.change(ctx, p, func(e *bookEntry) error {
-		if !bytes.Equal(e.Nonce, nonces[name]) || e.Commitment == "" {
-			return errSignedMeanwhile(p)
-		}
-		if err := e.checkOthers(p, nonces); err != nil {
+		if err := e.leave(p, name, nonces); err != nil {
 			return err
-		}
-		if e.Seal == "" {
-			e.Nonces = nonces
 		}
 		e.Seal = seal
 		return nil
 	})
+}
+
+// leaving records that answers of the draw that a holder's nonce is bound to leave, masked with these nonces. It comes
+// before the first of them leaves.
+func (b book) leaving(ctx context.Context, p *compiled.Compiled, name string, nonces map[string][]byte) error {
+	return b.change(ctx, p, func(e *bookEntry) error { return e.leave(p, name, nonces) })
+}
+
+// leave notes with which nonces answers leave. It returns an error if the holder has signed another nonce meanwhile, or
+// answers have left with others.
+func (e *bookEntry) leave(p *compiled.Compiled, name string, nonces map[string][]byte) error {
+	if !bytes.Equal(e.Nonce, nonces[name]) || e.Commitment == "" {
+		return errSignedMeanwhile(p)
+	}
+	if err := e.checkOthers(p, nonces); err != nil {
+		return err
+	}
+	if e.Nonces == nil {
+		e.Nonces = nonces
+	}
+	return nil
 }
 
 // errSignedMeanwhile is the error for a run whose signature is no longer the last.

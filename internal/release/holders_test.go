@@ -61,7 +61,7 @@ func withoutAccounts(t testing.TB, trust trustText, spec string) federation {
 	t.Helper()
 	f := federation{dir: t.TempDir()}
 	for i := range trust.holders {
-		h := Holder{Name: fmt.Sprintf("h%02d", i), Roll: f.shared()}
+		h := Holder{Name: fmt.Sprintf("h%02d", i), Roll: f.shared(), Rounds: f.shared()}
 		h.KeyFile = filepath.Join(f.dir, h.Name, "key")
 		f.holders = append(f.holders, h)
 		err := os.MkdirAll(f.options(i).Out, 0o755)

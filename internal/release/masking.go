@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/holder"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -21,6 +22,8 @@ type masking struct {
 	participation
 	nonced holder.Roll // the roll with the nonces of all who take part
 	masks  *holder.Masks
+	key    holder.Key
+	rounds string // the folder of the rounds of this plan and roll
 	book   book
 	entry  bookEntry // of the plan, as it was before the run
 }
@@ -42,6 +45,11 @@ func (o Options) maskingFor(p *compiled.Compiled) (*masking, error) {
 	case o.FromShards != "":
 		return nil, refuseHolder(p, "is of several holders, and a holder's part is counted in one place: leave out --from-shards")
 	}
+	for _, m := range p.Models {
+		if m.Additive() && o.Holder.Rounds == "" {
+			return nil, refuseHolder(p, fmt.Sprintf("has the model %s, each round of which needs the answers of all holders: name the folder that they share with --rounds DIR, and measure at the same time", m.Name))
+		}
+	}
 	with, err := participationIn(p, o.Holder.Roll)
 	if err != nil {
 		return nil, err
@@ -50,13 +58,14 @@ func (o Options) maskingFor(p *compiled.Compiled) (*masking, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &masking{participation: with, book: bookOf(o.Holder.KeyFile, o.Holder.Key)}
+	m := &masking{participation: with, key: o.Holder.Key, book: bookOf(o.Holder.KeyFile, o.Holder.Key)}
 	if m.nonced, err = with.roll.WithNonces(nonces); err != nil {
 		return nil, refuseHolder(p, "cannot be measured with these signatures: "+err.Error())
 	}
 	if m.masks, err = holder.NewMasks(m.nonced, o.Holder.Key, o.Holder.Name); err != nil {
 		return nil, refuseHolder(p, fmt.Sprintf("cannot be measured for %s: %v", o.Holder.Name, err))
 	}
+	m.rounds = filepath.Join(o.Holder.Rounds, fmt.Sprintf("%s.%.8s", p.Name, m.masks.Roll()))
 	m.entry, err = m.book.check(p, o.Holder.Name, nonces)
 	return m, err
 }
@@ -111,6 +120,18 @@ func (m *masking) bind(ctx context.Context, p *compiled.Compiled, commitment str
 	return m.book.draw(ctx, p, m.nonced.Nonces[m.masks.Holder()], commitment)
 }
 
+// measuredPlan returns the plan with the noise of those who take part.
+func (m *masking) measuredPlan(p *compiled.Compiled) *compiled.Compiled {
+	if len(m.withdrawn) == 0 {
+		return p
+	}
+	var names []string
+	for _, w := range m.withdrawn {
+		names = append(names, w.Holder)
+	}
+	return p.WithoutHolders(names)
+}
+
 // maskAgain masks the answers of the share that the holder has drawn, in one folder, for another roll or other nonces,
 // and seals them in place. Nothing is drawn or debited. It does nothing if the holder has drawn no share there.
 //
@@ -140,10 +161,8 @@ func (m *masking) maskAgain(ctx context.Context, o Options, p *compiled.Compiled
 	if err != nil {
 		return false, "", err
 	}
-	for _, a := range s.Measured {
-		if err := m.exchange(old, a); err != nil {
-			return false, "", err
-		}
+	if err := m.maskAnew(old, s); err != nil {
+		return false, "", err
 	}
 	s.Share = m.share()
 	s.Share.Drawn = seal
@@ -152,7 +171,7 @@ func (m *masking) maskAgain(ctx context.Context, o Options, p *compiled.Compiled
 		return false, "", err
 	}
 	defer out.discard()
-	if err := m.sealShare(out.Write, o.Holder.Key, s); err != nil {
+	if err := m.sealShare(out.Write, s); err != nil {
 		return false, "", err
 	}
 	return true, s.Status, out.commit()
@@ -176,9 +195,28 @@ func (o Options) ownShare(dir string) (s *measured.Sealed, seal string, roll hol
 	return s, seal, roll, nil
 }
 
-// exchange takes the old masks off an answer and puts the new ones on.
-func (m *masking) exchange(old *holder.Masks, a measured.Measured) error {
-	definition, values := a.Measurement.Canonical(), a.Values.Int64Values()
+// maskAnew takes the old masks off all answers of a share and puts the new ones on.
+func (m *masking) maskAnew(old *holder.Masks, s *measured.Sealed) error {
+	for _, a := range s.Measured {
+		if err := m.exchangeMasks(old, a.Measurement.Canonical(), a.Values.Int64Values()); err != nil {
+			return err
+		}
+	}
+	for i, model := range s.Plan.Models {
+		if model.Additive() { // all holders answered its rounds, so none of them can have withdrawn
+			return errors.New("the rounds of an additive model are of one roll")
+		}
+		for round, answer := range s.Training[i].Rounds {
+			if err := m.exchangeMasks(old, histogram.MomentsDefinition(model, round), answer); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// exchangeMasks takes the old masks off an answer and puts the new ones on.
+func (m *masking) exchangeMasks(old *holder.Masks, definition []byte, values []int64) error {
 	words := make([]uint64, len(values))
 	for i, x := range values {
 		words[i] = uint64(x)
@@ -202,8 +240,7 @@ func (m *masking) share() *measured.Share {
 }
 
 // sealDrawn seals the share of a draw, once the book has its seal.
-func (m *masking) sealDrawn(ctx context.Context, write func(name string, b []byte) error, key holder.Key,
-	s *measured.Sealed) error {
+func (m *masking) sealDrawn(ctx context.Context, write func(name string, b []byte) error, s *measured.Sealed) error {
 	seal, err := measured.HashOf(s)
 	if err != nil {
 		return err
@@ -211,16 +248,16 @@ func (m *masking) sealDrawn(ctx context.Context, write func(name string, b []byt
 	if err := m.book.sealed(ctx, s.Plan, m.masks.Holder(), m.nonced.Nonces, seal); err != nil {
 		return err
 	}
-	return m.sealShare(write, key, s)
+	return m.sealShare(write, s)
 }
 
 // sealShare seals a share, with the holder's signature under the seal.
-func (m *masking) sealShare(write func(name string, b []byte) error, key holder.Key, s *measured.Sealed) error {
+func (m *masking) sealShare(write func(name string, b []byte) error, s *measured.Sealed) error {
 	seal, err := measured.HashOf(s)
 	if err != nil {
 		return err
 	}
-	signature, err := m.nonced.SignShare(key, s.Share.Holder, seal, s.Share.Drawn)
+	signature, err := m.nonced.SignShare(m.key, s.Share.Holder, seal, s.Share.Drawn)
 	if err != nil {
 		return err
 	}

@@ -290,7 +290,7 @@ func (r *attempt) countDebitDraw(ctx context.Context, st *state.State, out *stag
 		return err
 	}
 	if r.masking != nil {
-		return r.masking.sealDrawn(ctx, out.Write, r.options.Holder.Key, sealed)
+		return r.masking.sealDrawn(ctx, out.Write, sealed)
 	}
 	return measured.Seal(out.Write, sealed)
 }
@@ -544,7 +544,11 @@ func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, 
 		byID[m.ID] = answer
 	}
 	if p.HasRounds() {
-		if err := j.recordDrawn(s.Measured); err != nil {
+		drawn := s.Measured
+		if held != nil { // they are masked, and no round depends on them
+			drawn = nil
+		}
+		if err := j.recordDrawn(drawn); err != nil {
 			return nil, err
 		}
 	}
@@ -569,7 +573,7 @@ func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, 
 		s.Rounds = append(s.Rounds, rounds)
 	}
 	for i, m := range p.Models {
-		training, err := train(ctx, p, i, opened, j)
+		training, err := train(ctx, p, i, opened, j, held)
 		if err != nil {
 			return nil, fmt.Errorf("model %s: %w", m.Name, err)
 		}

@@ -57,6 +57,9 @@ type Holder struct {
 	KeyFile string
 	// Roll is the folder with the signatures of all holders under the roll ([SignRoll]).
 	Roll string
+	// Rounds is the folder in which all holders give each other their answers to the rounds of additive models; empty:
+	// the plan must have none.
+	Rounds string
 }
 
 // scanOptions returns the options of counting.

@@ -7,9 +7,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/holder"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan/boosting"
@@ -17,15 +19,20 @@ import (
 	"github.com/dprelease/dprelease/synth/model"
 )
 
-// train fits a model of the plan, given by its index, and returns the answers to its rounds.
-func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.Opened, j *journal) (measured.Training,
-	error) {
+// train fits a model of the plan, given by its index, and returns the answers to its rounds: of one of several holders,
+// its own, masked.
+func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.Opened, j *journal, held *masking) (
+	measured.Training, error) {
+	rounds := &journalledRounds{journal: j, model: p.Models[i].Name}
+	var masks *holder.Masks
+	if held != nil {
+		masks, rounds.others, p = held.masks, held.exchange(), held.measuredPlan(p)
+	}
 	m := p.Models[i]
-	exact, err := opened.Trainer(ctx, i)
-	if err != nil {
+	var err error
+	if rounds.exact, err = opened.Trainer(ctx, i, masks); err != nil {
 		return measured.Training{}, err
 	}
-	rounds := &journalledRounds{journal: j, model: m.Name, exact: exact}
 	if !m.Additive() {
 		d, err := p.Plan().Design(m)
 		if err == nil {
@@ -36,8 +43,13 @@ func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.O
 	if rounds.shape, err = p.Plan().Shape(m); err != nil {
 		return measured.Training{}, err
 	}
-	ctx = progress.Begin(ctx, int64(m.RoundCount()), "fitting the model %s in %s", m.Name,
-		budget.Plural(int64(m.RoundCount()), "round"))
+	if held != nil {
+		if err := held.leaving(ctx, p); err != nil {
+			return rounds.training, err
+		}
+	}
+	rounds.step = fmt.Sprintf("fitting the model %s in %s", m.Name, budget.Plural(int64(m.RoundCount()), "round"))
+	ctx = progress.Begin(ctx, int64(m.RoundCount()), "%s", rounds.step)
 	fitted, err := model.Train(ctx, rounds.shape, rounds)
 	if err == nil && m.Test != "" {
 		err = rounds.testOn(ctx, &fitted.Scores)
@@ -49,26 +61,49 @@ func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.O
 type journalledRounds struct {
 	journal  *journal
 	model    string
+	step     string // that is under way, in words
 	shape    *boosting.Shape
 	exact    *histogram.Trainer
+	others   *exchange // with the other holders; nil if the data are in one place
 	training measured.Training
 }
 
-// Answer returns the answer of a round, from the journal or drawn now.
+// Answer returns the answer of a round, from the journal or drawn now: of several holders, the sum of their answers.
 func (r *journalledRounds) Answer(ctx context.Context, round int, q boosting.Question) ([]int64, error) {
-	answer, err := r.answer(round, q, q.Len(r.shape), func() ([]int64, error) { return r.exact.Answer(ctx, round, q) },
-		func() error { return r.exact.Replay(round) })
-	if err == nil {
-		r.training.Rounds = append(r.training.Rounds, answer)
-		progress.Add(ctx, 1)
+	asked, err := hashOfAsked(q)
+	if err != nil {
+		return nil, err
 	}
-	return answer, err
+	answer, err := r.answer(round, asked, q.Len(r.shape), func() ([]int64, error) { return r.exact.Answer(ctx, round, q) },
+		func() error { return r.exact.Replay(round) })
+	if err != nil {
+		return nil, err
+	}
+	r.training.Rounds = append(r.training.Rounds, answer)
+	if r.others != nil {
+		if answer, err = r.others.sum(ctx, r, roundAnswer{Model: r.model, Round: round, Asked: asked, Masked: answer}); err != nil {
+			return nil, err
+		}
+	}
+	progress.Add(ctx, 1)
+	return answer, nil
+}
+
+// hashOfAsked returns the SHA-256 of a question, in hexadecimal.
+func hashOfAsked(asked any) (string, error) {
+	text, err := json.Marshal(asked)
+	hash := sha256.Sum256(text)
+	return hex.EncodeToString(hash[:]), err
 }
 
 // measureMoments measures the moments of a regression: so many on the diagonal, and so many off it.
 func (r *journalledRounds) measureMoments(diagonal, products int) error {
+	asked, err := hashOfAsked(nil)
+	if err != nil {
+		return err
+	}
 	for round, integers := range []int{diagonal, products} {
-		answer, err := r.answer(round, nil, integers, func() ([]int64, error) { return r.exact.Moments(round) },
+		answer, err := r.answer(round, asked, integers, func() ([]int64, error) { return r.exact.Moments(round) },
 			func() error { return r.exact.Replay(round) })
 		if err != nil {
 			return err
@@ -79,24 +114,34 @@ func (r *journalledRounds) measureMoments(diagonal, products int) error {
 }
 
 // testOn counts the held-out rows by their scores.
-func (r *journalledRounds) testOn(ctx context.Context, scores *boosting.Scores) (err error) {
-	r.training.HeldOut, err = r.answer(len(r.training.Rounds), scores, 2*boosting.ScoreBins,
+func (r *journalledRounds) testOn(ctx context.Context, scores *boosting.Scores) error {
+	asked, err := hashOfAsked(scores)
+	if err != nil {
+		return err
+	}
+	r.training.HeldOut, err = r.answer(len(r.training.Rounds), asked, 2*boosting.ScoreBins,
 		func() ([]int64, error) { return r.exact.HeldOut(ctx, scores) }, r.exact.ReplayHeldOut)
 	return err
 }
 
 // answer returns an answer of so many integers from the journal, or one that is drawn now and recorded.
-func (r *journalledRounds) answer(round int, asked any, integers int, draw func() ([]int64, error),
+//
+// Of one of several holders the journal has what was asked and no answer, which may be masked for other nonces when a
+// run resumes. The answer is drawn again: the same integers, as noise follows from the key, the question and the exact
+// integers.
+func (r *journalledRounds) answer(round int, asked string, integers int, draw func() ([]int64, error),
 	replay func() error) ([]int64, error) {
-	text, err := json.Marshal(asked)
-	if err != nil {
-		return nil, err
-	}
-	hash := sha256.Sum256(text)
-	e := journalEntry{Model: r.model, Round: round, Asked: hex.EncodeToString(hash[:])}
+	e := journalEntry{Model: r.model, Round: round, Asked: asked}
 	old, err := r.journal.replay(e)
 	if err != nil {
 		return nil, err
+	}
+	if r.others != nil {
+		answer, err := draw()
+		if err == nil && old == nil {
+			err = r.journal.record(e)
+		}
+		return answer, err
 	}
 	if old != nil {
 		if len(old.Answer) != integers {

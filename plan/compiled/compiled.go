@@ -81,6 +81,13 @@ func (c *Compiled) WithoutHolders(withdrawn []string) *Compiled {
 	for i := range p.Measurements {
 		p.Measurements[i].Mechanism.Shares.Added = len(held.TookPart())
 	}
+	p.Models = slices.Clone(p.Models)
+	for i := range p.Models {
+		p.Models[i].Rounds = slices.Clone(p.Models[i].Rounds)
+		for k := range p.Models[i].Rounds {
+			p.Models[i].Rounds[k].Noise.Shares.Added = len(held.TookPart())
+		}
+	}
 	return &Compiled{planned: &p, text: c.text, hash: c.hash, results: &results{}}
 }
 

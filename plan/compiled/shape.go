@@ -214,7 +214,7 @@ func checkTotals(p *plan.Plan) error {
 		left -= s.Measured()
 	}
 	for _, m := range p.Models {
-		if err := checkModel(m); err != nil {
+		if err := checkModel(p.Release(), m); err != nil {
 			return err
 		}
 	}
@@ -281,8 +281,13 @@ func checkMicrodata(s plan.Synthetic) error {
 	return nil
 }
 
-// checkModel returns an error unless the rounds of a model are those of its method, with noise of one kind.
-func checkModel(m plan.Model) error {
+// checkModel returns an error unless a model has the rounds that its method asks, with Gaussian noise, which all holders
+// draw if there are several.
+func checkModel(r *spec.Release, m plan.Model) error {
+	var shares budget.Shares
+	if r.Holders != nil {
+		shares = r.Holders.Shares()
+	}
 	wanted := []plan.ModelRounds{{Asks: plan.SquareSums, Times: 1}, {Asks: plan.Products, Times: 1}}
 	switch {
 	case len(m.By) == 0 || len(m.By) > boosting.MostColumns:
@@ -294,9 +299,9 @@ func checkModel(m plan.Model) error {
 		return fmt.Errorf("model %s is by a method that this version does not know", m.Name)
 	}
 	if !slices.EqualFunc(m.Rounds, wanted, func(r, w plan.ModelRounds) bool {
-		return r.Asks == w.Asks && r.Times == w.Times && r.Noise.Kind.Normal()
+		return r.Asks == w.Asks && r.Times == w.Times && r.Noise.Kind.Normal() && r.Noise.Shares == shares
 	}) {
-		return fmt.Errorf("the rounds of model %s are not those of its method", m.Name)
+		return fmt.Errorf("model %s has other rounds than its method asks", m.Name)
 	}
 	if test := plan.Amount(m.Test); m.Test != "" &&
 		(!m.Additive() || test == nil || test.Sign() <= 0 || test.Cmp(big.NewRat(1, 2)) > 0) {

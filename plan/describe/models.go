@@ -23,11 +23,16 @@ func predicts(p *plan.Plan, m plan.Model) string {
 
 // roundsText says what the rounds of a model ask, with which noise.
 func roundsText(r plan.ModelRounds) string {
-	what := "counts of one column each"
-	if r.Asks == plan.ResidualSums {
-		what = "sums of residuals by group of one column's categories"
-	}
-	return fmt.Sprintf("%s of %s, each with %s", budget.Plural(int64(r.Times), "round"), what, noiseText(r.Noise))
+	return fmt.Sprintf("%s of %s, each with %s", budget.Plural(int64(r.Times), "round"), askedWords[r.Asks],
+		noiseText(r.Noise))
+}
+
+// askedWords says what a round asks for.
+var askedWords = map[plan.ModelQuestion]string{
+	plan.CountsOfColumn: "counts of one column each",
+	plan.ResidualSums:   "sums of residuals by group of one column's categories",
+	plan.SquareSums:     "sums of squares of the columns",
+	plan.Products:       "sums of products of two columns",
 }
 
 // RhoOfModel returns the ρ of all rounds.
@@ -42,11 +47,16 @@ func RhoOfModel(m plan.Model) *big.Rat {
 // explainModel writes what a model predicts, what is asked for it and what that costs.
 func explainModel(p *plan.Plan, b *strings.Builder, m plan.Model) {
 	fmt.Fprintf(b, "\nModel %s of %s: it predicts %s from %s\n", m.Name, m.Table, predicts(p, m), factorsText(m.By))
-	fmt.Fprintf(b, "  Method %s: a table of scores for each column, whose sum decides the prediction.\n", m.Method)
+	fmt.Fprintf(b, "  Method %s: %s.\n", m.Method, map[bool]string{
+		true:  "a table of scores for each column, whose sum decides the prediction",
+		false: "coefficients, which follow from sums of products of columns"}[m.Additive()])
 	for _, r := range m.Rounds {
 		fmt.Fprintf(b, "  Asked: %s.\n", roundsText(r))
 	}
-	fmt.Fprintf(b, "  What a round asks depends on the noisy answers before it. How many rounds there are, and their noise, are fixed here; together they cost %s.\n", rhoText(RhoOfModel(m)))
+	if m.Additive() {
+		b.WriteString("  What a round asks depends on the noisy answers before it. How many rounds there are, and their noise, are fixed here.\n")
+	}
+	fmt.Fprintf(b, "  Together they cost %s.\n", rhoText(RhoOfModel(m)))
 	if m.Test != "" {
 		share, _ := plan.Amount(m.Test).Float64()
 		fmt.Fprintf(b, "  %s of the rows are held out at random, and test the model. They are in no other round, so this costs nothing more.\n",

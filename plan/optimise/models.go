@@ -126,7 +126,7 @@ func (m Model) spendOnMoments(out *plan.Model, r *spec.Release, amount *big.Rat)
 		rho  *big.Rat
 	}{{plan.SquareSums, diagonal, ofSquares}, {plan.Products, products, new(big.Rat).Sub(amount, ofSquares)}} {
 		by := &counted.Sensitivity{L1: one.by.L1, L2Squared: one.by.L2Squared, LargestFactor: one.by.Largest}
-		noise, err := noiseFor(budget.DefaultLaw(false), by, one.rho)
+		noise, err := modelNoise(r, by, one.rho)
 		if err != nil {
 			return err
 		}
@@ -150,12 +150,11 @@ func (m Model) spendOnRounds(out *plan.Model, r *spec.Release, amount *big.Rat) 
 	residuals := new(big.Rat).Sub(amount, counts)
 	columns, rounds := len(out.By)+1, schedule.Epochs*len(out.By)
 	unit := counted.Unit{Table: r.Table(out.Table), Neighbours: r.Privacy.Neighbours, Cells: 2}
-	count, err := noiseFor(budget.DefaultLaw(false), unit.Counts(), counts.Quo(counts, big.NewRat(int64(columns), 1)))
+	count, err := modelNoise(r, unit.Counts(), counts.Quo(counts, big.NewRat(int64(columns), 1)))
 	if err != nil {
 		return err
 	}
-	sum, err := noiseFor(budget.DefaultLaw(false), residualSensitivity(unit),
-		residuals.Quo(residuals, big.NewRat(int64(rounds), 1)))
+	sum, err := modelNoise(r, residualSensitivity(unit), residuals.Quo(residuals, big.NewRat(int64(rounds), 1)))
 	if err != nil {
 		return err
 	}
@@ -165,6 +164,20 @@ func (m Model) spendOnRounds(out *plan.Model, r *spec.Release, amount *big.Rat) 
 		out.Test = test.RatString()
 	}
 	return nil
+}
+
+// modelNoise returns the noise that a ρ buys for the answers of a model. Several holders draw it in shares, each of at
+// least [budget.LeastGaussianShare]: a ρ that would buy less noise is not all spent.
+func modelNoise(r *spec.Release, by *counted.Sensitivity, rho *big.Rat) (budget.Mechanism, error) {
+	m, err := noiseFor(budget.DefaultLaw(false), by, rho)
+	if err != nil || r.Holders == nil {
+		return m, err
+	}
+	m.Shares = r.Holders.Shares()
+	if least := big.NewRat(budget.LeastGaussianShare*int64(m.Shares.Needed), 1); m.Parameter.Cmp(least) < 0 {
+		m.Parameter = least
+	}
+	return m, m.Validate()
 }
 
 // residualSensitivity returns the sensitivity of sums to which each row adds an integer from −Bound to Bound, in one of
