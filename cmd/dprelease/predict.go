@@ -65,7 +65,7 @@ that only its owner can read. docs/howto/models.md says what a model is not for.
 
 // printPredictions prints the predictions of a file's rows. It reads the file twice, so that nothing is printed if a
 // row cannot be predicted.
-func (a *app) printPredictions(ctx context.Context, m *model.Published, path string) error {
+func (a *app) printPredictions(ctx context.Context, m *model.Predictor, path string) error {
 	if _, err := predict.Write(ctx, m, path, io.Discard); err != nil {
 		return err
 	}
