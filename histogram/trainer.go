@@ -69,13 +69,24 @@ func (o *Opened) Trainer(ctx context.Context, model int, masks *holder.Masks) (*
 		return nil, errTrainerGiven
 	}
 	t := &trainer{opened: x, model: x.exact.plan.Models[model], masks: masks}
+	many := x.exact.models[model].Len() >= manyCells
+	if many {
+		runtime.GC() // so that the trainer's rows can use the memory of what counting has left
+	}
 	if err := t.take(ctx, x.exact.models[model]); err != nil {
 		return nil, fmt.Errorf("model %s: %w", t.model.Name, err)
 	}
 	// The trainer owns the rows from now on.
 	x.trainers, x.exact.models[model] = append(x.trainers, model), answer.Answer{}
+	if many {
+		runtime.GC() // so that the rounds can use the memory of the joint histogram
+	}
 	return &Trainer{inner: t}, nil
 }
+
+// manyCells is from how many cells of a joint histogram on its memory is freed at once, and not when garbage is
+// collected next.
+const manyCells = 1 << 20
 
 // take takes the rows of the model, as the numbers of rows with each combination of categories.
 func (t *trainer) take(ctx context.Context, rows answer.Answer) error {

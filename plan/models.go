@@ -3,10 +3,9 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math/big"
 	"slices"
+	"strconv"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/canonical"
@@ -132,22 +131,20 @@ func (p *Plan) Shape(m Model) (*boosting.Shape, error) {
 		s.Columns = append(s.Columns, boosting.Column{Categories: l.Size(), Ordered: c.Domain.Ranged()})
 	}
 	target := levels[len(m.By)]
-	s.Outcomes = make([]int64, target.Size())
 	if m.Class >= 0 {
+		s.Outcomes = make([]int64, target.Size())
 		s.Outcomes[m.Class] = 1
 		return s, nil
 	}
 	s.Link = boosting.Identity
-	values, _, err := valuesOf(target)
-	if err != nil {
+	if s.Outcomes, err = integersOf(target); err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.Name, err)
 	}
-	copy(s.Outcomes, values)
 	return s, nil
 }
 
-// Design returns what is fixed of a regression before the data are seen. Values of numbers with steps
-// below 1 are multiples of the step's denominator.
+// Design returns what is fixed of a regression before the data are seen. A column with a range of integers is a number,
+// unless it has categories for unknown or missing values; any other is a category.
 func (p *Plan) Design(m Model) (*design.Design, error) {
 	levels, err := Query{Table: m.Table, Factors: m.Columns()}.Levels(p.Release())
 	if err != nil {
@@ -159,9 +156,9 @@ func (p *Plan) Design(m Model) (*design.Design, error) {
 		c := design.Column{Name: f.String()}
 		of := t.Column(f.Attribute)
 		number := of.Domain.Ranged() && of.Domain.Declared() == levels[i].Size() && f.Level == "" &&
-			(of.Type == domain.Integer || of.Type == domain.Decimal)
+			of.Type == domain.Integer
 		if number && (i < len(m.By) || m.Class < 0) {
-			if c.Values, _, err = valuesOf(levels[i]); err != nil {
+			if c.Values, err = integersOf(levels[i]); err != nil {
 				return nil, fmt.Errorf("model %s: %s: %w", m.Name, f, err)
 			}
 		} else {
@@ -202,26 +199,17 @@ func (p *Plan) ModelAnswers(m Model) (int64, error) {
 // Additive reports whether a model is fitted in rounds that depend on each other.
 func (m Model) Additive() bool { return m.Method == spec.AdditiveModel }
 
-// valuesOf returns the numbers that the categories of a level are, as whole multiples of a unit.
-func valuesOf(l *domain.Level) (multiples []int64, unit *big.Rat, err error) {
-	common := big.NewInt(1)
-	numbers := make([]*big.Rat, l.Size())
+// integersOf returns the integers that the categories of a level are.
+func integersOf(l *domain.Level) ([]int64, error) {
+	all := make([]int64, l.Size())
 	for i, c := range l.Categories {
-		if numbers[i], err = budget.ParseRat(c.Code); err != nil {
-			return nil, nil, fmt.Errorf("%q is no number", c.Code)
+		n, err := strconv.ParseInt(c.Code, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no integer", c.Code)
 		}
-		d := numbers[i].Denom()
-		common.Mul(common, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, common, d)))
+		all[i] = n
 	}
-	scale := new(big.Rat).SetInt(common)
-	for _, x := range numbers {
-		n := new(big.Rat).Mul(x, scale).Num()
-		if n.BitLen() > 52 {
-			return nil, nil, errors.New("the numbers of the target need more than 52 bits")
-		}
-		multiples = append(multiples, n.Int64())
-	}
-	return multiples, scale.Inv(scale), nil
+	return all, nil
 }
 
 // Seed returns public bytes that belong to the model, from which the groups of its rounds are derived.

@@ -62,6 +62,9 @@ var withMicrodata = strings.Replace(base, "main: 1/2", "main: 1/4, micro: 1/4", 
 var withModel = strings.Replace(base, "main: 1/2", "main: 1/4, micro: 1/4", 1) +
 	"models:\n  risk: {budget: micro, predict: {sex: female}, by: [age.band, hour], test: 10%}\n"
 
+// ofFiles is the source of the base.
+const ofFiles = `{csv: ["data/${quarter}-*.csv", old.csv], delimiter: ";", nulls: ["", NA]}`
+
 // risk changes the model.
 func risk(name, old, new string) errorCase {
 	return errorCase{name: name, text: withModel, edits: []edit{{old, new}}}

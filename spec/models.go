@@ -50,6 +50,7 @@ func (r *reader) readModel(root, n document.Node) {
 	if t == nil {
 		return
 	}
+	r.checkModelSource(n, t)
 	m := Model{Name: n.Key.Value, Table: t.Name, Leaf: r.readModelLeaf(root, n), Test: r.readTest(n.Get("test"))}
 	target := r.readPredicted(t, n.Get("predict"), &m)
 	once := eachColumnOnce("each column once in a model")
@@ -101,6 +102,25 @@ func (r *reader) modelTable(n document.Node) *Table {
 		only = t
 	}
 	return only
+}
+
+// checkModelSource reports a table whose rows stay where they are. A model is fitted to the number of rows with each
+// combination of its columns, and few rows share one, so these numbers are nearly the rows.
+func (r *reader) checkModelSource(n document.Node, t *Table) {
+	d := t.Source.Database
+	if d == nil || !d.Stay || d.Engine == DuckDB { // of which stay: true is reported already
+		return
+	}
+	p := document.Problem{
+		Message: fmt.Sprintf("rows of %s must not leave the database (stay: true), and a model needs how many rows have each combination of its columns, which is nearly the rows",
+			t.Name),
+		Expected: "a table whose rows are read and counted here: of files, or of a database without stay: true", Fix: "stay: false"}
+	if d.Engine == Spark {
+		p.Message = fmt.Sprintf("rows of %s stay in Spark, and a model needs how many rows have each combination of its columns, which is nearly the rows",
+			t.Name)
+		p.Fix = fmt.Sprintf("source: {parquet: \"%s/*.parquet\"}", t.Name)
+	}
+	r.AddProblem(n.Get("table").Or(n.KeyNode()), p)
 }
 
 // readModelLeaf reads the leaf that pays for a model. A model that is the whole release needs none.
@@ -164,6 +184,11 @@ func (r *reader) readPredicted(t *Table, n document.Node, m *Model) bool {
 			Message:  fmt.Sprintf("%s has categories, and a model predicts the probability of one of them", c.Name),
 			Expected: "predict: {COLUMN: CATEGORY}",
 			Fix:      fmt.Sprintf("predict: {%s: %q}", c.Name, level.Categories[0].Code)})
+		return false
+	case len(pairs) == 0 && c.Type == domain.Decimal && c.Domain.Ranged():
+		r.AddProblem(at, document.Problem{
+			Message:  fmt.Sprintf("the categories of %s are ranges of decimals, and a model predicts whole numbers", c.Name),
+			Expected: "a column of integers, such as one that counts hundredths"})
 		return false
 	case len(pairs) == 0 && (c.Domain.Declared() != level.Size() || !c.Domain.Ranged()):
 		r.AddProblem(at, document.Problem{

@@ -20,13 +20,15 @@ func (a *app) predictCommand() *cobra.Command {
 		Short: "Predict the rows of a file by a published model",
 		Long: `Write the rows of a CSV, Parquet or Arrow file as CSV, each with a last column,
 prediction: the probability of the class that the model predicts, or the mean of the
-number. MODEL.json is a file of the folder models/ of a release.
+number. MODEL.json is a file of the folder models/ of a release: an additive model, or
+a linear or logistic regression.
 
 FILE has a column for each column of the model: one of the model's own name, such as
 age.band, with the categories as the model writes them, or the one that they are made
 of, such as age, with values. Other columns are copied. A value that is in no category
-of the model is refused, with its row and column, and then nothing is written. A
-missing value is refused too, unless the model has a category for it.
+of the model, or outside the range of a number of a regression, is refused, with its
+row and column, and then nothing is written. A missing value is refused too, unless
+the model has a category for it.
 
 It costs no budget. Predictions about people are personal data, so --out makes a file
 that only its owner can read. docs/howto/models.md says what a model is not for.`,
@@ -65,7 +67,7 @@ that only its owner can read. docs/howto/models.md says what a model is not for.
 
 // printPredictions prints the predictions of a file's rows. It reads the file twice, so that nothing is printed if a
 // row cannot be predicted.
-func (a *app) printPredictions(ctx context.Context, m *model.Published, path string) error {
+func (a *app) printPredictions(ctx context.Context, m *model.Predictor, path string) error {
 	if _, err := predict.Write(ctx, m, path, io.Discard); err != nil {
 		return err
 	}

@@ -84,6 +84,23 @@ synthetic: {t: {by: [`+names[2:]+`], budget: rows}}
 `)
 }
 
+// modelOffice is an office whose release is a model of two columns and a mean, with some hundred rounds.
+func modelOffice(t *testing.T, ledger string) string {
+	t.Helper()
+	return officeWith(t, ledger, "cap: {rho: 1}", `budget: {rho: 1}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: {id: who, max_rows: 2}
+    expect: {rows: [1000, 90000]}
+    columns:
+      a: {from: integer(x) // 1000, type: integer, range: [0, 99]}
+      b: {from: integer(x) % 7, type: integer, range: [0, 6]}
+      y: {from: integer(x) // 2000 + integer(x) % 7, type: integer, range: [0, 60]}
+models: {m: {predict: y, by: [a, b]}}
+`)
+}
+
 // holderOffice is an office that has a part of the data of a release of two holders, both of whom have signed its
 // plan.
 func holderOffice(t *testing.T, ledger string) string {
@@ -304,6 +321,9 @@ func TestKilled(t *testing.T) {
 	t.Run("microdata", func(t *testing.T) {
 		killRuns(t, half, rowsOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
 	})
+	t.Run("model", func(t *testing.T) {
+		killRuns(t, half, modelOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
+	})
 	t.Run("holder", func(t *testing.T) {
 		killRuns(t, half, holderOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
 	})
@@ -349,14 +369,15 @@ func killRuns(t *testing.T, runs int, made func(t *testing.T, at string) string,
 		}
 		journal := filepath.Join(dir, ".dprelease", "r-*", "journal")
 		switch {
-		case i%2 == 0 && strings.HasSuffix(t.Name(), "microdata"): // aimed at the rounds
-			await(journal)
+		case i%2 == 0 && (strings.HasSuffix(t.Name(), "microdata") || strings.HasSuffix(t.Name(), "model")):
+			// aimed at the rounds
+			await(journal, 0)
 			time.Sleep(rand.N(30 * time.Millisecond))
 		case i%2 == 0 && strings.Contains(t.Name(), "database"): // aimed at the time after the answers are stored
-			await(filepath.Join(dir, ".dprelease", "r-*", "answers"))
+			await(filepath.Join(dir, ".dprelease", "r-*", "answers"), 0)
 			time.Sleep(rand.N(60 * time.Millisecond))
 		case i%2 == 0: // aimed at the time of the debit and the draw
-			await(filepath.Join(dir, ".r.*.tmp-*"))
+			await(filepath.Join(dir, ".r.*.tmp-*"), 0)
 			time.Sleep(rand.N(120 * time.Millisecond))
 		default:
 			time.Sleep(rand.N(400 * time.Millisecond))
@@ -378,10 +399,9 @@ func killRuns(t *testing.T, runs int, made func(t *testing.T, at string) string,
 			continue
 		}
 		otherDir, otherAt := filepath.Join(t.TempDir(), "copy"), copied(at)
-		if err := os.CopyFS(otherDir, os.DirFS(dir)); err != nil {
+		if err := copyOffice(dir, otherDir); err != nil {
 			t.Fatal(err)
 		}
-		restoreModes(t, otherDir)
 		changed()
 		assertFinishes(t, dir, drawingArgs(dir, at), at)
 		changed()
@@ -391,23 +411,28 @@ func killRuns(t *testing.T, runs int, made func(t *testing.T, at string) string,
 	t.Logf("killed when the account said: %v; with a journal of rounds: %d", found, journals)
 }
 
-// await waits, not for ever, until a run has made what a pattern names.
-func await(pattern string) {
+// await waits, not for ever, until a run has made what a pattern names, with so many lines.
+func await(pattern string, lines int) {
 	for range 5000 {
-		if made, _ := filepath.Glob(pattern); len(made) > 0 {
-			return
+		made, _ := filepath.Glob(pattern)
+		for _, path := range made {
+			if text, err := os.ReadFile(path); lines == 0 || err == nil && bytes.Count(text, []byte("\n")) >= lines {
+				return
+			}
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// restoreModes restores the modes of a copied state and of a holder's key, which copying has not kept.
-func restoreModes(t *testing.T, dir string) {
-	t.Helper()
-	if err := os.Chmod(filepath.Join(dir, "north"), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
+// copyOffice copies an office, with the modes of its state and of a holder's key.
+func copyOffice(from, to string) error {
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
 	}
-	err := filepath.WalkDir(filepath.Join(dir, ".dprelease"), func(path string, d fs.DirEntry, err error) error {
+	if err := os.Chmod(filepath.Join(to, "north"), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return filepath.WalkDir(filepath.Join(to, ".dprelease"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			return os.Chmod(path, 0o700)
 		} else if err == nil {
@@ -415,9 +440,6 @@ func restoreModes(t *testing.T, dir string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // assertSameFiles asserts that the measurements and the releases of two offices, or their shares as holders, are
@@ -429,35 +451,42 @@ func assertSameFiles(t *testing.T, a, b string) {
 		least, folders = 8, []string{"r.north.share"}
 	}
 	for _, folder := range folders {
-		err := filepath.WalkDir(filepath.Join(a, folder), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			rel, err := filepath.Rel(a, path)
-			if err != nil {
-				return err
-			}
-			x, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			y, err := os.ReadFile(filepath.Join(b, rel))
-			if err == nil && !bytes.Equal(x, y) {
-				err = errors.New("differs")
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", rel, err)
-			}
-			compared++
-			return nil
-		})
+		n, err := sameFiles(filepath.Join(a, folder), filepath.Join(b, folder))
 		if err != nil {
 			t.Error(err)
 		}
+		compared += n
 	}
 	if compared < least {
 		t.Errorf("only %d files were compared", compared)
 	}
+}
+
+// sameFiles returns how many files there are in a folder, and an error unless another has each with the same bytes.
+func sameFiles(a, b string) (compared int, err error) {
+	err = filepath.WalkDir(a, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(a, path)
+		if err != nil {
+			return err
+		}
+		x, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		y, err := os.ReadFile(filepath.Join(b, rel))
+		if err == nil && !bytes.Equal(x, y) {
+			err = errors.New("differs")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", rel, err)
+		}
+		compared++
+		return nil
+	})
+	return compared, err
 }
 
 // TestManyAtOnce runs one release in several processes at once: every one ends

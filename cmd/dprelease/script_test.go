@@ -53,17 +53,20 @@ func TestScripts(t *testing.T) {
 			return false, errors.New("unknown condition " + condition)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":    exits,
-			"nowhere":  nowhere,
-			"mode":     mode,
-			"data":     data,
-			"generate": generate,
-			"parquet":  writeParquet,
-			"repeat":   repeat,
-			"table":    table,
-			"replace":  replace,
-			"holds":    holds,
-			"capture":  capture,
+			"exits":     exits,
+			"killed":    killed,
+			"duplicate": duplicate,
+			"same":      same,
+			"nowhere":   nowhere,
+			"mode":      mode,
+			"data":      data,
+			"generate":  generate,
+			"parquet":   writeParquet,
+			"repeat":    repeat,
+			"table":     table,
+			"replace":   replace,
+			"holds":     holds,
+			"capture":   capture,
 		},
 	})
 }
@@ -85,6 +88,48 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if code != want {
 		ts.Fatalf("exit code %d, expected %d", code, want)
+	}
+}
+
+// killed starts a command and kills it once the file that a pattern names has so many lines:
+// killed PATTERN LINES PROGRAM ARGS…
+func killed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: killed PATTERN LINES PROGRAM ARGS…")
+	}
+	lines, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	program, err := exec.LookPath(args[2])
+	ts.Check(err)
+	c := exec.Command(program, args[3:]...)
+	c.Args[0], c.Dir = args[2], ts.MkAbs(".")
+	ts.Check(c.Start())
+	await(ts.MkAbs(args[0]), lines)
+	ts.Check(c.Process.Kill())
+	if err := c.Wait(); codeOf(err) != -1 {
+		ts.Fatalf("%s ended before it was killed: %v", args[2], err)
+	}
+}
+
+// duplicate copies an office: duplicate FROM TO
+func duplicate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: duplicate FROM TO")
+	}
+	ts.Check(copyOffice(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
+}
+
+// same checks that two folders have the same files, byte by byte: same FOLDER FOLDER
+func same(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: same FOLDER FOLDER")
+	}
+	one, err := sameFiles(ts.MkAbs(args[0]), ts.MkAbs(args[1]))
+	ts.Check(err)
+	other, err := sameFiles(ts.MkAbs(args[1]), ts.MkAbs(args[0]))
+	ts.Check(err)
+	if one == 0 || one != other {
+		ts.Fatalf("%d files and %d", one, other)
 	}
 }
 

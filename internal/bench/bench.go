@@ -66,7 +66,12 @@ func (b *bench) runCase(ctx context.Context, c benchCase, asked []peer, there ma
 	if err != nil {
 		return nil, err
 	}
-	want, err := c.countReference(t)
+	want, command := &reference{rows: int64(t.rows)}, ""
+	if c.model {
+		command, err = buildCommand(ctx, b.dir)
+	} else {
+		want, err = c.countReference(t)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +79,7 @@ func (b *bench) runCase(ctx context.Context, c benchCase, asked []peer, there ma
 	if r.FileBytes, err = readOnce(file); err != nil {
 		return nil, err
 	}
-	contenders := []contender{b.ownContender(c, file, want)}
+	contenders := []contender{b.ownContender(c, file, command, want)}
 	if c.withoutPeers {
 		asked = nil
 	}
@@ -109,9 +114,13 @@ func (b *bench) runCase(ctx context.Context, c benchCase, asked []peer, there ma
 // logf prints what is being done.
 func (b *bench) logf(format string, args ...any) { fmt.Fprintf(b.progress, format+"\n", args...) }
 
-// ownContender returns the contender that counts with this program.
-func (b *bench) ownContender(c benchCase, file string, want *reference) contender {
-	return contender{who: ownName, words: "planned before, then counted",
+// ownContender returns the contender that counts with this program, or runs the command on a model.
+func (b *bench) ownContender(c benchCase, file, command string, want *reference) contender {
+	words := "planned before, then counted"
+	if c.model {
+		words = "planned, fitted and published"
+	}
+	return contender{who: ownName, words: words,
 		count: func(ctx context.Context) (*outcome, error) {
 			program, err := os.Executable()
 			if err != nil {
@@ -121,7 +130,8 @@ func (b *bench) ownContender(c benchCase, file string, want *reference) contende
 			if c.memory > 0 {
 				memory = c.memory
 			}
-			text, err := json.Marshal(job{Case: c.name, File: file, Memory: memory, Rows: want.rows, Hashes: want.hashes})
+			text, err := json.Marshal(job{Case: c.name, File: file, Program: command, Memory: memory, Rows: want.rows,
+				Hashes: want.hashes})
 			if err != nil {
 				return nil, err
 			}

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,21 @@ func TestWeAgree(t *testing.T) {
 	var text bytes.Buffer
 	if err := d.write(&text); err != nil || !strings.Contains(text.String(), "All counts agree") {
 		t.Errorf("%v\n%s", err, text.String())
+	}
+}
+
+// A model is fitted and published by the command, whose time and memory are measured.
+func TestAModelIsRun(t *testing.T) {
+	d := documentOf(t, "model", "")
+	if e := d.Cases[0].Entries[0]; runtime.GOOS == "linux" && !(e.Peak > 10*megabyte) || !(e.CPU > 0) {
+		t.Errorf("measured %+v", e)
+	}
+	var bars []string
+	for _, v := range d.Cases[0].Bars {
+		bars = append(bars, v.Verdict)
+	}
+	if !slices.Equal(bars, []string{notJudged, met}) && runtime.GOOS == "linux" {
+		t.Errorf("bars: %q", bars)
 	}
 }
 

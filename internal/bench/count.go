@@ -22,11 +22,12 @@ import (
 
 // job is what a child process of this command does.
 type job struct {
-	Case   string            `json:"case"`
-	File   string            `json:"file"`
-	Memory int64             `json:"memory"`
-	Rows   int64             `json:"rows"`   // expected number of counted rows
-	Hashes map[string]string `json:"hashes"` // of the counts of each table
+	Case    string            `json:"case"`
+	File    string            `json:"file"`
+	Program string            `json:"program,omitempty"` // the command that fits a model
+	Memory  int64             `json:"memory"`
+	Rows    int64             `json:"rows"`   // expected number of counted rows
+	Hashes  map[string]string `json:"hashes"` // of the counts of each table
 	shardJob
 }
 
@@ -53,7 +54,10 @@ func runChild(ctx context.Context, text string, to io.Writer) error {
 		return err
 	}
 	count := c.countExact
-	if j.Of > 0 {
+	switch {
+	case c.model:
+		count = runModel
+	case j.Of > 0:
 		count = c.countShard
 	}
 	out, err := count(ctx, j)

@@ -156,7 +156,8 @@ func (b bar) verdictOn(r result) verdict {
 			v.Verdict = met
 		}
 	}
-	if v.Verdict != notMeasured && r.Rows < judgedFrom && (b.kind == cpuAtMost || b.kind == timesFast) {
+	ofTime := b.kind == cpuAtMost || b.kind == timesFast || b.kind == wallAtMost
+	if v.Verdict != notMeasured && r.Rows < judgedFrom && ofTime {
 		v.Verdict = notJudged
 	}
 	return v
@@ -226,6 +227,9 @@ func (e entry) write(to io.Writer, tables int) {
 		}
 	}
 	counts := "agree"
+	if tables == 0 {
+		counts = "none"
+	}
 	if e.Counted < tables {
 		counts = fmt.Sprintf("%d of %d agree, times estimated from these", e.Counted, tables)
 	}

@@ -1,8 +1,9 @@
 // Command bench compares the speed of counting with DuckDB and Polars on one made-up table.
 //
-//	go run ./internal/bench                      # 10 million rows, all cases but csv, some minutes
+//	go run ./internal/bench                      # 10 million rows, all cases but csv and model, some minutes
 //	go run ./internal/bench -rows 1000000 -cases pairs,bounded
 //	go run ./internal/bench -cases csv -json
+//	go run ./internal/bench -cases model -runs 1 # a whole run of the command that fits a model to the table
 //	go run ./internal/bench -shards 10           # the table in ten shards, one after the other
 //
 // It makes the table once (table.go), then runs each case (cases.go) in child processes in turn, so that no contender

@@ -37,3 +37,12 @@ func usageNow() usage {
 	}
 	return u
 }
+
+// peakOf returns the bytes that a process that has ended had resident at the most, or the one that started it if that
+// is more.
+func peakOf(p *os.ProcessState) int64 {
+	if r, ok := p.SysUsage().(*syscall.Rusage); ok {
+		return r.Maxrss << 10
+	}
+	return 0
+}

@@ -58,10 +58,25 @@ func publishRegression(p *compiled.Compiled, m plan.Model, answers measured.Trai
 	if err != nil {
 		return nil, err
 	}
+	fit := model.LinearRegression
 	if m.Method == spec.LogisticModel {
-		return model.LogisticRegression(moments, model.RegressionOptions{})
+		fit = model.LogisticRegression
 	}
-	return model.LinearRegression(moments, model.RegressionOptions{})
+	out, err := fit(moments, model.RegressionOptions{})
+	if err != nil {
+		return nil, err
+	}
+	labels, _, err := labelsOf(p, m)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range d.Columns()[:len(m.By)] {
+		if c.IsNumber() {
+			labels[i].Categories, labels[i].Values.Least = nil, labels[i].Values.Least[:1]
+		}
+	}
+	out.Columns = labels
+	return out, nil
 }
 
 // publishModel returns the published form of an additive model.
@@ -75,24 +90,16 @@ func publishModel(ctx context.Context, p *compiled.Compiled, m plan.Model, answe
 	if err != nil {
 		return nil, err
 	}
-	levels, err := plan.Query{Table: m.Table, Factors: m.Columns()}.Levels(p.Release())
+	labels, target, err := labelsOf(p, m)
 	if err != nil {
 		return nil, err
 	}
-	var labels []model.Labels
-	for i, f := range m.By {
-		one := model.Labels{Name: f.String(), Values: valuesOf(p.Release().Table(m.Table).Column(f.Attribute), levels[i])}
-		for _, c := range levels[i].Categories {
-			one.Categories = append(one.Categories, c.Code)
-		}
-		labels = append(labels, one)
-	}
 	var classes []string
 	if m.Class >= 0 {
-		class := levels[len(m.By)].Categories[m.Class].Code
+		class := target.Categories[m.Class].Code
 		classes = []string{"not " + class, class}
-		if n := levels[len(m.By)].Size(); n == 2 {
-			classes[0] = levels[len(m.By)].Categories[1-m.Class].Code
+		if target.Size() == 2 {
+			classes[0] = target.Categories[1-m.Class].Code
 		}
 	}
 	out, err := fitted.Publish(m.Target.String(), labels, classes)
@@ -108,6 +115,22 @@ func publishModel(ctx context.Context, p *compiled.Compiled, m plan.Model, answe
 	}
 	out.Performance, err = fitted.Judge(counts, last.Noise.Variance()/(unit*boosting.Bound))
 	return out, err
+}
+
+// labelsOf returns the labels of the columns that a model predicts by, and the level of its target.
+func labelsOf(p *compiled.Compiled, m plan.Model) (labels []model.Labels, target *domain.Level, err error) {
+	levels, err := plan.Query{Table: m.Table, Factors: m.Columns()}.Levels(p.Release())
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, f := range m.By {
+		one := model.Labels{Name: f.String(), Values: valuesOf(p.Release().Table(m.Table).Column(f.Attribute), levels[i])}
+		for _, c := range levels[i].Categories {
+			one.Categories = append(one.Categories, c.Code)
+		}
+		labels = append(labels, one)
+	}
+	return labels, levels[len(m.By)], nil
 }
 
 // valuesOf says how the values of a column fall into the categories of a level, as they did when rows were counted; nil

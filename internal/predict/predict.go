@@ -37,7 +37,7 @@ const mostModel = 64 << 20
 
 // ReadModel reads the file of a published model. It returns *[verdict.Unusable] for a
 // file that is no model, and the errors of the system.
-func ReadModel(path string) (*model.Published, error) {
+func ReadModel(path string) (*model.Predictor, error) {
 	text, err := regular.Read(path, mostModel)
 	if err != nil {
 		return nil, &verdict.Unusable{File: path, Err: err}
@@ -73,7 +73,7 @@ func (*Unfit) Verdict() verdict.Verdict {
 // Write writes the rows of a file as CSV, each with what a model predicts in a last column, and returns how many there
 // are. It returns an error if the file lacks a column of the model or has one of the name [Column], and at the first
 // value that is in no category. Errors are *[Unfit], *[source.Error], those of the writer and the context's.
-func Write(ctx context.Context, m *model.Published, path string, to io.Writer) (rows int64, err error) {
+func Write(ctx context.Context, m *model.Predictor, path string, to io.Writer) (rows int64, err error) {
 	p := &predictor{model: m, path: path, to: csv.NewWriter(to)}
 	reader, err := p.open(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func Write(ctx context.Context, m *model.Published, path string, to io.Writer) (
 
 // predictor predicts the rows of one file.
 type predictor struct {
-	model *model.Published
+	model *model.Predictor
 	path  string
 	names []string // of the file's columns
 	by    []input  // of the model's columns
@@ -109,8 +109,9 @@ type predictor struct {
 	rows  int64 // written so far
 }
 
-// input is how the categories of a column of the model are read.
+// input is how a column of the model is read.
 type input struct {
+	model.Input
 	at    int // column of the file
 	codes *model.Codes
 }
@@ -131,7 +132,7 @@ func (p *predictor) open(ctx context.Context) (*source.Reader, error) {
 	if slices.Contains(p.names, Column) {
 		return nil, p.unfit(Column, "this is the name of the column that is added; give it another name")
 	}
-	for _, c := range p.model.Columns {
+	for _, c := range p.model.Inputs {
 		one, err := p.find(c)
 		if err != nil {
 			return nil, err
@@ -148,7 +149,7 @@ func (p *predictor) open(ctx context.Context) (*source.Reader, error) {
 
 // find finds what a column of the model is read from: the column of its name, or the one whose values its categories
 // are made of.
-func (p *predictor) find(c model.Column) (input, error) {
+func (p *predictor) find(c model.Input) (input, error) {
 	at, values := slices.Index(p.names, c.Name), -1
 	if c.Values != nil && c.Values.Column != c.Name {
 		values = slices.Index(p.names, c.Values.Column)
@@ -159,10 +160,10 @@ func (p *predictor) find(c model.Column) (input, error) {
 			c.Values.Column))
 	case at >= 0:
 		codes, err := c.Codes()
-		return input{at, codes}, err
+		return input{c, at, codes}, err
 	case values >= 0:
 		codes, err := c.ValueCodes()
-		return input{values, codes}, err
+		return input{c, values, codes}, err
 	case c.Values != nil && c.Values.Column != c.Name:
 		return input{}, p.unfit(c.Name, fmt.Sprintf("the file does not have it, nor %s, and the model predicts by it",
 			c.Values.Column))
@@ -182,20 +183,26 @@ func (p *predictor) write(record arrow.Record) error {
 			return p.unfit(p.names[i], "a type that is not read; leave the column out of the file")
 		}
 	}
-	codes, line, text := make([]int, len(p.by)), make([]string, len(texts)+1), []byte(nil)
+	scores, line, text := make([]float64, len(p.by)), make([]string, len(texts)+1), []byte(nil)
 	for row := range int(record.NumRows()) {
 		p.rows++
 		for i, in := range p.by {
-			code, wrong := codeOf(record.Column(in.at), row, in.codes)
+			code, wrong := in.codeOf(record.Column(in.at), row)
 			if wrong != "" {
 				return &Unfit{File: p.path, Row: p.rows, Column: p.names[in.at], Wrong: wrong}
 			}
-			codes[i] = code
+			if !in.IsNumber() {
+				scores[i] = in.Scores[code]
+				continue
+			}
+			text, _ = texts[in.at](text[:0], row)
+			number, err := strconv.ParseFloat(string(text), 64)
+			if err != nil {
+				return &Unfit{File: p.path, Row: p.rows, Column: p.names[in.at], Wrong: "the value is no number"}
+			}
+			scores[i] = float64(in.Slope * number)
 		}
-		mean, err := p.model.Mean(codes)
-		if err != nil {
-			return err
-		}
+		mean := p.model.Mean(scores)
 		for i := range texts {
 			if line[i] = ""; !record.Column(i).IsNull(row) {
 				text, _ = texts[i](text[:0], row) // NaN and infinities are left empty
@@ -211,21 +218,25 @@ func (p *predictor) write(record arrow.Record) error {
 }
 
 // codeOf returns the index of the category of a row's value, or what is wrong with the value.
-func codeOf(values arrow.Array, row int, codes *model.Codes) (code int, wrong string) {
+func (in input) codeOf(values arrow.Array, row int) (code int, wrong string) {
 	if values.IsNull(row) {
-		if codes.Missing < 0 {
+		if in.codes.Missing < 0 {
 			return 0, "the value is missing, and the model has no category for that"
 		}
-		return codes.Missing, ""
+		return in.codes.Missing, ""
 	}
-	code, fit := codes.Code(func(d *domain.Domain) (int, domain.Fit) { return lookUp(d, values, row) })
+	fits := "in no category of the model"
+	if in.IsNumber() {
+		fits = "no whole number in the range of the model"
+	}
+	code, fit := in.codes.Code(func(d *domain.Domain) (int, domain.Fit) { return lookUp(d, values, row) })
 	switch fit {
 	case domain.Fits:
 		return code, ""
 	case domain.OutOfDomain:
-		return 0, "the value is in no category of the model"
+		return 0, "the value is " + fits
 	}
-	return 0, "the value is " + fit.String() + ", and in no category of the model"
+	return 0, "the value is " + fit.String() + ", and " + fits
 }
 
 // lookUp returns the code of a row's value in a domain, by the rules by which the rows of a release are counted.

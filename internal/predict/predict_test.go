@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -36,6 +37,20 @@ const spent = `{"target": "cost", "link": "identity", "least": 0, "most": 50, "i
   {"name": "day", "values": {"column": "day", "type": "date", "least": ["2026-01-01", "2026-02-01"], "most": "2026-12-31"},
    "categories": ["2026-01", "2026-02–2026-12"], "scores": [-20, 5], "errors": [0, 0], "importance": 1}]}`
 
+// wage is a linear regression by a number, two categories and groups of values.
+const wage = `{"method": "linear", "target": "wage", "rows": 99.5, "confidence": 0.95, "columns": [
+  {"name": "schooling", "values": {"column": "schooling", "type": "integer", "least": ["-4"], "most": "20"}},
+  {"name": "sex", "values": {"column": "sex"}, "categories": ["f", "m"]},
+  {"name": "ward.kind", "values": {"column": "ward", "of": [["1", "2"], ["3"]], "missing": "none"}, "categories": ["open", "none"]}],
+ "terms": [{"coefficient": 3, "noise_error": 1, "standard_error": 2, "low": -1, "high": 7, "noise_share": 0.25, "weight": 2},
+  {"column": "schooling", "weight": 0.5}, {"column": "sex", "category": "f", "weight": -0.25, "flags": ["reference"]},
+  {"column": "sex", "category": "m", "coefficient": 0.5, "weight": 0.25},
+  {"column": "ward.kind", "category": "open", "weight": 1}, {"column": "ward.kind", "category": "none", "weight": -8}],
+ "residual_variance": 2, "r_squared": 0.5, "flags": ["few rows"]}`
+
+// chance is the logistic regression of the same columns.
+var chance = strings.NewReplacer(`"linear"`, `"logistic"`, `"rows"`, `"positive": "high", "rows"`).Replace(wage)
+
 // write writes files into a folder, and returns the path of the last.
 func write(t *testing.T, files ...string) string {
 	t.Helper()
@@ -50,7 +65,7 @@ func write(t *testing.T, files ...string) string {
 }
 
 // read reads a model.
-func read(t *testing.T, text string) *model.Published {
+func read(t *testing.T, text string) *model.Predictor {
 	t.Helper()
 	m, err := predict.ReadModel(write(t, "m.json", text))
 	if err != nil {
@@ -60,7 +75,7 @@ func read(t *testing.T, text string) *model.Published {
 }
 
 // scores returns the predictions of the rows of a file, as log-odds.
-func scores(t *testing.T, m *model.Published, path string) (all []float64) {
+func scores(t *testing.T, m *model.Predictor, path string) (all []float64) {
 	t.Helper()
 	var out bytes.Buffer
 	rows, err := predict.Write(t.Context(), m, path, &out)
@@ -144,6 +159,79 @@ func TestRowsOfParquet(t *testing.T) {
 	}
 }
 
+// TestRegressionsPredict: a number adds its weight times itself, and a category its weight. The sum of a linear regression
+// is bounded by nothing.
+func TestRegressionsPredict(t *testing.T) {
+	rows := write(t, "r.csv", "ward,schooling,sex\n1,10,f\n3,20,m\n,-4,f\n2,4.0,m\n")
+	sums := []float64{2 + 5 - .25 + 1, 2 + 10 + .25 - 8, 2 - 2 - .25 - 8, 2 + 2 + .25 + 1}
+	if got := scores(t, read(t, chance), rows); !same(got, sums) {
+		t.Errorf("log-odds %v, want %v", got, sums)
+	}
+	var out bytes.Buffer
+	if _, err := predict.Write(t.Context(), read(t, wage), rows, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := lastColumn(t, out.String()); !same(got, sums) {
+		t.Errorf("predictions %v, want %v", got, sums)
+	}
+	type row struct {
+		Schooling float64 `parquet:"schooling"`
+		Sex       string  `parquet:"sex"`
+		Kind      string  `parquet:"ward.kind"`
+	}
+	path := filepath.Join(t.TempDir(), "rows.parquet")
+	if err := parquet.WriteFile(path, []row{{10, "f", "open"}, {20, "m", "none"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := scores(t, read(t, chance), path); !same(got, sums[:2]) {
+		t.Errorf("log-odds %v of Parquet, want %v", got, sums[:2])
+	}
+}
+
+// TestNumbersThatAreRefused: the range of a number is that of the rows which were counted.
+func TestNumbersThatAreRefused(t *testing.T) {
+	m := read(t, wage)
+	for value, want := range map[string]string{
+		"21": "the value is no whole number in the range", "-5": "the value is no whole number in the range",
+		"1.5": "the value is no whole number in the range", "NaN": "the value is not a number, and no whole number",
+		"ten": "the value is not a number, and no whole number", "": "the value is missing, and the model has no category for that",
+		"1_0": "the value is not a number", "0x5": "the value is not a number",
+	} {
+		_, err := predict.Write(t.Context(), m, write(t, "r.csv", "schooling,sex,ward\n1,f,1\n"+value+",f,1\n"), io.Discard)
+		if !verdict.Has[*predict.Unfit](err) || !strings.Contains(err.Error(), "row 2, column schooling: "+want) {
+			t.Errorf("%q: %v, want %s", value, err, want)
+		}
+	}
+}
+
+// TestRegressionsThatAreRefused: a regression may come from anybody, too.
+func TestRegressionsThatAreRefused(t *testing.T) {
+	for _, c := range []struct{ from, to, want string }{
+		{`"linear"`, `"cubic"`, `"cubic" is no method of a regression`},
+		{`"rows"`, `"row"`, `unknown field "row"`},
+		{wage, wage + "1", "there is more after it"},
+		{`"columns"`, `"flags"`, "reading a model"},
+		{`"weight": 2}`, `"weight": 2e201}`, "within ±1e+200"},
+		{`{"coefficient": 3`, `{"column": "sex", "coefficient": 3`, "begin with its intercept"},
+		{`"name": "ward.kind"`, `"name": "sex"`, `column "sex" of a model appears twice`},
+		{`"name": "ward.kind"`, `"name": "ward"`, `column "ward" of a model: it has one term`},
+		{`["f", "m"]`, `["m", "f"]`, `column "sex" of a model: it has one term`},
+		{`["f", "m"]`, `["f"]`, `column "ward.kind" of a model: it has one term`},
+		{`["open", "none"]`, `["open", "none", "shut"]`, `column "ward.kind" of a model: it has lists of values for 2 of 3 categories`},
+		{`["-4"]`, `["-4", "0"]`, `column "schooling" of a model: a number has a range of integers`},
+		{`"integer"`, `"decimal"`, "a number has a range of integers"},
+		{`["-4"]`, `["40"]`, "the edges of a range ascend"},
+		{`, "values": {"column": "schooling", "type": "integer", "least": ["-4"], "most": "20"}`, ``, "a number has a range of integers"},
+		{`"weight": -8}`, `"weight": -8}, {"column": "age", "weight": 1}`, `a term of a regression is of "age"`},
+	} {
+		text := strings.Replace(wage, c.from, c.to, 1)
+		_, err := predict.ReadModel(write(t, "m.json", text))
+		if !verdict.Has[*verdict.Unusable](err) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s in place of %s: %v", c.to, c.from, err)
+		}
+	}
+}
+
 // TestRowsThatAreRefused: nothing is guessed. A message has the row and the column, and no value.
 func TestRowsThatAreRefused(t *testing.T) {
 	m := read(t, risk)
@@ -211,6 +299,8 @@ func TestModelsThatAreRefused(t *testing.T) {
 // FuzzModel: no model makes prediction panic, or predicts what is no number in its range.
 func FuzzModel(f *testing.F) {
 	f.Add(risk, "age,sex,ward,cell\n18,f,1,00\n")
+	f.Add(wage, "schooling,sex,ward\n1,f,1\n")
+	f.Add(chance, "schooling,sex,ward\n-4,m,3\n")
 	f.Add(spent, "day\n2026-01-31\n")
 	f.Add(strings.Replace(spent, `"identity"`, `"log"`, 1), "day\n2026-02-01\n")
 	f.Fuzz(func(t *testing.T, text, rows string) {

@@ -97,6 +97,8 @@ func TestReadersPredictTheSame(t *testing.T) {
 			for _, c := range []struct{ model, rows string }{
 				{risk, "id,age,sex,ward,cell\n1,18,f,1,00\n2,39,m,3,00\n3,40,f,2,01\n4,99,m,1,00\n5,,f,3,01\n"},
 				{risk, "cell,ward.kind,sex,age.band\n00,closed,f,40+\n01,open,m,none\n00,open,f,18–39\n"},
+				{wage, "sex,schooling,ward\nf,10,1\nm,-4,3\nf,20,2\nm,4.0,1\n"},
+				{chance, "id,schooling,ward.kind,sex\n1,-4,open,f\n2,20,none,m\n3,3,open,m\n"},
 				{spent, "day\n2026-01-31\n2026-02-01\n2026-12-31\n"},
 				{dates, "day,at,dose\n2026-01-31,2026-01-01T12:29:59,0.1\n2026-02-01,2026-01-01 12:30,2.5\n" +
 					"2026-12-31,2026-01-01T23:59:59,5\n2026-01-01,2026-01-01T00:00,0.0999\n"},
@@ -127,14 +129,18 @@ func TestReadersRefuseTheSame(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			run := reader(t, r.needs, r.check, r.script)
-			for _, rows := range []string{
-				"age,sex,ward,cell\n18,f,1,00\n17,f,1,00\n", "age,sex,ward,cell\n100,f,1,00\n",
-				"age,sex,ward,cell\n18.5,f,1,00\n", "age,sex,ward,cell\nold,f,1,00\n", "age,sex,ward,cell\n18,F,1,00\n",
-				"age,sex,ward,cell\n18,,1,00\n", "age,sex,ward,cell\n18,f,4,00\n", "age,sex,cell\n18,f,00\n",
+			for model, refused := range map[string][]string{
+				risk: {"age,sex,ward,cell\n18,f,1,00\n17,f,1,00\n", "age,sex,ward,cell\n100,f,1,00\n",
+					"age,sex,ward,cell\n18.5,f,1,00\n", "age,sex,ward,cell\nold,f,1,00\n", "age,sex,ward,cell\n18,F,1,00\n",
+					"age,sex,ward,cell\n18,,1,00\n", "age,sex,ward,cell\n18,f,4,00\n", "age,sex,cell\n18,f,00\n"},
+				wage: {"schooling,sex,ward\n1,f,1\n21,f,1\n", "schooling,sex,ward\n-5,f,1\n", "schooling,sex,ward\n1.5,f,1\n",
+					"schooling,sex,ward\n,f,1\n", "schooling,sex,ward\nten,f,1\n", "sex,ward\nf,1\n"},
 			} {
-				path := write(t, "m.json", risk, "rows.csv", rows)
-				if text, err := run(filepath.Join(filepath.Dir(path), "m.json"), path); err == nil {
-					t.Errorf("%s predicts %q of %q", r.script, text, rows)
+				for _, rows := range refused {
+					path := write(t, "m.json", model, "rows.csv", rows)
+					if text, err := run(filepath.Join(filepath.Dir(path), "m.json"), path); err == nil {
+						t.Errorf("%s predicts %q of %q", r.script, text, rows)
+					}
 				}
 			}
 		})

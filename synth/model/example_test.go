@@ -64,10 +64,10 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(read.Columns[0].Scores)
-	chance, err := read.Mean([]int{1})
-	fmt.Printf("%.2f %v\n", chance, err)
+	scores := read.Inputs[0].Scores
+	fmt.Println(scores)
+	fmt.Printf("%.2f\n", read.Mean(scores[1:]))
 	// Output:
 	// [-1.0986 1.0986]
-	// 0.75 <nil>
+	// 0.75
 }

@@ -3,11 +3,8 @@ package model
 // This file holds Published: the form in which a model is published, and read back.
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -31,19 +28,18 @@ type Published struct {
 
 // Column is the table of a column of a published model.
 type Column struct {
-	Name       string    `json:"name"`
-	Values     *Values   `json:"values,omitempty"` // nil: only categories by name are known
-	Categories []string  `json:"categories"`
+	Labels
 	Scores     []float64 `json:"scores"`     // of each category
 	Errors     []float64 `json:"errors"`     // standard errors of Scores, of the noise
 	Importance float64   `json:"importance"` // mean absolute score
 }
 
-// Labels are the names of a model's column and of its categories, and how values fall into these.
+// Labels are the names of a model's column and of its categories, and how values fall into these. A number of a
+// regression has no categories: its values are the range.
 type Labels struct {
-	Name       string
-	Values     *Values
-	Categories []string
+	Name       string   `json:"name"`
+	Values     *Values  `json:"values,omitempty"` // nil: only categories by name are known
+	Categories []string `json:"categories,omitempty"`
 }
 
 // Publish returns the published form of a model of a target. labels are those of each column; classes name outcome 0
@@ -69,8 +65,7 @@ func (m *Additive) Publish(target string, labels []Labels, classes []string) (*P
 		return units / boosting.ScoreUnit
 	}
 	for c, table := range m.Scores.Tables {
-		column := Column{Name: labels[c].Name, Values: labels[c].Values, Categories: labels[c].Categories,
-			Importance: scaled(math.Round(m.Importance[c]))}
+		column := Column{Labels: labels[c], Importance: scaled(math.Round(m.Importance[c]))}
 		for k, entry := range table {
 			column.Scores = append(column.Scores, scaled(float64(entry)))
 			column.Errors = append(column.Errors, scaled(math.Ceil(m.Errors[c][k])))
@@ -78,27 +73,6 @@ func (m *Additive) Publish(target string, labels []Labels, classes []string) (*P
 		p.Columns = append(p.Columns, column)
 	}
 	return p, p.check()
-}
-
-// Read reads a published model. It returns an error for what is not the JSON of one.
-func Read(from []byte) (*Published, error) {
-	var p Published
-	d := json.NewDecoder(bytes.NewReader(from))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
-		var other struct{ Method string }
-		isRegression := json.Unmarshal(from, &other) == nil &&
-			(other.Method == RegressionLinear || other.Method == RegressionLogistic)
-		if isRegression {
-			return nil, errors.New(
-				"it is a regression, whose coefficients are for people to read: use an additive model to predict")
-		}
-		return nil, fmt.Errorf("reading a model: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("reading a model: there is more after it")
-	}
-	return &p, p.check()
 }
 
 // check returns an error unless a model is one that predicts.
@@ -121,7 +95,7 @@ func (p *Published) check() error {
 	seen := map[string]bool{}
 	for _, c := range p.Columns {
 		if seen[c.Name] {
-			return fmt.Errorf("column %q of a model appears twice", c.Name)
+			return twice(c.Name)
 		}
 		seen[c.Name] = true
 		if err := c.check(); err != nil {
@@ -143,40 +117,10 @@ func (c Column) check() error {
 	if !isScore(slices.Min(c.Scores)) || !isScore(slices.Max(c.Scores)) {
 		return errOutOfRange
 	}
-	if _, err := c.Codes(); err != nil {
-		return err
-	}
-	if c.Values == nil {
-		return nil
-	}
-	_, err := c.ValueCodes()
-	return err
+	return c.Labels.check()
 }
 
 var errOutOfRange = errors.New("the numbers of a model are within ±1e18")
 
 // isScore reports whether a number can be a score: no sum of scores overflows.
 func isScore(x float64) bool { return math.Abs(x) <= 1e18 }
-
-// Mean returns the mean of the outcome of a row, by the index of each column's category: the chance of the second
-// class, the quantity or the count. It returns an error for an index that there is not.
-func (p *Published) Mean(codes []int) (float64, error) {
-	if len(codes) != len(p.Columns) {
-		return 0, fmt.Errorf("the model predicts by %d columns", len(p.Columns))
-	}
-	score := p.Intercept
-	for i, c := range p.Columns {
-		if codes[i] < 0 || codes[i] >= len(c.Scores) {
-			return 0, fmt.Errorf("column %q of the model has %d categories", c.Name, len(c.Scores))
-		}
-		score += c.Scores[codes[i]]
-	}
-	mean := score
-	switch p.Link {
-	case boosting.Logit:
-		mean = 1 / (1 + budget.Exp(-score))
-	case boosting.Log:
-		mean = budget.Exp(score)
-	}
-	return min(max(mean, p.Least), p.Most), nil
-}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -56,14 +55,15 @@ func TestPublishedModelsPredictAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(read, p) {
-			t.Errorf("%s: read %+v, want %+v", link, read, p)
-		}
 		for _, row := range rows {
-			got, err := read.Mean(row[:3])
+			var scores []float64
+			for i, in := range read.Inputs {
+				scores = append(scores, in.Scores[row[i]])
+			}
+			got := read.Mean(scores)
 			// The intercept of link log is rounded to 1/ScoreUnit.
-			if want := m.Mean(row[:3]); err != nil || math.Abs(got-want) > want/boosting.ScoreUnit+1e-12 {
-				t.Fatalf("%s: mean %v (%v), want %v", link, got, err, want)
+			if want := m.Mean(row[:3]); math.Abs(got-want) > want/boosting.ScoreUnit+1e-12 {
+				t.Fatalf("%s: mean %v, want %v", link, got, want)
 			}
 		}
 	}
@@ -96,16 +96,8 @@ func TestPublishedModelsAreRefused(t *testing.T) {
 			t.Errorf("%s in place of %s is accepted", changed, old)
 		}
 	}
-	if _, err := Read([]byte(`{"method":"linear","target":"x"}`)); err == nil || !strings.Contains(err.Error(), "regression") {
-		t.Errorf("a regression: %v", err)
-	}
 	if _, err := Read(append(text, text...)); err == nil {
 		t.Error("two models are accepted")
-	}
-	for _, codes := range [][]int{{0, 0}, {0, 0, 1}, {-1, 0, 0}, {0, 0, 0, 0}} {
-		if _, err := p.Mean(codes); err == nil {
-			t.Errorf("codes %v are accepted", codes)
-		}
 	}
 	m, _, _ := publish(t, boosting.Identity)
 	if _, err := m.Publish("target", []Labels{{Name: "a"}}, nil); err == nil {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/design"
 )
 
@@ -50,6 +49,8 @@ type Regression struct {
 	Rows     float64 `json:"rows"` // noisy number of rows
 	// Confidence is the confidence of all intervals, 0 if the method has none.
 	Confidence float64 `json:"confidence,omitempty"`
+	// Columns say how the values of a row become terms, in the order of these.
+	Columns []Labels `json:"columns,omitempty"`
 	// Terms are the intercept, and for each column a number's one term or a term for each category, in order.
 	Terms []RegressionTerm `json:"terms"`
 	// ResidualVariance is the variance of the target given the terms, if a regression is linear and has intervals.
@@ -311,61 +312,3 @@ func (g *regressionMaker) estimate(t *RegressionTerm, of []matrixEntry, constant
 	i.Low, i.High = value-margin, value+margin
 	t.RegressionInterval = i
 }
-
-// RegressionPredictor predicts the target of rows of codes.
-type RegressionPredictor struct {
-	logistic  bool
-	intercept float64
-	weights   [][]float64 // by column and code
-}
-
-// Predictor returns what predicts rows of a design's codes by the weights of the regression. It reports an error if the
-// regression is of another design.
-func (r *Regression) Predictor(d *design.Design) (*RegressionPredictor, error) {
-	p := &RegressionPredictor{logistic: r.Method == RegressionLogistic}
-	rest := r.Terms
-	if len(rest) == 0 || rest[0].Column != "" {
-		return nil, errors.New("the regression has no intercept")
-	}
-	p.intercept, rest = rest[0].Weight, rest[1:]
-	for _, c := range d.Columns()[:len(d.Columns())-1] {
-		weights := make([]float64, c.Size())
-		for code := range weights {
-			switch at := min(code, len(rest)); {
-			case c.IsNumber() && len(rest) > 0 && rest[0].Column == c.Name && rest[0].Category == "":
-				weights[code] = float64(rest[0].Weight * float64(c.Values[code]))
-			case !c.IsNumber() && at < len(rest) && rest[at].Column == c.Name &&
-				rest[at].Category == c.Categories[code]:
-				weights[code] = rest[at].Weight
-			default:
-				return nil, fmt.Errorf("the regression has other terms than column %s", c.Name)
-			}
-		}
-		p.weights = append(p.weights, weights)
-		if c.IsNumber() {
-			rest = rest[1:]
-		} else {
-			rest = rest[c.Size():]
-		}
-	}
-	if len(rest) > 0 {
-		return nil, fmt.Errorf("the regression has a column %s that the design lacks", rest[0].Column)
-	}
-	return p, nil
-}
-
-// Predict returns the prediction of a row: the target, or the probability of its positive category. Codes has those of
-// the columns that explain, in the design's order; further ones, such as the target's, are ignored.
-func (p *RegressionPredictor) Predict(codes []int) float64 {
-	sum := p.intercept
-	for i, weights := range p.weights {
-		sum += weights[codes[i]]
-	}
-	if p.logistic {
-		return logisticFunction(sum)
-	}
-	return sum
-}
-
-// logisticFunction returns 1/(1+e⁻ˣ).
-func logisticFunction(x float64) float64 { return 1 / (1 + budget.Exp(-x)) }

@@ -188,13 +188,10 @@ type quality struct{ area, spread, loss, intercept, slope float64 }
 // qualityOf returns the quality of a regression on some rows.
 func (a adultTable) qualityOf(t testing.TB, g *Regression, d *design.Design, rows []int) quality {
 	t.Helper()
-	p, err := g.Predictor(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	predict := predictionsBy(t, g, d)
 	scores, positive := make([]float64, len(rows)), make([]bool, len(rows))
 	for i, row := range rows {
-		scores[i] = p.Predict(a.codes[row])
+		scores[i] = predict(a.codes[row])
 		positive[i] = a.codes[row][len(d.Columns())-1] == 1
 	}
 	q := quality{area: areaUnderCurve(scores, positive)}

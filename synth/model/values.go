@@ -26,7 +26,7 @@ type Values struct {
 }
 
 // Codes gives values the index of their category. Code is the index of a category by name, and Of that of a cell of
-// Domain; Domain is nil if the values are the categories. Missing is −1 if rows cannot lack a value.
+// Domain; Domain is nil if the values are the categories, and Categories if values are numbers. Missing is −1 if rows cannot lack a value.
 type Codes struct {
 	Domain     *domain.Domain
 	Of         []int
@@ -34,22 +34,52 @@ type Codes struct {
 	Missing    int
 }
 
+// IsNumber reports whether a column is a number, whose value predicts and not a category of it.
+func (c Labels) IsNumber() bool { return c.Categories == nil }
+
+// check returns an error unless values can be read.
+func (c Labels) check() error {
+	if _, err := c.Codes(); err != nil || c.Values == nil {
+		return err
+	}
+	_, err := c.ValueCodes()
+	return err
+}
+
 // Codes returns how values of a column's own name are read: as categories and, if the column of rows has the same name,
-// as values. The result for values of another column, Values.Column, is that of [Column.ValueCodes].
-func (c Column) Codes() (*Codes, error) {
+// as values. The result for values of another column, Values.Column, is that of [Labels.ValueCodes].
+func (c Labels) Codes() (*Codes, error) {
 	if c.Values != nil && c.Values.Column == c.Name {
 		return c.ValueCodes()
+	}
+	if c.IsNumber() {
+		return nil, errNoRange
 	}
 	named, err := textsOf(c.Categories)
 	return &Codes{Categories: named, Missing: -1}, err
 }
 
+var errNoRange = errors.New("a number has a range of integers")
+
+// numberCodes returns how a number is read: one that fits is in the only cell.
+func (c Labels) numberCodes() (*Codes, error) {
+	v := c.Values
+	if v.Column != c.Name || v.Type != domain.Integer || len(v.Least) != 1 || v.Of != nil || v.Missing != "" {
+		return nil, errNoRange
+	}
+	d, err := domain.NewRange(v.Type, v.Least, v.Most)
+	return &Codes{Domain: d, Of: []int{0}, Missing: -1}, err
+}
+
 // ValueCodes returns how values of the column of rows are read that the categories are made of. It returns an error for
 // a column without one, and for ranges and lists that make no categories.
-func (c Column) ValueCodes() (*Codes, error) {
+func (c Labels) ValueCodes() (*Codes, error) {
 	v := c.Values
-	if v == nil || v.Column == "" {
+	switch {
+	case v == nil || v.Column == "":
 		return nil, errors.New("its categories are made of no column")
+	case c.IsNumber():
+		return c.numberCodes()
 	}
 	codes := &Codes{Missing: -1}
 	named, err := textsOf(c.Categories)

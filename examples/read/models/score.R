@@ -34,15 +34,32 @@ category <- function(column, rows) {
   at
 }
 
+# A regression as an additive model: its weights are scores. A number has one, and no categories.
+additive <- function(regression) {
+  weights <- vapply(regression$terms, function(term) as.numeric(term$weight), 0)
+  used <- 1
+  for (i in seq_along(regression$columns)) {
+    n <- max(length(regression$columns[[i]]$categories), 1)
+    regression$columns[[i]]$scores <- weights[used + seq_len(n)]
+    used <- used + n
+  }
+  list(intercept = weights[1], link = if (regression$method == "logistic") "logit" else "identity", least = -Inf,
+       most = Inf, columns = regression$columns)
+}
+
 predict_rows <- function(model, rows) {
   score <- rep(model$intercept, nrow(rows))
-  for (column in model$columns) score <- score + unlist(column$scores)[category(column, rows)]
+  for (column in model$columns) {
+    added <- unlist(column$scores)[category(column, rows)]
+    score <- score + if (is.null(column$categories)) added * number("integer", rows[[column$name]]) else added
+  }
   mean <- switch(model$link, logit = 1 / (1 + exp(-score)), log = exp(score), identity = score)
   pmin(pmax(mean, model$least), model$most)
 }
 
 files <- commandArgs(trailingOnly = TRUE)
 rows <- read.csv(files[2], colClasses = "character", na.strings = character(), check.names = FALSE, encoding = "UTF-8")
-rows$prediction <- predict_rows(jsonlite::read_json(files[1]), rows)
+model <- jsonlite::read_json(files[1])
+rows$prediction <- predict_rows(if (is.null(model$method)) model else additive(model), rows)
 rows$prediction <- format(rows$prediction, digits = 17, trim = TRUE)
 write.csv(rows, row.names = FALSE)

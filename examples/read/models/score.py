@@ -4,7 +4,7 @@
 
 A value that is in no category of the model stops it: nothing is guessed.
 """
-import bisect, csv, datetime, fractions, json, math, sys
+import bisect, csv, datetime, fractions, itertools, json, math, sys
 
 def number(kind, text):
     return datetime.datetime.fromisoformat(text) if kind in ("date", "timestamp") else fractions.Fraction(text)
@@ -12,7 +12,7 @@ def number(kind, text):
 def category(column, row):
     """The index of the category of a row, by its name or by the value that it is made of."""
     values = column.get("values", {})
-    if row.get(column["name"]) in column["categories"]:
+    if row.get(column["name"]) in column.get("categories", ()):
         return column["categories"].index(row[column["name"]])
     text = row[values.get("column", column["name"])]
     if text == "" and "missing" in values:
@@ -25,14 +25,27 @@ def category(column, row):
         raise ValueError("beyond the range")
     return bisect.bisect_right(least, x) - 1
 
+def additive(regression):
+    """A regression as an additive model: its weights are scores. A number has one, and no categories."""
+    weights = iter([term["weight"] for term in regression["terms"]])
+    link = "logit" if regression["method"] == "logistic" else "identity"
+    return {"intercept": next(weights), "link": link, "least": -math.inf, "most": math.inf,
+            "columns": [{**c, "scores": list(itertools.islice(weights, len(c.get("categories", [0]))))}
+                        for c in regression["columns"]]}
+
+def score(column, row):
+    added = column["scores"][category(column, row)]
+    return added if "categories" in column else added * float(number("integer", row[column["name"]]))
+
 def predict(model, row):
-    score = model["intercept"] + sum(c["scores"][category(c, row)] for c in model["columns"])
-    mean = {"logit": lambda: 1 / (1 + math.exp(-score)), "log": lambda: math.exp(score), "identity": lambda: score}
+    total = model["intercept"] + sum(score(c, row) for c in model["columns"])
+    mean = {"logit": lambda: 1 / (1 + math.exp(-total)), "log": lambda: math.exp(total), "identity": lambda: total}
     return min(max(mean[model["link"]](), model["least"]), model["most"])
 
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as f:
         model = json.load(f)
+    model = additive(model) if "method" in model else model
     with open(sys.argv[2], encoding="utf-8-sig", newline="") as f:
         rows = csv.DictReader(f)
         out = csv.writer(sys.stdout)

@@ -30,7 +30,7 @@ type rows struct {
 	counts    []uint32
 
 	mu     sync.Mutex
-	scores []int32
+	scores []int32          // nil before the first round of residuals, when the joint histogram is still held
 	scored *boosting.Scores // the tables that scores are of; nil: of none
 }
 
@@ -161,7 +161,7 @@ func (d *decoder) decode(ctx context.Context) (fitted, heldOut *Rows, err error)
 	var both [2]*rows
 	for part, starts := range d.starts {
 		n := starts[len(starts)-1]
-		r := &rows{shape: d.shape, residuals: residuals, counts: make([]uint32, n), scores: make([]int32, n)}
+		r := &rows{shape: d.shape, residuals: residuals, counts: make([]uint32, n)}
 		for c := range len(d.shape.Columns) + 1 {
 			var of codes
 			if d.shape.Categories(c) <= 1<<8 {

@@ -13,6 +13,9 @@ import (
 // updateTo returns what changes the scores of a range of entries to those of other tables. Only the columns whose
 // tables changed are read. Until r.scored is set again, scores count as being of no tables.
 func (r *rows) updateTo(next *boosting.Scores) (update func(from, to int)) {
+	if r.scores == nil {
+		r.scores = make([]int32, len(r.counts))
+	}
 	last := r.scored
 	r.scored = nil
 	changes := slices.Clone(next.Tables)
