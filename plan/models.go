@@ -120,30 +120,47 @@ func (m Model) Round(number int) (ModelRounds, bool) {
 
 // Shape returns what is fixed of an additive model before the data are seen, and how its rounds are asked.
 func (p *Plan) Shape(m Model) (*boosting.Shape, error) {
-	levels, err := Query{Table: m.Table, Factors: m.Columns()}.Levels(p.Release())
+	s, err := p.ExactShape(m, *m.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	s.CountVariance, s.SumVariance = m.Rounds[0].Noise.Variance(), m.Rounds[1].Noise.Variance()
+	return s, nil
+}
+
+// ExactShape returns the shape of a model of the same columns and target that is fitted by a schedule without noise.
+func (p *Plan) ExactShape(m Model, schedule boosting.Schedule) (*boosting.Shape, error) {
+	levels, err := Query{Table: m.Table, Factors: m.By}.Levels(p.Release())
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.Name, err)
 	}
-	s := &boosting.Shape{Link: boosting.Logit, Schedule: *m.Schedule, Seed: m.Seed(),
-		CountVariance: m.Rounds[0].Noise.Variance(), SumVariance: m.Rounds[1].Noise.Variance()}
+	s := &boosting.Shape{Link: boosting.Logit, Schedule: schedule, Seed: m.Seed()}
 	t := p.Release().Table(m.Table)
-	for i, l := range levels[:len(m.By)] {
+	for i, l := range levels {
 		c := t.Column(m.By[i].Attribute)
 		s.Columns = append(s.Columns, boosting.Column{Categories: l.Size(), Ordered: c.Domain.Ranged()})
 	}
-	target := levels[len(m.By)]
-	s.Outcomes = make([]int64, target.Size())
-	if m.Class >= 0 {
-		s.Outcomes[m.Class] = 1
-		return s, nil
+	if m.Class < 0 {
+		s.Link = boosting.Identity
 	}
-	s.Link = boosting.Identity
-	values, _, err := valuesOf(target)
-	if err != nil {
+	if s.Outcomes, _, err = p.Outcomes(m); err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.Name, err)
 	}
-	copy(s.Outcomes, values)
 	return s, nil
+}
+
+// Outcomes returns the outcome of each category of the target of a model, as whole multiples of a unit: 1 for the class
+// whose probability is predicted and 0 for the others, or numbers.
+func (p *Plan) Outcomes(m Model) (multiples []int64, unit *big.Rat, err error) {
+	levels, err := Query{Table: m.Table, Factors: []Factor{m.Target}}.Levels(p.Release())
+	if err == nil && m.Class < 0 {
+		multiples, unit, err = valuesOf(levels[0])
+	}
+	if err == nil && m.Class >= 0 {
+		multiples, unit = make([]int64, levels[0].Size()), big.NewRat(1, 1)
+		multiples[m.Class] = 1
+	}
+	return multiples, unit, err
 }
 
 // Design returns what is fixed of a regression before the data are seen. Values of numbers with steps

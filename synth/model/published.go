@@ -83,9 +83,7 @@ func (m *Additive) Publish(target string, labels []Labels, classes []string) (*P
 // Read reads a published model. It returns an error for what is not the JSON of one.
 func Read(from []byte) (*Published, error) {
 	var p Published
-	d := json.NewDecoder(bytes.NewReader(from))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
+	if err := readExactly(from, &p); err != nil {
 		var other struct{ Method string }
 		isRegression := json.Unmarshal(from, &other) == nil &&
 			(other.Method == RegressionLinear || other.Method == RegressionLogistic)
@@ -95,10 +93,20 @@ func Read(from []byte) (*Published, error) {
 		}
 		return nil, fmt.Errorf("reading a model: %w", err)
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("reading a model: there is more after it")
-	}
 	return &p, p.check()
+}
+
+// readExactly reads JSON of which every field is one of the value's, with nothing after it.
+func readExactly(from []byte, value any) error {
+	d := json.NewDecoder(bytes.NewReader(from))
+	d.DisallowUnknownFields()
+	if err := d.Decode(value); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("there is more after it")
+	}
+	return nil
 }
 
 // check returns an error unless a model is one that predicts.

@@ -94,6 +94,15 @@ type RegressionInterval struct {
 	NoiseShare    float64 `json:"noise_share"` // of the noise in the square of the standard error
 }
 
+// ReadRegression reads a published regression. It returns an error for what is not the JSON of one.
+func ReadRegression(from []byte) (*Regression, error) {
+	var r Regression
+	if err := readExactly(from, &r); err != nil {
+		return nil, fmt.Errorf("reading a regression: %w", err)
+	}
+	return &r, nil
+}
+
 // RegressionOptions are public choices for a regression. The zero value leaves them to the noisy moments.
 type RegressionOptions struct {
 	// References has the code of the reference of each column that names one.
