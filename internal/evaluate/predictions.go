@@ -199,7 +199,12 @@ func parsePrediction(p *plan.Plan, text string) (predictionClaim, error) {
 		return out, err
 	}
 	m := plan.Model{Table: s.Table, Method: spec.AdditiveModel, Target: s.By[target], Class: -1}
-	if m.Class, err = classOf(p.Release().Table(s.Table), m.Target, levels[target], category, named); err != nil {
+	if named {
+		m.Class, err = classOf(m.Target, levels[target], category)
+	} else {
+		err = checkNumber(p, m, levels[target])
+	}
+	if err != nil {
 		return out, err
 	}
 	out.class = category
@@ -209,9 +214,6 @@ func parsePrediction(p *plan.Plan, text string) (predictionClaim, error) {
 	m.By, out.without = predictorsOf(s, target, levels)
 	if len(m.By) == 0 {
 		return out, fmt.Errorf("the microdata of %s have no column that %s could be predicted from", s.Table, column)
-	}
-	if _, _, err := p.Outcomes(m); err != nil {
-		return out, err
 	}
 	out.model = m
 	return out, nil
@@ -242,27 +244,30 @@ func splitPrediction(p *plan.Plan, text string) (s plan.Synthetic, column, categ
 	return s, column, category, named, nil
 }
 
-// classOf returns the category of a target that is named, and −1 if none is and the target is a number.
-func classOf(t *spec.Table, target plan.Factor, l *domain.Level, category string, named bool) (int, error) {
-	if named {
-		codes := make([]string, l.Size())
-		for i, c := range l.Categories {
-			codes[i] = c.Code
-		}
-		at := slices.Index(codes, category)
-		if at < 0 {
-			return -1, published.NoSuch("category of "+target.String(), category, codes)
-		}
-		return at, nil
+// classOf returns the index of a category of a target.
+func classOf(target plan.Factor, l *domain.Level, category string) (int, error) {
+	codes := make([]string, l.Size())
+	for i, c := range l.Categories {
+		codes[i] = c.Code
 	}
-	c := t.Column(target.Attribute)
-	isNumber := (c.Type == domain.Integer || c.Type == domain.Decimal) && target.Level == "" && c.Domain.Ranged() &&
-		c.Domain.Declared() == l.Size()
-	if !isNumber {
-		return -1, fmt.Errorf("the categories of %[1]s are not all numbers: name the one whose probability is predicted, such as %[1]s=%[2]s",
-			target, l.Categories[0].Code)
+	at := slices.Index(codes, category)
+	if at < 0 {
+		return -1, published.NoSuch("category of "+target.String(), category, codes)
 	}
-	return -1, nil
+	return at, nil
+}
+
+// checkNumber returns an error unless the target of a model is a number: all its categories are.
+func checkNumber(p *plan.Plan, m plan.Model, l *domain.Level) error {
+	c := p.Release().Table(m.Table).Column(m.Target.Attribute)
+	isNumber := c.Type == domain.Integer || c.Type == domain.Decimal
+	if isNumber && m.Target.Level == "" && c.Domain.Ranged() && c.Domain.Declared() == l.Size() {
+		if _, _, err := p.Outcomes(m); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("the categories of %[1]s are not all numbers: name the one whose probability is predicted, such as %[1]s=%[2]s",
+		m.Target, l.Categories[0].Code)
 }
 
 // predictorsOf returns the columns of microdata that a target is predicted from, and those that are left out: a level of
