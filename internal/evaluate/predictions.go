@@ -98,7 +98,7 @@ func predictionsOf(e *published.Release, drawn []evaluate.Rows, asked []string) 
 var (
 	errPredictedTwice = errors.New("it is asked for twice: leave one of them out")
 	errNoMicrodata    = errors.New(
-		"the release has no microdata that something could be learned from: leave it out, models are compared without it")
+		"the release has no microdata to learn from: leave it out; models of a release are tested without it")
 )
 
 // readPredictor reads a model of a release.

@@ -293,13 +293,7 @@ func fitOnce(t testing.TB, d dataset, mu float64, seed int, split boosted.Split)
 	if judged, err = m.Judge(noisy, variance); err != nil {
 		t.Fatal(err)
 	}
-	var scores []int32
-	var classes []int
-	for _, row := range rows[n:] {
-		scores = append(scores, m.Scores.Of(row[:len(d.columns)]))
-		classes = append(classes, row[len(d.columns)])
-	}
-	return aucOf(scores, classes), judged
+	return aucOn(m, rows[n:]), judged
 }
 
 // TestAdult fits models of income at several budgets. Logistic regression without privacy has an AUC of .903.
@@ -358,4 +352,56 @@ func BenchmarkRounds(b *testing.B) {
 	runtime.ReadMemStats(&memory)
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/float64(n)/360*1e9, "ns/row/round")
 	b.ReportMetric(float64(memory.Sys)/1e6, "MB")
+}
+
+// BenchmarkSchedules prints the mean AUC on other rows of models that are fitted without noise to few or many rows, by
+// the schedule of a budget μ.
+func BenchmarkSchedules(b *testing.B) {
+	for _, data := range []struct {
+		name string
+		read func(testing.TB) dataset
+	}{{"adult", adult}, {"taxi", taxi}} {
+		d := data.read(b)
+		for _, n := range []int{300, 1000, 3000, 10_000, 24_000} {
+			for _, mu := range []float64{.5, 1, 2, 4, 16, math.Inf(1)} {
+				b.Run(fmt.Sprintf("%s/rows=%d/mu=%v", data.name, n, mu), func(b *testing.B) {
+					sum := 0.0
+					for i := range b.N {
+						sum += fitExactly(b, d, n, mu, i)
+					}
+					b.ReportMetric(sum/float64(b.N), "AUC")
+				})
+			}
+		}
+	}
+}
+
+// fitExactly fits a model without noise to n rows by the schedule of a budget μ, and returns its AUC on 16 000 others.
+func fitExactly(t testing.TB, d dataset, n int, mu float64, seed int) float64 {
+	random := rand.New(rand.NewPCG(uint64(seed), 1))
+	rows := slices.Clone(d.rows)
+	random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	shape := shapeOf(d.columns, math.Inf(1), n, byte(seed))
+	shape.Schedule = boosting.NewSchedule(mu, int64(n), len(d.columns))
+	cells, counts := histogramOf(sizesOf(shape), rows[:n])
+	exact, _, err := boosted.New(t.Context(), shape, cells, counts, boosted.Split{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Train(t.Context(), shape, exact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return aucOn(m, rows[len(rows)-16_000:])
+}
+
+// aucOn returns the AUC of a model on rows.
+func aucOn(m *model.Additive, rows [][]int) float64 {
+	var scores []int32
+	var classes []int
+	for _, row := range rows {
+		last := len(row) - 1
+		scores, classes = append(scores, m.Scores.Of(row[:last])), append(classes, row[last])
+	}
+	return aucOf(scores, classes)
 }
