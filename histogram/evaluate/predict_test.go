@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -69,6 +70,10 @@ func TestPredictionsOfAFewRows(t *testing.T) {
 	if got.Rows != 4 || got.Class != 2 || p.AUC != .75 || p.Accuracy != .5 || !near(p.LogLoss, loss) ||
 		!math.IsNaN(p.RSquared) || !math.IsNaN(p.RMSE) || got.Microdata != nil || got.Ceiling == nil {
 		t.Errorf("%d rows, %d of the class: %v, %v, %v", got.Rows, got.Class, p.AUC, p.Accuracy, p.LogLoss)
+	}
+	marshalled, err := json.Marshal([]any{got, p})
+	if shown := fmt.Sprintf("%v %+v %#v %s", *got, p, *p, marshalled); err != nil || strings.ContainsAny(shown, "0123456789") {
+		t.Errorf("shown as %s, %v", shown, err)
 	}
 	// Ages 2, 4, 4 and 6 with the mean 4, of which 5 is said of each: squares 9 + 1 + 1 + 1, about the mean 4 + 0 + 0 + 4.
 	n := Prediction{Model: ageByKind(spec.AdditiveModel), Published: func([]int) (float64, error) { return 5, nil }}

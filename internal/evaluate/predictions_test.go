@@ -246,6 +246,28 @@ func TestPredictIsRefused(t *testing.T) {
 	wantsCode(t, "no microdata", err, verdict.ExitSpec, "has no microdata to learn from")
 }
 
+// TestLinkedMicrodataPredict: columns of the parent row predict, on both sides.
+func TestLinkedMicrodataPredict(t *testing.T) {
+	o := releasetest.Of(t, releasetest.Homes("mst", "mst"))
+	opt, place := publishedtest.Run(t, o)
+	opt.Out = filepath.Join(o.Dir, "private")
+	options := optionsFrom(opt)
+	s := o.Plan.Synthetic[1]
+	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(o.Plan.Release())
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Predict = []string{fmt.Sprintf("%s=%s=%s", s.Table, s.By[0], levels[0].Categories[0].Code)}
+	if _, err := Evaluate(t.Context(), o.Plan, place, options); err != nil {
+		t.Fatal(err)
+	}
+	p := readEvaluation(t, opt.Out).Predictions[0]
+	if p.Table != "persons" || !slices.Contains(p.By, "households.members") || p.Rows == 0 || p.Microdata.Accuracy == nil ||
+		p.Ceiling.Accuracy == nil {
+		t.Errorf("%+v", p)
+	}
+}
+
 // TestPredictNamesTheTable: where several tables have microdata, the table comes first.
 func TestPredictNamesTheTable(t *testing.T) {
 	o := releasetest.Of(t, releasetest.Homes("mst", "mst"))
