@@ -137,25 +137,28 @@ func (f *fitting) fitRegression(ctx context.Context, rows cellCounts) (Predictor
 	return func(codes []int) (float64, error) { return p.Predict(codes), nil }, nil
 }
 
+// fitAndTest fits a model without noise to rows, and tests it on others.
+func (f *fitting) fitAndTest(ctx context.Context, fitted, tested cellCounts) (tally, error) {
+	predict, err := f.fit(ctx, fitted)
+	if err != nil {
+		return tally{}, err
+	}
+	return f.test(ctx, predict, tested)
+}
+
 // crossTest divides rows into two halves, by a draw that depends on their cells alone, fits a model without noise to
 // each half and tests it on the other: every row is predicted once, by a model that was not fitted to it.
-func (f *fitting) crossTest(ctx context.Context, rows cellCounts) (sum tally, err error) {
+func (f *fitting) crossTest(ctx context.Context, rows cellCounts) (tally, error) {
 	halves := boosted.Split{Key: sha256.Sum256([]byte("dprelease evaluate: halves")), Numerator: 1, Denominator: 2}
 	first, second, err := halves.Divide(rows.cells, rows.counts)
 	if err != nil {
-		return sum, err
+		return tally{}, err
 	}
 	a, b := cellCounts{rows.cells, first}, cellCounts{rows.cells, second}
-	for _, of := range []struct{ fitted, tested cellCounts }{{a, b}, {b, a}} {
-		predict, err := f.fit(ctx, of.fitted)
-		if err != nil {
-			return sum, err
-		}
-		one, err := f.test(ctx, predict, of.tested)
-		if err != nil {
-			return sum, err
-		}
-		sum = sum.plus(one)
+	one, err := f.fitAndTest(ctx, a, b)
+	if err != nil {
+		return tally{}, err
 	}
-	return sum, nil
+	other, err := f.fitAndTest(ctx, b, a)
+	return one.plus(other), err
 }

@@ -37,9 +37,10 @@ type Predicted struct {
 	Rows     int64 // in the truth
 	Class    int64 // number of them of the class; 0 if a number is predicted
 	// Published is the performance of the released model on all true rows, and Microdata of a model that is fitted
-	// without noise to the microdata. Ceiling is the performance of two models that are fitted without noise to a half of
-	// the true rows each, on the other half. What there is no model for, or no row, is nil.
-	Published, Ceiling, Microdata *Performance
+	// without noise to the microdata. SameRows is the performance of a model that is fitted without noise to the true
+	// rows, on the same rows. Ceiling is the performance of two models that are fitted without noise to a half of the true
+	// rows each, on the other half. What there is no model for, or no row, is nil.
+	Published, Microdata, SameRows, Ceiling *Performance
 }
 
 // Performance is how well a model predicts rows. A figure that does not exist is NaN.
@@ -122,30 +123,27 @@ func (f *fitting) compare(ctx context.Context, published Predictor, drawn, truth
 		}
 	}
 	variation := f.variation(truth)
-	ceiling, err := f.crossTest(ctx, truth)
-	if err != nil {
-		return nil, err
+	add := func(to **Performance, test func() (tally, error)) error {
+		sums, err := test()
+		if err == nil {
+			*to = f.performance(sums, variation)
+		}
+		return err
 	}
-	out.Ceiling = f.performance(ceiling, variation)
 	if published != nil {
-		all, err := f.test(ctx, published, truth)
-		if err != nil {
+		if err := add(&out.Published, func() (tally, error) { return f.test(ctx, published, truth) }); err != nil {
 			return nil, err
 		}
-		out.Published = f.performance(all, variation)
 	}
 	if len(drawn.cells) > 0 {
-		predict, err := f.fit(ctx, drawn)
-		if err != nil {
+		if err := add(&out.Microdata, func() (tally, error) { return f.fitAndTest(ctx, drawn, truth) }); err != nil {
 			return nil, err
 		}
-		all, err := f.test(ctx, predict, truth)
-		if err != nil {
-			return nil, err
-		}
-		out.Microdata = f.performance(all, variation)
 	}
-	return out, nil
+	if err := add(&out.SameRows, func() (tally, error) { return f.fitAndTest(ctx, truth, truth) }); err != nil {
+		return nil, err
+	}
+	return out, add(&out.Ceiling, func() (tally, error) { return f.crossTest(ctx, truth) })
 }
 
 // tally is sums over rows that were predicted.

@@ -68,7 +68,7 @@ func TestPredictionsOfAFewRows(t *testing.T) {
 	p := got.Published
 	loss := -(math.Log(.8) + math.Log(.4) + math.Log(.4) + math.Log(.9)) / 4
 	if got.Rows != 4 || got.Class != 2 || p.AUC != .75 || p.Accuracy != .5 || !near(p.LogLoss, loss) ||
-		!math.IsNaN(p.RSquared) || !math.IsNaN(p.RMSE) || got.Microdata != nil || got.Ceiling == nil {
+		!math.IsNaN(p.RSquared) || !math.IsNaN(p.RMSE) || got.Microdata != nil || got.Ceiling == nil || got.SameRows == nil {
 		t.Errorf("%d rows, %d of the class: %v, %v, %v", got.Rows, got.Class, p.AUC, p.Accuracy, p.LogLoss)
 	}
 	marshalled, err := json.Marshal([]any{got, p})
@@ -91,7 +91,7 @@ func TestPredictionsOfAFewRows(t *testing.T) {
 	if !math.IsNaN(same.RSquared) || same.RMSE != 2 {
 		t.Errorf("equal numbers: R² %v, RMSE %v", same.RSquared, same.RMSE)
 	}
-	if none := predicted(t, nil, q); none.Rows != 0 || none.Published != nil || none.Ceiling != nil {
+	if none := predicted(t, nil, q); none.Rows != 0 || none.Published != nil || none.Ceiling != nil || none.SameRows != nil {
 		t.Errorf("no rows: %d", none.Rows)
 	}
 }
@@ -187,7 +187,8 @@ func TestModelsWithoutNoiseLearnWhatIsThere(t *testing.T) {
 	for _, method := range []spec.ModelMethod{spec.AdditiveModel, spec.LinearModel, spec.LogisticModel} {
 		q := Prediction{Model: kindByAge(method), Microdata: codesOf(rows, "kind")}
 		got := predicted(t, rows, q)
-		for name, p := range map[string]*Performance{"ceiling": got.Ceiling, "microdata": got.Microdata} {
+		for name, p := range map[string]*Performance{"ceiling": got.Ceiling, "microdata": got.Microdata,
+			"same rows": got.SameRows} {
 			if p.AUC != 1 || p.Accuracy != 1 || p.LogLoss > .5 {
 				t.Errorf("%s, %s: %v, %v, %v", method, name, p.AUC, p.Accuracy, p.LogLoss)
 			}
@@ -204,7 +205,8 @@ func TestModelsWithoutNoiseLearnWhatIsThere(t *testing.T) {
 		}
 		// Ages are 0 to 4 of kind a and 5 to 9 of kind c: the variance 2 of uniform numbers is left, of 8.25.
 		number := predicted(t, rows, Prediction{Model: ageByKind(method), Microdata: codesOf(rows, "age")})
-		for name, p := range map[string]*Performance{"ceiling": number.Ceiling, "microdata": number.Microdata} {
+		for name, p := range map[string]*Performance{"ceiling": number.Ceiling, "microdata": number.Microdata,
+			"same rows": number.SameRows} {
 			if math.Abs(p.RMSE-math.Sqrt(2)) > .01 || math.Abs(p.RSquared-(1-2/8.25)) > .005 {
 				t.Errorf("%s, %s: RMSE %v, R² %v", method, name, p.RMSE, p.RSquared)
 			}
@@ -213,7 +215,7 @@ func TestModelsWithoutNoiseLearnWhatIsThere(t *testing.T) {
 }
 
 // TestCeilingsAreOfOtherRows: labels are drawn at random, so that nothing can be learned. A model that was tested on the
-// rows that it was fitted to would seem to know them, as the one of the microdata does, which are the true rows.
+// rows that it was fitted to seems to know them, whether they are the true rows or microdata that equal them.
 func TestCeilingsAreOfOtherRows(t *testing.T) {
 	p := planFor(t, `version: 1
 release: survey
@@ -241,7 +243,10 @@ marginals: {labels: {by: [label]}}
 		q := Prediction{Model: plan.Model{Table: "t", Method: spec.AdditiveModel, Target: on("label"), Class: 1,
 			By: []plan.Factor{on("a"), on("b"), on("c"), on("d"), on("e")}}, Microdata: codes}
 		d := compared(t, p, folder(t, "t.csv", text.String()), 1, Claims{Predictions: []Prediction{q}}).Predictions[0]
-		ceiling, fitted = ceiling+d.Ceiling.AUC/surveys, fitted+d.Microdata.AUC/surveys
+		ceiling, fitted = ceiling+d.Ceiling.AUC/surveys, fitted+d.SameRows.AUC/surveys
+		if d.SameRows.AUC != d.Microdata.AUC || d.SameRows.LogLoss != d.Microdata.LogLoss {
+			t.Errorf("the same rows are learned as %v and %v", d.SameRows.AUC, d.Microdata.AUC)
+		}
 	}
 	// The seed is fixed. The AUC of two halves of 50 rows has a standard deviation of about .06 without a relation.
 	if math.Abs(ceiling-.5) > .08 || fitted < .65 {

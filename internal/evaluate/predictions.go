@@ -43,6 +43,7 @@ type predictionTruth struct {
 	TooLarge  bool              `json:"rows_too_many,omitempty"`
 	Published *performanceTruth `json:"published,omitempty"`
 	Microdata *performanceTruth `json:"microdata,omitempty"`
+	SameRows  *performanceTruth `json:"ceiling_on_same_rows,omitempty"`
 	Ceiling   *performanceTruth `json:"ceiling,omitempty"`
 }
 
@@ -301,7 +302,7 @@ func (p predictionClaim) truthOf(found *evaluate.Predicted) predictionTruth {
 	out := predictionTruth{Model: p.model.Name, Table: p.model.Table, Method: string(p.model.Method),
 		Target: p.model.Target.String(), Class: p.class, LeftOut: p.without, Rows: found.Rows, TooLarge: found.TooLarge,
 		Published: performanceOf(found.Published), Microdata: performanceOf(found.Microdata),
-		Ceiling: performanceOf(found.Ceiling)}
+		SameRows: performanceOf(found.SameRows), Ceiling: performanceOf(found.Ceiling)}
 	for _, f := range p.model.By {
 		out.By = append(out.By, f.String())
 	}
@@ -328,8 +329,9 @@ type tested struct {
 
 // Tested returns the models of a prediction that were tested, in the order of the page.
 func (p predictionTruth) Tested() (all []tested) {
-	for _, one := range []tested{{"the model of the release", p.Published}, {"the microdata, without noise", p.Microdata},
-		{"half of the true rows, without noise", p.Ceiling}} {
+	for _, one := range []tested{{"the true rows, with the noise of the release", p.Published},
+		{"the microdata", p.Microdata}, {"the true rows, without noise", p.SameRows},
+		{"half of the true rows, without noise, and tested on the other half", p.Ceiling}} {
 		if one.performanceTruth != nil {
 			all = append(all, one)
 		}

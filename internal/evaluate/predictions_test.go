@@ -104,8 +104,8 @@ func TestEvaluateSaysHowWellModelsPredict(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"### back = yes, of stays: model risk", "### days, of stays: model days",
-		"### back = yes, of stays\n", "| the model of the release | " + fourDigits(*v.Predictions[0].Published.AUC),
-		"| the microdata, without noise | ", "| half of the true rows, without noise | ", "method linear"} {
+		"### back = yes, of stays\n", "| the true rows, with the noise of the release | " + fourDigits(*v.Predictions[0].Published.AUC),
+		"| the microdata | ", "| the true rows, without noise | ", "| half of the true rows, without noise, and", "method linear"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}
