@@ -119,28 +119,48 @@ func (m Model) Round(number int) (ModelRounds, bool) {
 
 // Shape returns what is fixed of an additive model before the data are seen, and how its rounds are asked.
 func (p *Plan) Shape(m Model) (*boosting.Shape, error) {
-	levels, err := Query{Table: m.Table, Factors: m.Columns()}.Levels(p.Release())
+	s, err := p.ExactShape(m, *m.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	s.CountVariance, s.SumVariance = m.Rounds[0].Noise.Variance(), m.Rounds[1].Noise.Variance()
+	return s, nil
+}
+
+// ExactShape returns the shape of a model of the same columns and target that is fitted by a schedule without noise.
+func (p *Plan) ExactShape(m Model, schedule boosting.Schedule) (*boosting.Shape, error) {
+	levels, err := Query{Table: m.Table, Factors: m.By}.Levels(p.Release())
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.Name, err)
 	}
-	s := &boosting.Shape{Link: boosting.Logit, Schedule: *m.Schedule, Seed: m.Seed(),
-		CountVariance: m.Rounds[0].Noise.Variance(), SumVariance: m.Rounds[1].Noise.Variance()}
+	s := &boosting.Shape{Link: boosting.Logit, Schedule: schedule, Seed: m.Seed()}
 	t := p.Release().Table(m.Table)
-	for i, l := range levels[:len(m.By)] {
+	for i, l := range levels {
 		c := t.Column(m.By[i].Attribute)
 		s.Columns = append(s.Columns, boosting.Column{Categories: l.Size(), Ordered: c.Domain.Ranged()})
 	}
-	target := levels[len(m.By)]
-	if m.Class >= 0 {
-		s.Outcomes = make([]int64, target.Size())
-		s.Outcomes[m.Class] = 1
-		return s, nil
+	if m.Class < 0 {
+		s.Link = boosting.Identity
 	}
-	s.Link = boosting.Identity
-	if s.Outcomes, err = integersOf(target); err != nil {
+	if s.Outcomes, err = p.Outcomes(m); err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.Name, err)
 	}
 	return s, nil
+}
+
+// Outcomes returns the outcome of each category of the target of a model: 1 for the class whose probability is predicted
+// and 0 for the others, or integers.
+func (p *Plan) Outcomes(m Model) ([]int64, error) {
+	levels, err := Query{Table: m.Table, Factors: []Factor{m.Target}}.Levels(p.Release())
+	if err != nil {
+		return nil, err
+	}
+	if m.Class < 0 {
+		return integersOf(levels[0])
+	}
+	outcomes := make([]int64, levels[0].Size())
+	outcomes[m.Class] = 1
+	return outcomes, nil
 }
 
 // Design returns what is fixed of a regression before the data are seen. A column with a range of integers is a number,

@@ -11,6 +11,7 @@ import (
 
 func (a *app) evaluateCommand() *cobra.Command {
 	var out string
+	var predict []string
 	c := &cobra.Command{
 		Use:   "evaluate SPEC RELEASE -o DIR",
 		Short: "Compare a release with the confidential data; the ledger notes it",
@@ -18,7 +19,8 @@ func (a *app) evaluateCommand() *cobra.Command {
 the errors with those that were predicted, how often the intervals contain the
 truth, how far the marginals of the microdata are from the truth, how strongly their
 columns are related, how well their rows can be distinguished from true rows, which
-unique rows they contain and which rules of the spec they break.
+unique rows they contain and which rules of the spec they break; and how well models,
+and what can be learned from microdata, predict the true rows.
 
 The result is confidential. It is written to a folder of its own, which only its
 owner can enter, and nowhere else. Before anything is compared, the ledger notes the
@@ -40,7 +42,7 @@ comparisons came before it.`,
 				return err
 			}
 			folder, err := evaluate.Evaluate(c.Context(), p, args[1], evaluate.Options{Out: options.Out, Data: options.Data,
-				State: options.State, Account: options.Account(), Log: options.Log})
+				State: options.State, Account: options.Account(), Log: options.Log, Predict: predict})
 			a.outcome.Path = folder
 			if err != nil {
 				return err
@@ -51,6 +53,8 @@ comparisons came before it.`,
 		},
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "folder for the evaluation, outside every release")
+	c.Flags().StringArrayVar(&predict, "predict", nil,
+		"also test how well a column of the microdata can be predicted: `COLUMN=CATEGORY`, COLUMN of numbers, or TABLE=COLUMN=CATEGORY; may be repeated")
 	a.specFlags(c)
 	a.ledgerFlag(c, "without one, the practice account that paid")
 	c.Flags().StringVar(&a.state, "state", "",

@@ -1,8 +1,8 @@
 // Package evaluate compares what a release publishes with the truth, for those who hold it.
 //
-// It owns the comparison: sums and means of the distances of published figures and microdata from the truth, and how
-// many rows of microdata break a rule of their spec. It asks a counter itself. What it returns is confidential,
-// because it is computed without noise.
+// It owns the comparison: sums and means of the distances of published figures and microdata from the truth, how well
+// models predict true rows, and how many rows of microdata break a rule of their spec. It asks a counter itself. What
+// it returns is confidential, because it is computed without noise.
 //
 // It never opens a [histogram.Exact], and never returns an exact count. It never counts before the ledger holds a
 // note of the comparison ([Compare]), and it publishes and writes nothing.
@@ -38,8 +38,9 @@ import (
 
 // Claims are what a release publishes of the tables that its plan measures.
 type Claims struct {
-	Tables []Claim
-	Rows   []Rows
+	Tables      []Claim
+	Rows        []Rows
+	Predictions []Prediction
 }
 
 // Claim is the count of a published table, or a figure shown with it.
@@ -77,9 +78,10 @@ type Rows struct {
 // without noise, so they are confidential, and show "confidential" however they are printed or marshalled whole.
 type Differences struct {
 	answer.Redacted
-	Tables    []Difference
-	Marginals [][]Distance // by microdata
-	Joints    []*Joint     // by microdata; nil if whole rows are not compared
+	Tables      []Difference
+	Marginals   [][]Distance // by microdata
+	Joints      []*Joint     // by microdata; nil if whole rows are not compared
+	Predictions []*Predicted
 }
 
 // Difference is the distance of a published table from the truth.
@@ -140,7 +142,8 @@ func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compile
 	}
 	p := own.Plan()
 	c := &comparison{plan: p, out: &Differences{Tables: make([]Difference, len(claims.Tables)),
-		Marginals: make([][]Distance, len(claims.Rows)), Joints: make([]*Joint, len(claims.Rows))}}
+		Marginals: make([][]Distance, len(claims.Rows)), Joints: make([]*Joint, len(claims.Rows)),
+		Predictions: make([]*Predicted, len(claims.Predictions))}}
 	for i, claim := range claims.Tables {
 		if err := c.askTable(claim, &c.out.Tables[i]); err != nil {
 			return nil, err
@@ -148,6 +151,11 @@ func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compile
 	}
 	for i, rows := range claims.Rows {
 		if err := c.askRows(ctx, rows, &c.out.Marginals[i], &c.out.Joints[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i, prediction := range claims.Predictions {
+		if err := c.askPrediction(ctx, prediction, &c.out.Predictions[i]); err != nil {
 			return nil, err
 		}
 	}

@@ -46,40 +46,53 @@ func (c *comparison) askWhole(ctx context.Context, r Rows, levels []*domain.Leve
 		return nil
 	}
 	table := c.plan.Release().Table(r.Table)
-	m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, whole rows", r.Table),
-		Query: plan.Query{Table: r.Table, Counted: counted.Rows{}}, Cells: 1, Selection: selection.Top{}}
+	var by []plan.Factor
 	var sizes []int
 	var order []bool
+	var codes [][]uint32
 	for _, place := range r.Whole {
 		if place < 0 || place >= len(levels) {
 			return errors.New("a whole row has a column that the microdata do not have")
 		}
-		size := int64(levels[place].Size())
-		if m.Cells > math.MaxInt64/size {
-			return fmt.Errorf("%s: they could be of more kinds than can be counted", m.ID)
-		}
-		m.Cells *= size
-		m.Query.Factors = append(m.Query.Factors, r.By[place])
+		by, codes = append(by, r.By[place]), append(codes, r.Codes[place])
 		sizes = append(sizes, levels[place].Size())
 		order = append(order, inOrder(table.Column(r.By[place].Attribute), levels[place]))
 	}
+	m, err := jointOfColumns(fmt.Sprintf("microdata of %s, whole rows", r.Table), r.Table, by, sizes)
+	if err != nil {
+		return err
+	}
 	c.questions = append(c.questions, question{measurement: m, compare: func(truth answer.Answer) error {
 		var err error
-		*out, err = jointOf(ctx, r.wholeCells(sizes), truth, sizes, order)
+		*out, err = jointOf(ctx, cellsOfRows(codes, sizes), truth, sizes, order)
 		return err
 	}, tooLarge: func() { *out = &Joint{TooLarge: true} }})
 	return nil
 }
 
-// wholeCells returns the cells of the rows, row-major over the columns of Whole, sorted.
-func (r Rows) wholeCells(sizes []int) []uint64 {
+// jointOfColumns returns the question for the number of rows of each combination of categories of columns that has
+// rows. It returns an error if there could be too many to be numbered.
+func jointOfColumns(id, table string, by []plan.Factor, sizes []int) (plan.Measurement, error) {
+	m := plan.Measurement{ID: id, Query: plan.Query{Table: table, Factors: by, Counted: counted.Rows{}}, Cells: 1,
+		Selection: selection.Top{}}
+	for _, size := range sizes {
+		if m.Cells > math.MaxInt64/int64(size) {
+			return m, fmt.Errorf("%s: they could be of more kinds than can be counted", id)
+		}
+		m.Cells *= int64(size)
+	}
+	return m, nil
+}
+
+// cellsOfRows returns the cells of rows of codes, row-major over the columns, sorted.
+func cellsOfRows(codes [][]uint32, sizes []int) []uint64 {
 	rows := 0
-	if len(r.Codes) > 0 {
-		rows = len(r.Codes[0])
+	if len(codes) > 0 {
+		rows = len(codes[0])
 	}
 	cells := make([]uint64, rows)
-	for i, place := range r.Whole {
-		for row, code := range r.Codes[place] {
+	for i, column := range codes {
+		for row, code := range column {
 			cells[row] = cells[row]*uint64(sizes[i]) + uint64(code)
 		}
 	}

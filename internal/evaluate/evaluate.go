@@ -38,6 +38,9 @@ type Options struct {
 	State   string         // confidential state directory; empty: .dprelease in the folder of the release
 	Account account.Ledger // the configured ledger; without a path the practice ledger in the state directory
 	Log     *slog.Logger   // nil: nothing is logged
+	// Predict has, as [TABLE=]COLUMN or [TABLE=]COLUMN=CATEGORY, columns of microdata: it is tested how well each is
+	// predicted in the true rows by what the microdata say.
+	Predict []string
 }
 
 // The files of an evaluation, in a folder that its owner alone can enter.
@@ -57,9 +60,9 @@ const comparisonReason = "dprelease evaluate: what was published is compared wit
 // comparison, durably, before any data is read: a run that is cut off after that leaves the note and no figure. What
 // cannot be compared is refused before the note. No result is returned, printed or logged.
 //
-// Errors: *[verdict.Unusable] if place is no release of the plan, o.Out is not separate from every release, or the
-// ledger does not know the release; *[published.Altered]; *[Evaluated] if o.Out holds an evaluation; *source.Error;
-// *scan.ContractError. An error after the note is a *[Noted].
+// Errors: *[verdict.Unusable] if place is no release of the plan, o.Out is not separate from every release, o.Predict
+// asks for what the microdata do not have, or the ledger does not know the release; *[published.Altered]; *[Evaluated]
+// if o.Out holds an evaluation; *source.Error; *scan.ContractError. An error after the note is a *[Noted].
 func Evaluate(ctx context.Context, p *compiled.Compiled, place string, o Options) (string, error) {
 	if p.Release().Collection != nil {
 		return "", &verdict.Unusable{File: place,
@@ -107,6 +110,10 @@ func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place str
 	if err != nil {
 		return err
 	}
+	var predictions []predictionClaim
+	if claims.Predictions, predictions, err = predictionsOf(e, claims.Rows, o.Predict); err != nil {
+		return err
+	}
 	record := e.Record
 	l, err := o.openLedger(ctx, place, record)
 	if err != nil {
@@ -120,7 +127,7 @@ func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place str
 	o.logger().Info("comparison noted in the ledger", "account", record.Account)
 	differences, err := o.compareTruth(ctx, note, e.Plan, claims)
 	if err == nil {
-		err = o.writeFiles(newEvaluation(e, note.Number(), differences, products))
+		err = o.writeFiles(newEvaluation(e, note.Number(), differences, products, predictions))
 	}
 	if err != nil {
 		return &Noted{Err: err}

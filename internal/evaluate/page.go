@@ -36,6 +36,8 @@ type Evaluation struct {
 	Notes      []string         `json:"notes"`
 	Tables     []tableTruth     `json:"tables"`
 	Microdata  []microdataTruth `json:"microdata,omitempty"`
+	// Predictions are of the models of the release, in the order of the plan, and then as they were asked for.
+	Predictions []predictionTruth `json:"predictions,omitempty"`
 }
 
 // tableTruth is the error of a table against the truth.
@@ -101,7 +103,7 @@ func figureTruthOf(name string, d evaluate.Difference) figureTruth {
 
 // newEvaluation returns the results of a comparison.
 func newEvaluation(e *published.Release, number int64, comparison *evaluate.Differences,
-	products []microdataClaim) Evaluation {
+	products []microdataClaim, predictions []predictionClaim) Evaluation {
 	v := Evaluation{
 		Marking: evaluationMark, Format: evaluationFormat, Release: e.Manifest.Release, Status: e.Manifest.Status,
 		PlanHash: e.Plan.Hash(),
@@ -133,6 +135,9 @@ func newEvaluation(e *published.Release, number int64, comparison *evaluate.Diff
 	}
 	for i, p := range products {
 		v.Microdata = append(v.Microdata, p.compareMicrodata(comparison.Marginals[i], comparison.Joints[i]))
+	}
+	for i, p := range predictions {
+		v.Predictions = append(v.Predictions, p.truthOf(comparison.Predictions[i]))
 	}
 	return v
 }

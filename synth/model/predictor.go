@@ -13,6 +13,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/boosting"
+	"github.com/dprelease/dprelease/plan/design"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // Predictor predicts rows by a published model. A row has a score: an intercept plus what each input adds.
@@ -117,6 +119,19 @@ func (r *Regression) Predictor() (*Predictor, error) {
 		return nil, fmt.Errorf("a term of a regression is of %q, which is none of its columns", rest[0].Column)
 	}
 	return p, nil
+}
+
+// ColumnsOf returns the columns by which a regression of a design predicts.
+func ColumnsOf(d *design.Design) (all []Labels) {
+	for _, c := range d.Columns()[:len(d.Columns())-1] {
+		one := Labels{Name: c.Name, Categories: c.Categories}
+		if c.IsNumber() {
+			low, high := c.Range()
+			one.Values = &Values{Column: c.Name, Type: domain.Integer, Least: []string{fmt.Sprint(low)}, Most: fmt.Sprint(high)}
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 // mostWeight bounds weights, so that no prediction overflows. Noise cannot make any as large.

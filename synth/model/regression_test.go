@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan/design"
-	"github.com/dprelease/dprelease/spec/domain"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -341,24 +340,11 @@ func TestWhatIsNotClearIsFlagged(t *testing.T) {
 	}
 }
 
-// columnsOf returns the columns of a published regression of a design.
-func columnsOf(d *design.Design) (all []Labels) {
-	for _, c := range d.Columns()[:len(d.Columns())-1] {
-		one := Labels{Name: c.Name, Categories: c.Categories}
-		if c.IsNumber() {
-			low, high := c.Range()
-			one.Values = &Values{Column: c.Name, Type: domain.Integer, Least: []string{fmt.Sprint(low)}, Most: fmt.Sprint(high)}
-		}
-		all = append(all, one)
-	}
-	return all
-}
-
 // predictionsBy returns the predictions of a regression by the codes of a row.
 func predictionsBy(t testing.TB, g *Regression, d *design.Design) func(codes []int) float64 {
 	t.Helper()
 	published := *g
-	published.Columns = columnsOf(d)
+	published.Columns = ColumnsOf(d)
 	p, err := published.Predictor()
 	if err != nil {
 		t.Fatal(err)
@@ -478,7 +464,7 @@ func TestPredictionsAreSumsOfWeights(t *testing.T) {
 		if math.Abs(mean) > .03 {
 			t.Errorf("%s: predictions are off by %.3f on average", g.Method, mean)
 		}
-		read.Columns = columnsOf(drawPopulation(t, r, 0).design)
+		read.Columns = ColumnsOf(drawPopulation(t, r, 0).design)
 		if _, err := read.Predictor(); err == nil {
 			t.Error("a regression predicts by the columns of another")
 		}

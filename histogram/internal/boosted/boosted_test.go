@@ -256,24 +256,56 @@ func TestOneRowMoreIsInOnePart(t *testing.T) {
 	}
 }
 
+// TestRowsAreDividedAsTheyAreHeldOut: the two parts of counts are those of the rows that are fitted to and held out.
+func TestRowsAreDividedAsTheyAreHeldOut(t *testing.T) {
+	random := rand.New(rand.NewPCG(17, 18))
+	s := &boosting.Shape{Columns: []boosting.Column{{Categories: 4}}, Link: boosting.Logit, Outcomes: []int64{0, 1},
+		Schedule: boosting.Schedule{Epochs: 1, Groups: 2, Rate: .5}}
+	for trial := range 50 {
+		split := boosted.Split{Key: [32]byte{byte(trial)}, Numerator: uint64(trial % 3), Denominator: 3}
+		rows := drawRows(random, sizesOf(s), random.IntN(60))
+		cells, counts := histogramOf(sizesOf(s), rows)
+		fitted, heldOut, err := split.Divide(cells, counts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, err := boosted.New(t.Context(), s, cells, fitted, boosted.Split{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, _, err := boosted.New(t.Context(), s, cells, heldOut, boosted.Split{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := slices.Concat(cellsOf(t, first), cellsOf(t, second)), partsOf(t, s, rows, split); !slices.Equal(got,
+			want) {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	}
+	if _, _, err := (boosted.Split{Numerator: 1, Denominator: 1}).Divide(nil, nil); err == nil {
+		t.Error("all rows are held out")
+	}
+}
+
 // partsOf returns the counts by cell of the rows of both parts.
-func partsOf(t *testing.T, s *boosting.Shape, rows [][]int, split boosted.Split) (all []int64) {
+func partsOf(t *testing.T, s *boosting.Shape, rows [][]int, split boosted.Split) []int64 {
 	t.Helper()
 	cells, counts := histogramOf(sizesOf(s), rows)
 	fitted, heldOut, err := boosted.New(t.Context(), s, cells, counts, split)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []*boosted.Rows{fitted, heldOut} {
-		// Each category of the column has a bin of its own.
-		scores := &boosting.Scores{Tables: [][]int32{{-20_000, -10_000, 0, 10_000}}}
-		of, err := part.Histogram(t.Context(), scores)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, of...)
+	return slices.Concat(cellsOf(t, fitted), cellsOf(t, heldOut))
+}
+
+// cellsOf returns the counts by cell of rows of a column with four categories, each of which has a bin of its own.
+func cellsOf(t *testing.T, rows *boosted.Rows) []int64 {
+	t.Helper()
+	of, err := rows.Histogram(t.Context(), &boosting.Scores{Tables: [][]int32{{-20_000, -10_000, 0, 10_000}}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	return of
 }
 
 // TestHistogramsAreExact compares with bins row by row, before and after a round.

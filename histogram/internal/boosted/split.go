@@ -43,6 +43,21 @@ func (s Split) splitter() (*splitter, error) {
 	return x, err
 }
 
+// Divide returns how many rows of each cell a model is fitted to, and how many are held out. It returns an error for a
+// share of 1 or more.
+func (s Split) Divide(cells []uint64, counts []int64) (fitted, heldOut []int64, err error) {
+	x, err := s.splitter()
+	if err != nil {
+		return nil, nil, err
+	}
+	fitted, heldOut = make([]int64, len(cells)), make([]int64, len(cells))
+	for i, cell := range cells {
+		heldOut[i] = x.heldOut(cell, counts[i])
+		fitted[i] = counts[i] - heldOut[i]
+	}
+	return fitted, heldOut, nil
+}
+
 // heldOut returns how many of the rows of a cell are held out.
 func (x *splitter) heldOut(cell uint64, count int64) (held int64) {
 	if x.block == nil {
