@@ -127,7 +127,7 @@ func (b *bench) ownContender(c benchCase, file string, want *reference) contende
 			}
 			command := exec.CommandContext(ctx, program, "-child", string(text))
 			command.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", b.threads))
-			return outcomeOf(command, ownName)
+			return outputOf[outcome](command, ownName)
 		}}
 }
 
