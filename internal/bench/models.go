@@ -102,7 +102,8 @@ func (b *bench) runModels(ctx context.Context, to io.Writer) error {
 
 // fitSplits fits all methods to random splits of the rows, at each ε, in turn, so that other work of the machine affects
 // all of them.
-func (b *bench) fitSplits(ctx context.Context, s modelSet, rows [][]string, epsilons []float64) ([]*method, error) {
+func (b *bench) fitSplits(ctx context.Context, s modelSet, rows [][]string, epsilons []float64) ([]*method,
+	error) {
 	methods := []*method{{who: ownName, words: "additive", fit: ownModels("additive", additiveScores)},
 		{who: ownName, words: "logistic", fit: ownModels("logistic", regressionScores)}}
 	for _, p := range modelPeers {
@@ -121,10 +122,10 @@ func (b *bench) fitSplits(ctx context.Context, s modelSet, rows [][]string, epsi
 			if m.fit == nil {
 				continue
 			}
-			b.logf("%s: split %d, %s, %s", s.name, split+1, m.who, m.words)
 			if err := m.fitSplit(ctx, s, shuffled[:cut], shuffled[cut:], epsilons); err != nil {
 				return nil, fmt.Errorf("%s: %w", m.who, err)
 			}
+			b.logf("%s: split %d, %s: AUC %s", s.name, split+1, m.name(), m.lastAreas())
 		}
 	}
 	return methods, nil

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -53,6 +54,15 @@ func (m *method) name() string {
 		return m.who + ", " + m.words
 	}
 	return m.who + " " + m.version + ", " + m.words
+}
+
+// lastAreas returns how well the models of the last split predict, by ε.
+func (m *method) lastAreas() string {
+	var all []string
+	for _, areas := range m.areas {
+		all = append(all, fmt.Sprintf("%.4f", areas[len(areas)-1]))
+	}
+	return strings.Join(all, " ")
 }
 
 // writeMethods prints a line for each method, with a column for each ε, and the verdicts.
