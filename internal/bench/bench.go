@@ -137,7 +137,7 @@ func (b *bench) ownContender(c benchCase, file, command string, want *reference)
 			}
 			command := exec.CommandContext(ctx, program, "-child", string(text))
 			command.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", b.threads))
-			return outcomeOf(command, ownName)
+			return outputOf[outcome](command, ownName)
 		}}
 }
 

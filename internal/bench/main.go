@@ -1,10 +1,12 @@
-// Command bench compares the speed of counting with DuckDB and Polars on one made-up table.
+// Command bench compares the speed of counting with DuckDB and Polars on one made-up table, and how well models predict
+// with other libraries on public data sets.
 //
 //	go run ./internal/bench                      # 10 million rows, all cases but csv and model, some minutes
 //	go run ./internal/bench -rows 1000000 -cases pairs,bounded
 //	go run ./internal/bench -cases csv -json
 //	go run ./internal/bench -cases model -runs 1 # a whole run of the command that fits a model to the table
 //	go run ./internal/bench -shards 10           # the table in ten shards, one after the other
+//	go run ./internal/bench -models adult -runs 20
 //
 // It makes the table once (table.go), then runs each case (cases.go) in child processes in turn, so that no contender
 // profits from the memory of another: this program from the text of a spec to exact counts (count.go), and each peer
@@ -12,8 +14,11 @@
 // are compared with counts of the rows as they were made, before any file or reader (reference.go); if any differ the
 // exit code is 1.
 //
-// It never sees confidential data: it made up what it counts. docs/benchmarks.md has the output of a run and says how
-// to read it.
+// Models (models.go) are fitted to random splits of public data, by releases of this program and by each peer that
+// python3 can import, and judged by the rows that they were not fitted to.
+//
+// It never sees confidential data: what it counts is made up, and what models are fitted to is public.
+// docs/benchmarks.md has the output of a run and says how to read it.
 package main
 
 import (
@@ -55,6 +60,7 @@ type options struct {
 	json    bool
 	child   string
 	shards  int
+	models  string
 }
 
 // errDisagree ends a run in which a contender counted something else than was made.
@@ -76,6 +82,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		"a peer that counts for longer is stopped, its time estimated from the tables it has done, and run once")
 	f.BoolVar(&o.json, "json", false, "print one JSON document")
 	f.IntVar(&o.shards, "shards", 0, "count the table in so many shards, one after the other, instead of the cases")
+	f.StringVar(&o.models, "models", "",
+		"compare models on these data sets, of adult,taxi, on as many splits as -runs says, instead of the cases")
 	f.StringVar(&o.child, "child", "", "do one job, given as JSON (used by the command itself)")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -93,6 +101,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	b := &bench{options: o, progress: stderr}
 	if o.shards > 0 {
 		return b.runShards(ctx, stdout)
+	}
+	if o.models != "" {
+		return b.runModels(ctx, stdout)
 	}
 	doc, err := b.run(ctx, cases)
 	if err != nil {

@@ -110,11 +110,11 @@ func (p peer) countIn(ctx context.Context, q request) (*outcome, error) {
 	}
 	c := exec.CommandContext(ctx, "python3", "-c", string(script), string(text))
 	c.Env = append(os.Environ(), fmt.Sprintf("POLARS_MAX_THREADS=%d", q.Threads))
-	return outcomeOf(c, p.name)
+	return outputOf[outcome](c, p.name)
 }
 
-// outcomeOf runs a command that prints an outcome.
-func outcomeOf(c *exec.Cmd, name string) (*outcome, error) {
+// outputOf runs a command of a contender that prints JSON.
+func outputOf[T any](c *exec.Cmd, name string) (*T, error) {
 	text, err := c.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -123,9 +123,9 @@ func outcomeOf(c *exec.Cmd, name string) (*outcome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	var out outcome
+	var out T
 	if err := json.Unmarshal(text, &out); err != nil {
-		return nil, fmt.Errorf("%s: what it printed is not an outcome: %w", name, err)
+		return nil, fmt.Errorf("%s: what it printed is not as expected: %w", name, err)
 	}
 	return &out, nil
 }

@@ -113,7 +113,7 @@ func (b *bench) runShards(ctx context.Context, to io.Writer) error {
 		}
 		command := exec.CommandContext(ctx, program, "-child", string(text))
 		command.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", b.threads), "GOGC=50") // as the command has it
-		out, err := outcomeOf(command, ownName)
+		out, err := outputOf[outcome](command, ownName)
 		if err != nil {
 			return err
 		}

@@ -245,7 +245,7 @@ var allowedImports = map[string][]string{
 	"internal/structure/figures": {},
 	"internal/bench": {"plan/compiled", "spec", "budget", "plan", "budget/ledger", "internal/noise", "histogram",
 		"histogram/scan",
-		"plan/planner"},
+		"plan/planner", ".", "internal/predict", "internal/testkit", "synth/model"},
 	"examples/embed":               {"."},
 	"examples/quickstart/generate": {},
 	"examples/adult/learn":         {},
