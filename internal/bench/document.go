@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -183,6 +184,10 @@ func (d *document) write(to io.Writer) error {
 	for _, r := range d.Cases {
 		r.write(to)
 	}
+	counts := func(r result) bool { return r.Tables > 0 }
+	if !slices.ContainsFunc(d.Cases, counts) {
+		return nil
+	}
 	verdict := "All counts agree with the rows as they were made."
 	if !d.Agree {
 		verdict = "COUNTS DISAGREE with the rows as they were made."
@@ -193,8 +198,12 @@ func (d *document) write(to io.Writer) error {
 
 // write prints a case.
 func (r result) write(to io.Writer) {
-	fmt.Fprintf(to, "\n%s: %s; %s rows (%.0f MB), %s cells\n", r.Case, r.Title, budget.Group(int64(r.Rows)),
-		float64(r.FileBytes)/megabyte, budget.Group(r.Cells))
+	fmt.Fprintf(to, "\n%s: %s; %s rows (%.0f MB)", r.Case, r.Title, budget.Group(int64(r.Rows)),
+		float64(r.FileBytes)/megabyte)
+	if r.Tables > 0 {
+		fmt.Fprintf(to, ", %s cells", budget.Group(r.Cells))
+	}
+	fmt.Fprintln(to)
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "  \twall s\tCPU s\tpeak MB\t× wall\t× CPU\tsteps\tcounts")
 	for _, e := range r.Entries {

@@ -225,18 +225,18 @@ func (in input) codeOf(values arrow.Array, row int) (code int, wrong string) {
 		}
 		return in.codes.Missing, ""
 	}
-	fits := "in no category of the model"
-	if in.IsNumber() {
-		fits = "no whole number in the range of the model"
-	}
 	code, fit := in.codes.Code(func(d *domain.Domain) (int, domain.Fit) { return lookUp(d, values, row) })
-	switch fit {
-	case domain.Fits:
+	switch {
+	case fit == domain.Fits:
 		return code, ""
-	case domain.OutOfDomain:
-		return 0, "the value is " + fits
+	case in.IsNumber() && fit == domain.OutOfDomain:
+		return 0, "the value is no whole number in the range of the model"
+	case in.IsNumber():
+		return 0, "the value is " + fit.String() + ", and no whole number in the range of the model"
+	case fit == domain.OutOfDomain:
+		return 0, "the value is in no category of the model"
 	}
-	return 0, "the value is " + fit.String() + ", and " + fits
+	return 0, "the value is " + fit.String() + ", and in no category of the model"
 }
 
 // lookUp returns the code of a row's value in a domain, by the rules by which the rows of a release are counted.

@@ -145,8 +145,8 @@ var ofRelease = map[string]shape.Meaning{
 
 	"models": {States: "Models that predict a column of a table from others. Each is fitted in noisy rounds and published as models/NAME.json.", Default: "none are fitted",
 		Example: "{risk: {predict: {readmitted: \"yes\"}, by: [age.band, days], test: 10%, budget: model}}", Page: "docs/spec.md#models"},
-	"models.*.table":   {States: "The confidential table whose rows the model is fitted to.", Default: "the only confidential table", Example: "stays", Page: "docs/spec.md#models"},
-	"models.*.predict": {States: "What is predicted: the probability of a category, or the mean of a column of numbers.", Example: "{readmitted: \"yes\"}", Page: "docs/spec.md#models"},
+	"models.*.table":   {States: "The confidential table whose rows the model is fitted to. Its rows are read here: they do not stay in a database or in Spark.", Default: "the only confidential table", Example: "stays", Page: "docs/spec.md#models"},
+	"models.*.predict": {States: "What is predicted: the probability of a category, or the mean of a column of whole numbers.", Example: "{readmitted: \"yes\"}", Page: "docs/spec.md#models"},
 	"models.*.by":      {States: "The columns from which it is predicted, each at one level and each once.", Example: "[age.band, emergency, days]", Page: "docs/spec.md#models"},
 	"models.*.method":  {States: "How the model is made. additive adds up one score for each column; linear and logistic are regressions, whose coefficients are published.", Default: "additive", Example: "additive", Page: "docs/spec.md#models"},
 	"models.*.test":    {States: "The share of rows that are held out to measure how well the model predicts. It costs no more budget. A model of a number has none, nor has a regression.", Default: "no row is held out, and the report does not say how well the model predicts", Example: "10%", Page: "docs/spec.md#models"},
