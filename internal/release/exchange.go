@@ -7,8 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dprelease/dprelease/histogram/holder"
@@ -16,6 +20,7 @@ import (
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
@@ -26,20 +31,41 @@ const (
 	roundBytes = 1 << 20
 	// The first and the longest pause before a holder looks again for the answer of another one.
 	firstPause, longestPause = 5 * time.Millisecond, time.Second
+	// patience is how long a holder waits before it says so, and before a file that cannot be read is refused.
+	patience = 10 * time.Second
 )
 
-// exchange gives the answers of one holder to the others, and adds theirs, in the folder DIR/NAME.ROLL. The answers are
-// masked and signed, so the folder needs no protection from readers.
+// exchange gives the answers of one holder to the others, and adds theirs. Each holder writes in a folder of its own,
+// DIR/NAME.ROLL.HOLDER. The answers are masked and signed, so the folders need no protection from readers.
 type exchange struct {
-	dir  string
-	key  holder.Key
-	name string
-	roll holder.Roll // with nonces
+	dir     string
+	release string
+	key     holder.Key
+	name    string
+	roll    holder.Roll // with nonces
+	hash    string      // of the roll
+	log     *slog.Logger
 }
 
 // exchange returns the exchange with the others on the roll.
-func (m *masking) exchange() *exchange {
-	return &exchange{dir: m.rounds, key: m.key, name: m.masks.Holder(), roll: m.nonced}
+func (m *masking) exchange(p *compiled.Compiled) *exchange {
+	return &exchange{dir: m.rounds, release: p.Name, key: m.key, name: m.masks.Holder(), roll: m.nonced,
+		hash: m.masks.Roll(), log: m.log}
+}
+
+// checkRounds returns an error unless files can be written in the folder that all holders share.
+func checkRounds(p *compiled.Compiled, model, dir string) error {
+	if dir == "" {
+		return refuseHolder(p, fmt.Sprintf("has the model %s, each round of which needs the answers of all holders: name the folder that they share with --rounds DIR, and measure at the same time", model))
+	}
+	f, err := os.CreateTemp(dir, "."+p.Name+"-")
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(f.Name()))
+	}
+	if err != nil {
+		return &verdict.Unusable{File: dir, Err: fmt.Errorf("--rounds %s is no folder that this holder can write in: make it first, where all holders can: %w", dir, err)}
+	}
+	return nil
 }
 
 // leaving records in the book of the key that answers leave, before the first of them does.
@@ -66,7 +92,8 @@ func (a roundAnswer) question() string {
 
 // path returns the path of a holder's answer to a round.
 func (x *exchange) path(a roundAnswer, holder string) string {
-	return filepath.Join(x.dir, holder, fmt.Sprintf("%s.%05d.json", a.Model, a.Round))
+	return filepath.Join(x.dir, fmt.Sprintf("%s.%.8s.%s", x.release, x.hash, holder),
+		fmt.Sprintf("%s.%05d.json", a.Model, a.Round))
 }
 
 // sum gives the holder's answer to the others, waits for theirs, and returns the sum of all, in which the masks cancel.
@@ -94,7 +121,7 @@ func (x *exchange) sum(ctx context.Context, r *journalledRounds, own roundAnswer
 
 // give writes the holder's own answer.
 func (x *exchange) give(a roundAnswer) error {
-	a.Format, a.Roll, a.Holder = roundFormat, x.roll.Hash(), x.name
+	a.Format, a.Roll, a.Holder = roundFormat, x.hash, x.name
 	var err error
 	if a.Signature, err = x.roll.SignAnswer(x.key, x.name, a.question(), a.Masked); err != nil {
 		return err
@@ -104,7 +131,14 @@ func (x *exchange) give(a roundAnswer) error {
 		return err
 	}
 	path := x.path(a, x.name)
-	if err := durable.MakeFolder(filepath.Dir(path), 0o755); err != nil {
+	err = durable.MakeFolder(filepath.Dir(path), 0o755)
+	if err == nil {
+		var found fs.FileInfo
+		if found, err = os.Lstat(filepath.Dir(path)); err == nil && !found.IsDir() {
+			err = fmt.Errorf("%s is a link: nothing is written through it", filepath.Dir(path))
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("the folder of the rounds: %w", err)
 	}
 	return durable.ReplaceFile(filepath.Dir(path), filepath.Base(path), text)
@@ -115,6 +149,9 @@ func (x *exchange) wait(ctx context.Context, step string, own roundAnswer, name 
 	path, waited := x.path(own, name), time.Duration(0)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		a, err := x.read(path)
+		if errors.Is(err, errNotWhole) && waited < patience {
+			err = nil // it is being copied
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -127,6 +164,10 @@ func (x *exchange) wait(ctx context.Context, step string, own roundAnswer, name 
 		if waited > longestPause {
 			progress.Rename(ctx, "%s: waiting for %s in round %d", step, name, own.Round+1)
 		}
+		if waited >= patience && waited-pause < patience {
+			x.log.Warn("waiting for the answer of another holder", "holder", name, "round", own.Round+1, "file", path,
+				"other signatures", x.others())
+		}
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("while waiting for the answer of %s to round %d: %w", name, own.Round+1, ctx.Err())
@@ -136,7 +177,21 @@ func (x *exchange) wait(ctx context.Context, step string, own roundAnswer, name 
 	}
 }
 
-// read reads an answer; nil if it is not there, or not all of it yet.
+// others returns the folders of this release for other signatures, which a holder with older ones would use.
+func (x *exchange) others() (names []string) {
+	all, err := filepath.Glob(filepath.Join(x.dir, x.release+".*"))
+	for _, path := range all {
+		if name := filepath.Base(path); err == nil && !strings.HasPrefix(name, fmt.Sprintf("%s.%.8s.", x.release, x.hash)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// errNotWhole is the error for a file that cannot be read, or not yet.
+var errNotWhole = errors.New("it is not the file of an answer: have it copied again")
+
+// read reads an answer; nil if it is not there.
 func (x *exchange) read(path string) (*roundAnswer, error) {
 	there, err := durable.Exists(path)
 	if err != nil || !there {
@@ -148,7 +203,7 @@ func (x *exchange) read(path string) (*roundAnswer, error) {
 	}
 	var a roundAnswer
 	if err := json.Unmarshal(text, &a); err != nil {
-		return nil, nil // it is being copied
+		return nil, &verdict.Unusable{File: path, Err: fmt.Errorf("%s: %w", path, errNotWhole)}
 	}
 	return &a, nil
 }
@@ -157,7 +212,7 @@ func (x *exchange) read(path string) (*roundAnswer, error) {
 func (x *exchange) check(path string, own roundAnswer, name string, a *roundAnswer) error {
 	err := x.roll.VerifyAnswer(name, own.question(), a.Masked, a.Signature)
 	switch {
-	case a.Format != roundFormat || a.Roll != x.roll.Hash():
+	case a.Format != roundFormat || a.Roll != x.hash:
 		err = errors.New("it is no answer for this roll")
 	case err == nil && len(a.Masked) != len(own.Masked):
 		err = fmt.Errorf("it has %d numbers, and %d were asked for", len(a.Masked), len(own.Masked))

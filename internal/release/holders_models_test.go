@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth/model"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -280,7 +281,7 @@ func (f federation) answer(t *testing.T, i, round int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(m.rounds, f.holders[i].Name, fmt.Sprintf("risk.%05d.json", round))
+	return m.exchange(f.plan).path(roundAnswer{Model: "risk", Round: round}, f.holders[i].Name)
 }
 
 // TestAHolderIsCutOffInTheRounds stops a holder in the middle of the rounds. It resumes with the same answers, and pays
@@ -422,4 +423,138 @@ func TestRoundsNeedAFolder(t *testing.T) {
 	alone.Rounds = ""
 	o.Holder = &alone
 	f.refusesToMeasure(t, f.plan, o, 0, "--rounds DIR")
+	alone.Rounds = filepath.Join(f.dir, "missing")
+	f.refusesToMeasure(t, f.plan, o, 0, "make it first")
+	alone.Rounds = filepath.Join(f.shared(), "release.yaml")
+	f.refusesToMeasure(t, f.plan, o, 0, "make it first")
+}
+
+// TestNoAnswerIsWrittenThroughALink: whoever can write in the shared folder cannot have a holder write elsewhere.
+func TestNoAnswerIsWrittenThroughALink(t *testing.T) {
+	f := withRows(t)
+	elsewhere := t.TempDir()
+	if err := os.Symlink(elsewhere, filepath.Dir(f.answer(t, 0, 0))); err != nil {
+		t.Skip("needs symbolic links")
+	}
+	if _, err := Measure(t.Context(), f.plan, f.options(0)); err == nil || !strings.Contains(err.Error(), "is a link") {
+		t.Errorf("through a link: %v", err)
+	}
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
+		t.Errorf("written: %v, %v", left, err)
+	}
+}
+
+// TestHoldersHaveModelsAlone: a release of models alone can be planned under ε and δ, whatever noise its tables would have.
+func TestHoldersHaveModelsAlone(t *testing.T) {
+	spec := strings.Replace(modelsText(modelsSpec, "3", 40, 3, "x, c"), "marginals: {backs: {by: [back], budget: tables}}\n", "", 1)
+	newFederation(t, trustText{3, 2, "disjoint"}, strings.Replace(spec,
+		"split: {risk: 1/3, effects: 1/3, tables: 1/3}", "split: {risk: 1/2, effects: 1/2}", 1))
+}
+
+// TestNoRoundIsAnsweredTwice has a holder change its answer to a round while another one is cut off: it would then be
+// asked something else in the next round. With its journal it refuses to answer that, and without its journal to go on.
+func TestNoRoundIsAnsweredTwice(t *testing.T) {
+	const target, next = 2, 3 // the round that counts the target, and the first round of residuals
+	for _, lost := range []bool{false, true} {
+		t.Run(map[bool]string{false: "with its journal", true: "without its journal"}[lost], func(t *testing.T) {
+			f := withRows(t)
+			cut, stop := context.WithCancel(t.Context())
+			done := make(chan []error)
+			go func() { done <- f.measureTogether(cut, cut, cut) }()
+			waitFor(t, f.answer(t, 0, next+2))
+			stop()
+			<-done
+			asked := func() string {
+				var a roundAnswer
+				text, err := regular.Read(f.answer(t, 0, next), roundBytes)
+				if err == nil {
+					err = json.Unmarshal(text, &a)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				return a.Asked
+			}
+			before := asked()
+			m, err := f.options(1).maskingFor(f.plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := m.exchange(f.plan)
+			var a roundAnswer
+			text, err := os.ReadFile(f.answer(t, 1, target))
+			if err == nil {
+				err = json.Unmarshal(text, &a)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Masked[0] += 3000
+			if a.Signature, err = x.roll.SignAnswer(x.key, x.name, a.question(), a.Masked); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(f.answer(t, 1, target), canonical.Must(canonical.Indented(a)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if lost {
+				removed := 0
+				err := filepath.WalkDir(filepath.Join(f.dir, f.holders[0].Name), func(path string, _ os.DirEntry, err error) error {
+					if err == nil && strings.HasSuffix(path, state.JournalFile) {
+						removed++
+						return os.Remove(path)
+					}
+					return err
+				})
+				if err != nil || removed != 1 {
+					t.Fatalf("%d journals: %v", removed, err)
+				}
+			}
+			if _, err = Measure(t.Context(), f.plan, f.options(0)); !errors.As(err, new(*JournalRefused)) {
+				t.Errorf("it resumes: %v", err)
+			}
+			if after := asked(); after != before {
+				t.Errorf("round %d was answered to the question %.8s, and then to %.8s", next, before, after)
+			}
+		})
+	}
+}
+
+// TestAHolderAnswersARoundWithOneVector: for one roll an answer is repeated from the journal, whatever would be drawn now;
+// for another roll it is drawn again, and by the same version only.
+func TestAHolderAnswersARoundWithOneVector(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	give := func(roll string, vector []int64) []int64 {
+		t.Helper()
+		j, err := openJournal(path, "plan", "commitment")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.close()
+		r := &journalledRounds{journal: j, model: "risk", others: &exchange{hash: roll}}
+		got, err := r.answer(0, "asked", len(vector), func() ([]int64, error) { return vector, nil }, func() error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	for _, c := range []struct {
+		roll       string
+		drawn, got []int64
+	}{{"all", []int64{1, 2}, []int64{1, 2}}, {"all", []int64{5, 9}, []int64{1, 2}}, {"left", []int64{5, 9}, []int64{5, 9}}} {
+		if got := give(c.roll, c.drawn); !slices.Equal(got, c.got) {
+			t.Errorf("for the roll %s: %d, expected %d", c.roll, got, c.got)
+		}
+	}
+	j, err := openJournal(path, "plan", "commitment")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.close()
+	if err := j.checkLeft(true); err != nil {
+		t.Error(err)
+	}
+	j.header.Software = "another version"
+	if err := j.checkLeft(true); !errors.As(err, new(*JournalRefused)) {
+		t.Errorf("another version goes on: %v", err)
+	}
 }

@@ -81,6 +81,8 @@ type journalEntry struct {
 	// the round asked.
 	Model string `json:"model,omitempty"`
 	Asked string `json:"asked,omitempty"`
+	// Roll is the hash of the roll that the answer of one of several holders was masked for; "" in one place.
+	Roll string `json:"roll,omitempty"`
 }
 
 // question returns the entry without its outcome, as JSON: what was asked, to be compared with what is asked now.
@@ -89,7 +91,7 @@ func (e journalEntry) question() string {
 	if e.Choice != nil {
 		e.Choice = &unknown
 	}
-	e.Answer = nil
+	e.Answer, e.Roll = nil, ""
 	b, err := json.Marshal(e)
 	if err != nil {
 		return "" // an invalid mechanism, which no entry that was read has
@@ -311,6 +313,18 @@ func (j *journal) replay(wanted journalEntry) (*journalEntry, error) {
 func (j *journal) checkDone() error {
 	if len(j.pending) > 0 {
 		return j.doesNotFit("holds more rounds than are asked now")
+	}
+	return nil
+}
+
+// checkLeft returns an error if answers to rounds have left a holder and the journal has none: others would decide anew
+// what is asked. Nor may another version draw answers again, which could be other ones.
+func (j *journal) checkLeft(left bool) error {
+	switch {
+	case left && len(j.pending) == 0:
+		return &JournalRefused{File: j.file.Name(), Why: "has no entry, and answers to rounds of a model have left: put it back as it was, or give up the release (dprelease ledger abandon)"}
+	case j.header.Software != published.Software:
+		return j.doesNotFit("is of a holder")
 	}
 	return nil
 }

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/histogram"
@@ -14,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
@@ -23,7 +26,8 @@ type masking struct {
 	nonced holder.Roll // the roll with the nonces of all who take part
 	masks  *holder.Masks
 	key    holder.Key
-	rounds string // the folder of the rounds of this plan and roll
+	rounds string // the folder that all holders share
+	log    *slog.Logger
 	book   book
 	entry  bookEntry // of the plan, as it was before the run
 }
@@ -45,9 +49,9 @@ func (o Options) maskingFor(p *compiled.Compiled) (*masking, error) {
 	case o.FromShards != "":
 		return nil, refuseHolder(p, "is of several holders, and a holder's part is counted in one place: leave out --from-shards")
 	}
-	for _, m := range p.Models {
-		if m.Additive() && o.Holder.Rounds == "" {
-			return nil, refuseHolder(p, fmt.Sprintf("has the model %s, each round of which needs the answers of all holders: name the folder that they share with --rounds DIR, and measure at the same time", m.Name))
+	if at := slices.IndexFunc(p.Models, plan.Model.Additive); at >= 0 {
+		if err := checkRounds(p, p.Models[at].Name, o.Holder.Rounds); err != nil {
+			return nil, err
 		}
 	}
 	with, err := participationIn(p, o.Holder.Roll)
@@ -58,14 +62,13 @@ func (o Options) maskingFor(p *compiled.Compiled) (*masking, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &masking{participation: with, key: o.Holder.Key, book: bookOf(o.Holder.KeyFile, o.Holder.Key)}
+	m := &masking{participation: with, key: o.Holder.Key, rounds: o.Holder.Rounds, log: o.logger(), book: bookOf(o.Holder.KeyFile, o.Holder.Key)}
 	if m.nonced, err = with.roll.WithNonces(nonces); err != nil {
 		return nil, refuseHolder(p, "cannot be measured with these signatures: "+err.Error())
 	}
 	if m.masks, err = holder.NewMasks(m.nonced, o.Holder.Key, o.Holder.Name); err != nil {
 		return nil, refuseHolder(p, fmt.Sprintf("cannot be measured for %s: %v", o.Holder.Name, err))
 	}
-	m.rounds = filepath.Join(o.Holder.Rounds, fmt.Sprintf("%s.%.8s", p.Name, m.masks.Roll()))
 	m.entry, err = m.book.check(p, o.Holder.Name, nonces)
 	return m, err
 }

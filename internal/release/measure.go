@@ -429,7 +429,15 @@ func (r *attempt) runJournal(st *state.State) (*journal, error) {
 	if !r.keepsJournal() {
 		return &journal{}, nil
 	}
-	return openJournal(st.JournalPath(), r.plan.Hash(), r.charge.Commitment)
+	j, err := openJournal(st.JournalPath(), r.plan.Hash(), r.charge.Commitment)
+	if err != nil || r.masking == nil {
+		return j, err
+	}
+	if err := j.checkLeft(r.masking.entry.Nonces != nil); err != nil {
+		j.close()
+		return nil, err
+	}
+	return j, nil
 }
 
 // keepsJournal reports whether the run keeps a journal of adaptive rounds on disk.

@@ -26,7 +26,7 @@ func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.O
 	rounds := &journalledRounds{journal: j, model: p.Models[i].Name}
 	var masks *holder.Masks
 	if held != nil {
-		masks, rounds.others, p = held.masks, held.exchange(), held.measuredPlan(p)
+		masks, rounds.others, p = held.masks, held.exchange(p), held.measuredPlan(p)
 	}
 	m := p.Models[i]
 	var err error
@@ -126,9 +126,8 @@ func (r *journalledRounds) testOn(ctx context.Context, scores *boosting.Scores) 
 
 // answer returns an answer of so many integers from the journal, or one that is drawn now and recorded.
 //
-// Of one of several holders the journal has what was asked and no answer, which may be masked for other nonces when a
-// run resumes. The answer is drawn again: the same integers, as noise follows from the key, the question and the exact
-// integers.
+// Of one of several holders the journal has the masked answer. If some have withdrawn since, it is drawn again to be
+// masked for the others: the same integers, as noise follows from the key, the question and the exact integers.
 func (r *journalledRounds) answer(round int, asked string, integers int, draw func() ([]int64, error),
 	replay func() error) ([]int64, error) {
 	e := journalEntry{Model: r.model, Round: round, Asked: asked}
@@ -137,20 +136,16 @@ func (r *journalledRounds) answer(round int, asked string, integers int, draw fu
 		return nil, err
 	}
 	if r.others != nil {
-		answer, err := draw()
-		if err == nil && old == nil {
-			err = r.journal.record(e)
-		}
-		return answer, err
+		e.Roll = r.others.hash
 	}
-	if old != nil {
+	if old != nil && old.Roll == e.Roll {
 		if len(old.Answer) != integers {
 			return nil, r.journal.doesNotFit("holds an answer to another question than is asked now")
 		}
 		return old.Answer, replay()
 	}
-	if e.Answer, err = draw(); err != nil {
-		return nil, err
+	if e.Answer, err = draw(); err != nil || old != nil {
+		return e.Answer, err
 	}
 	return e.Answer, r.journal.record(e)
 }

@@ -149,7 +149,7 @@ func roundRatio(ratio float64) float64 {
 
 // checkNoise returns an error if the spec asks for noise that is priced in ε and the plan has none.
 func checkNoise(p *plan.Plan) error {
-	if kept := describe.KeptGaussian(p); len(kept) > 0 &&
+	if kept := describe.KeptGaussian(p); p.Release().Holders == nil && len(kept) > 0 &&
 		!slices.ContainsFunc(p.Strategies, func(s strategy.Group) bool { return s.Noise.Pure() }) {
 		return p.Release().Problem("budget.noise", document.Problem{
 			Message: fmt.Sprintf("nothing in this release can have %s noise under epsilon and delta: %s",
