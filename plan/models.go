@@ -1,12 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math/big"
 	"slices"
+	"strconv"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/canonical"
@@ -29,8 +29,11 @@ type Model struct {
 	Method spec.ModelMethod `json:"method"`
 	Target Factor           `json:"target"`
 	// Class is the category of the target whose probability is predicted; -1 if the target is predicted as a number.
-	Class int      `json:"class"`
-	By    []Factor `json:"by"` // the columns of the model, in order
+	Class int `json:"class"`
+	// Link is log if scores add up to the logarithm of a number's mean; "" if the target decides the link: logit of a
+	// category, identity of a number.
+	Link boosting.Link `json:"link,omitempty"`
+	By   []Factor      `json:"by"` // the columns of the model, in order
 	// Rounds are what is asked, in order.
 	Rounds []ModelRounds `json:"rounds"`
 	// Schedule is how an additive model is fitted.
@@ -137,17 +140,14 @@ func (p *Plan) Shape(m Model) (*boosting.Shape, error) {
 		s.Outcomes[m.Class] = 1
 		return s, nil
 	}
-	s.Link = boosting.Identity
-	values, _, err := valuesOf(target)
-	if err != nil {
+	s.Link = cmp.Or(m.Link, boosting.Identity)
+	if s.Outcomes, err = valuesOf(target); err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.Name, err)
 	}
-	copy(s.Outcomes, values)
 	return s, nil
 }
 
-// Design returns what is fixed of a regression before the data are seen. Values of numbers with steps
-// below 1 are multiples of the step's denominator.
+// Design returns what is fixed of a regression before the data are seen.
 func (p *Plan) Design(m Model) (*design.Design, error) {
 	levels, err := Query{Table: m.Table, Factors: m.Columns()}.Levels(p.Release())
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *Plan) Design(m Model) (*design.Design, error) {
 		number := of.Domain.Ranged() && of.Domain.Declared() == levels[i].Size() && f.Level == "" &&
 			(of.Type == domain.Integer || of.Type == domain.Decimal)
 		if number && (i < len(m.By) || m.Class < 0) {
-			if c.Values, _, err = valuesOf(levels[i]); err != nil {
+			if c.Values, err = valuesOf(levels[i]); err != nil {
 				return nil, fmt.Errorf("model %s: %s: %w", m.Name, f, err)
 			}
 		} else {
@@ -202,26 +202,16 @@ func (p *Plan) ModelAnswers(m Model) (int64, error) {
 // Additive reports whether a model is fitted in rounds that depend on each other.
 func (m Model) Additive() bool { return m.Method == spec.AdditiveModel }
 
-// valuesOf returns the numbers that the categories of a level are, as whole multiples of a unit.
-func valuesOf(l *domain.Level) (multiples []int64, unit *big.Rat, err error) {
-	common := big.NewInt(1)
-	numbers := make([]*big.Rat, l.Size())
+// valuesOf returns the integers that the categories of a level are.
+func valuesOf(l *domain.Level) ([]int64, error) {
+	values := make([]int64, l.Size())
 	for i, c := range l.Categories {
-		if numbers[i], err = budget.ParseRat(c.Code); err != nil {
-			return nil, nil, fmt.Errorf("%q is no number", c.Code)
+		var err error
+		if values[i], err = strconv.ParseInt(c.Code, 10, 64); err != nil {
+			return nil, fmt.Errorf("%q is no integer", c.Code)
 		}
-		d := numbers[i].Denom()
-		common.Mul(common, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, common, d)))
 	}
-	scale := new(big.Rat).SetInt(common)
-	for _, x := range numbers {
-		n := new(big.Rat).Mul(x, scale).Num()
-		if n.BitLen() > 52 {
-			return nil, nil, errors.New("the numbers of the target need more than 52 bits")
-		}
-		multiples = append(multiples, n.Int64())
-	}
-	return multiples, scale.Inv(scale), nil
+	return values, nil
 }
 
 // Seed returns public bytes that belong to the model, from which the groups of its rounds are derived.

@@ -5,6 +5,9 @@ package spec
 import (
 	"fmt"
 	"math/big"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/domain"
@@ -19,7 +22,7 @@ func modelsShape() *shape.Shape {
 	predict := "{COLUMN: CATEGORY} for the probability of a category, such as {readmitted: \"yes\"}, or a column of numbers"
 	return shape.Dictionary("models by name, such as {risk: {table: stays, predict: {readmitted: \"yes\"}, by: [age, days]}}",
 		`^`+columnSyntax+`$`,
-		shape.Object("{table, predict, by, method, test, budget}",
+		shape.Object("{table, predict, by, method, link, test, budget}",
 			shape.Field{Key: "table", Shape: shape.Text("a confidential table")},
 			shape.Field{Key: "predict", Shape: shape.Choice(predict,
 				shape.OnMapping(shape.Dictionary(predict, `^`+columnSyntax+`$`,
@@ -31,6 +34,7 @@ func modelsShape() *shape.Shape {
 				Required: "the columns from which it is predicted"},
 			shape.Field{Key: "method", Shape: shape.Enum("additive, linear or logistic", string(AdditiveModel),
 				string(LinearModel), string(LogisticModel))},
+			shape.Field{Key: "link", Shape: shape.Enum("identity or log", string(IdentityLink), string(LogLink))},
 			shape.Field{Key: "test", Shape: shape.Number("the share of rows that are held out, from 1% to 50%, such as 10%")},
 			shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget that pays for nothing else")})).
 		Nonempty("at least one model")
@@ -65,6 +69,7 @@ func (r *reader) readModel(root, n document.Node) {
 	}
 	m.Method = ModelMethod(n.Get("method").TextOr(string(AdditiveModel)))
 	r.checkMethod(n, m)
+	m.Link = r.readLink(t, n.Get("link"), m)
 	r.checkModelRelease(n)
 	r.release.Models = append(r.release.Models, m)
 }
@@ -82,6 +87,27 @@ func (r *reader) checkMethod(n document.Node, m Model) {
 		r.WrongKey(at, document.Problem{Message: "rows are held out to test a model of a category, and this one predicts a number",
 			Expected: "no test"})
 	}
+}
+
+// readLink reads how the mean of a number follows from scores.
+func (r *reader) readLink(t *Table, n document.Node, m Model) ModelLink {
+	if m.Class >= 0 || m.Method != AdditiveModel {
+		what := "the probability of a category, whose link is always logit"
+		if m.Class < 0 {
+			what = "a number by a regression, which adds up to the mean"
+		}
+		if n.Present() {
+			r.WrongKey(n, document.Problem{Message: "the model predicts " + what, Expected: "no link"})
+		}
+		return ""
+	}
+	link := ModelLink(n.TextOr(string(IdentityLink)))
+	if link == LogLink && strings.HasPrefix(levelOf(t, m.Target).Categories[0].Code, "-") {
+		r.AddProblem(n, document.Problem{
+			Message:  fmt.Sprintf("%s may be negative, and a mean of link log is above 0", m.Target.Column),
+			Expected: "link: identity, or a column whose range begins at 0 or above", Fix: "link: identity"})
+	}
+	return link
 }
 
 // modelTable returns the table of a model, nil if there is a problem with it. It may be left out if only one table is
@@ -165,10 +191,11 @@ func (r *reader) readPredicted(t *Table, n document.Node, m *Model) bool {
 			Expected: "predict: {COLUMN: CATEGORY}",
 			Fix:      fmt.Sprintf("predict: {%s: %q}", c.Name, level.Categories[0].Code)})
 		return false
-	case len(pairs) == 0 && (c.Domain.Declared() != level.Size() || !c.Domain.Ranged()):
+	case len(pairs) == 0 && (!c.Domain.Ranged() || c.Domain.Declared() != level.Size() ||
+		slices.ContainsFunc(level.Categories, isNoInteger)):
 		r.AddProblem(at, document.Problem{
-			Message:  fmt.Sprintf("not every category of %s is a number", c.Name),
-			Expected: "a column with a range, without categories for unknown or missing values"})
+			Message:  fmt.Sprintf("not every category of %s is an integer", c.Name),
+			Expected: "integers with a range and no step, without categories for unknown or missing values"})
 		return false
 	case len(pairs) == 0:
 		return true
@@ -182,6 +209,12 @@ func (r *reader) readPredicted(t *Table, n document.Node, m *Model) bool {
 		r.AddProblem(pairs[0], domain.NoCategory(r.Findings, pairs[0], c.Name, level.Categories))
 	}
 	return m.Class >= 0
+}
+
+// isNoInteger reports whether a category is not one integer.
+func isNoInteger(c domain.Category) bool {
+	_, err := strconv.ParseInt(c.Code, 10, 64)
+	return err != nil
 }
 
 // readTest reads the share of rows that are held out.

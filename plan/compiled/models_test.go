@@ -42,6 +42,8 @@ func TestForgedModelsAreRefused(t *testing.T) {
 		"a share of no number":  func(m *plan.Model) { m.Test = "x" },
 		"no columns":            func(m *plan.Model) { m.By = nil },
 		"another method":        func(m *plan.Model) { m.Method = "other" },
+		"another link":          func(m *plan.Model) { m.Link = "identity" },
+		"the link of counts":    func(m *plan.Model) { m.Link = "log" },
 		"noise of another kind": func(m *plan.Model) { m.Rounds[1].Noise.Kind = "discrete-laplace" },
 	} {
 		q, err := plan.Read(b)

@@ -287,6 +287,8 @@ func checkModel(m plan.Model) error {
 	switch {
 	case len(m.By) == 0 || len(m.By) > boosting.MostColumns:
 		return fmt.Errorf("model %s has no such columns", m.Name)
+	case m.Link != "" && (m.Link != boosting.Log || !m.Additive() || m.Class >= 0):
+		return fmt.Errorf("model %s has no link %q", m.Name, m.Link)
 	case m.Additive() && m.Schedule != nil && m.Schedule.Check() == nil:
 		wanted = []plan.ModelRounds{{Asks: plan.CountsOfColumn, Times: len(m.By) + 1},
 			{Asks: plan.ResidualSums, Times: m.Schedule.Epochs * len(m.By)}}

@@ -75,6 +75,9 @@ func (m Model) named(r *spec.Release) plan.Model {
 	t := r.Table(s.Table)
 	out := plan.Model{Name: s.Name, Table: s.Table, Leaf: s.Leaf, Method: s.Method, Class: s.Class,
 		Target: factorOf(t, s.Target)}
+	if s.Link == spec.LogLink {
+		out.Link = boosting.Log
+	}
 	for _, a := range s.By {
 		out.By = append(out.By, factorOf(t, a))
 	}

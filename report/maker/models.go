@@ -60,8 +60,11 @@ func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fit
 	out.Method = l.Text("additive: the prediction follows from a sum of scores, one for the category of each column (Nori, Caruana, Bu, Shen and Kulkarni 2021)")
 	out.Trust = l.Text("The score of a row is the intercept plus one score for each column, so the tables below are the whole model. The band of a score is for the noise alone, 95 % for each score by itself.")
 	out.Distrust = l.Text("A score says how rows differ, not why: it is no effect, and it depends on the other columns. The model was fitted to noisy sums and to the rows of this table; for other people and other times nothing is known. It must not decide about a person by itself.")
-	if m.Class >= 0 {
+	switch {
+	case m.Class >= 0:
 		out.Predicts = l.Text("the probability that %s is %s", m.Target.Attribute, fitted.Classes[1])
+	case m.Link != "":
+		out.Trust = l.Text("The logarithm of a prediction is the intercept plus one score for each column, so the tables below are the whole model: a score of 0.1 makes the prediction about a tenth larger. The band of a score is for the noise alone, 95 % for each score by itself.")
 	}
 	if f := fitted.Performance; f != nil {
 		out.AUC, out.Accuracy = estimateOf(f.AUC), estimateOf(f.Accuracy)
