@@ -34,8 +34,11 @@ type Model struct {
 	// category, identity of a number.
 	Link boosting.Link `json:"link,omitempty"`
 	By   []Factor      `json:"by"` // the columns of the model, in order
+	// From are the tables that a regression is made of, one for each pair of its columns, the pairs in the order
+	// (0, 1), (0, 2), …, (1, 2), …; nil if it is fitted to rows, in rounds.
+	From []string `json:"from,omitempty"`
 	// Rounds are what is asked, in order.
-	Rounds []ModelRounds `json:"rounds"`
+	Rounds []ModelRounds `json:"rounds,omitempty"`
 	// Schedule is how an additive model is fitted.
 	Schedule *boosting.Schedule `json:"schedule,omitempty"`
 	// Test is the share of rows that are held out, an exact fraction; "" for none. They are counted by bins of their
@@ -66,6 +69,10 @@ const (
 	SquareSums ModelQuestion = "squares"
 	Products   ModelQuestion = "products"
 )
+
+// AllModels returns the models in the order in which they are published: those that are fitted in rounds, and then
+// those that are made of tables.
+func (p *Plan) AllModels() []Model { return slices.Concat(p.Models, p.TableModels) }
 
 // Columns returns the columns whose rows a model is fitted to: those it predicts from, and then the target.
 func (m Model) Columns() []Factor { return append(slices.Clone(m.By), m.Target) }

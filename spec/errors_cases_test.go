@@ -893,6 +893,10 @@ var errorCases = map[string][]errorCase{
 		fares("logistic regression of a number", "predict: {sex: female}, by: [age.band, hour], test: 10%",
 			"predict: price, by: [age.band, hour], method: logistic"),
 		risk("test of a regression", "test: 10%", "test: 10%, method: linear"),
+		risk("an additive model of tables", "budget: micro, ", "").with("main: 1/4, micro: 1/4", "main: 1/2").
+			with("test: 10%", "from: tables"),
+		risk("a leaf for tables", "test: 10%", "method: linear, from: tables"),
+		risk("from something else", "test: 10%", "method: linear, from: rows"),
 		risk("too large a test", "test: 10%", "test: 60%"),
 		risk("leaf mistyped", "{budget: micro", "{budget: micra"),
 		risk("leaf of a marginal", "{budget: micro", "{budget: main"),

@@ -22,7 +22,7 @@ func modelsShape() *shape.Shape {
 	predict := "{COLUMN: CATEGORY} for the probability of a category, such as {readmitted: \"yes\"}, or a column of numbers"
 	return shape.Dictionary("models by name, such as {risk: {table: stays, predict: {readmitted: \"yes\"}, by: [age, days]}}",
 		`^`+columnSyntax+`$`,
-		shape.Object("{table, predict, by, method, link, test, budget}",
+		shape.Object("{table, predict, by, method, link, from, test, budget}",
 			shape.Field{Key: "table", Shape: shape.Text("a confidential table")},
 			shape.Field{Key: "predict", Shape: shape.Choice(predict,
 				shape.OnMapping(shape.Dictionary(predict, `^`+columnSyntax+`$`,
@@ -35,6 +35,7 @@ func modelsShape() *shape.Shape {
 			shape.Field{Key: "method", Shape: shape.Enum("additive, linear or logistic", string(AdditiveModel),
 				string(LinearModel), string(LogisticModel))},
 			shape.Field{Key: "link", Shape: shape.Enum("identity or log", string(IdentityLink), string(LogLink))},
+			shape.Field{Key: "from", Shape: shape.Enum("tables", "tables")},
 			shape.Field{Key: "test", Shape: shape.Number("the share of rows that are held out, from 1% to 50%, such as 10%")},
 			shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget that pays for nothing else")})).
 		Nonempty("at least one model")
@@ -54,7 +55,10 @@ func (r *reader) readModel(root, n document.Node) {
 	if t == nil {
 		return
 	}
-	m := Model{Name: n.Key.Value, Table: t.Name, Leaf: r.readModelLeaf(root, n), Test: r.readTest(n.Get("test"))}
+	m := Model{Name: n.Key.Value, Table: t.Name, Test: r.readTest(n.Get("test")), FromTables: n.Get("from").Present()}
+	if !m.FromTables {
+		m.Leaf = r.readModelLeaf(root, n)
+	}
 	target := r.readPredicted(t, n.Get("predict"), &m)
 	once := eachColumnOnce("each column once in a model")
 	m.By = r.readAttributes(root, t, n.Get("by"), func(a Attribute) (document.Problem, bool) {
@@ -70,7 +74,11 @@ func (r *reader) readModel(root, n document.Node) {
 	m.Method = ModelMethod(n.Get("method").TextOr(string(AdditiveModel)))
 	r.checkMethod(n, m)
 	m.Link = r.readLink(t, n.Get("link"), m)
-	r.checkModelRelease(n)
+	if m.FromTables {
+		r.checkFree(root, n, m)
+	} else {
+		r.checkModelRelease(n)
+	}
 	r.release.Models = append(r.release.Models, m)
 }
 
@@ -86,6 +94,22 @@ func (r *reader) checkMethod(n document.Node, m Model) {
 	case at.Present() && m.Class < 0:
 		r.WrongKey(at, document.Problem{Message: "rows are held out to test a model of a category, and this one predicts a number",
 			Expected: "no test"})
+	}
+}
+
+// checkFree reports what a model that is made of tables cannot have.
+func (r *reader) checkFree(root, n document.Node, m Model) {
+	if m.Method == AdditiveModel {
+		r.WrongKey(n.Get("from"), document.Problem{
+			Message:  "an additive model asks the rows in rounds, and tables are not enough",
+			Expected: "method: linear or logistic, or a leaf of the budget in place of `from`", Fix: "method: linear"})
+	}
+	if at := n.Get("budget"); at.Present() {
+		r.WrongKey(at, document.Problem{Message: "a model that is made of tables costs nothing", Expected: "no budget"})
+	}
+	if !root.Get("marginals").Present() {
+		r.AddProblem(n.Get("from"), document.Problem{Message: "the release has no tables",
+			Expected: "marginals with all pairs of the columns"})
 	}
 }
 
@@ -132,7 +156,13 @@ func (r *reader) modelTable(n document.Node) *Table {
 // readModelLeaf reads the leaf that pays for a model. A model that is the whole release needs none.
 func (r *reader) readModelLeaf(root, n document.Node) string {
 	others := root.Get("marginals").Present() || root.Get("synthetic").Present()
-	alone := !others && len(root.Get("models").Pairs()) == 1
+	paid := 0
+	for _, m := range r.Entries(root.Get("models")) {
+		if !m.Get("from").Present() {
+			paid++
+		}
+	}
+	alone := !others && paid == 1
 	if leaves := r.leafPaths(); len(leaves) > 0 && leaves[0] == "" && !alone {
 		r.WrongKey(n, document.Problem{Message: "the budget has no split, and a model is paid for by a leaf of its own",
 			Expected: "a leaf for the model in the budget, and one for the rest",
@@ -145,7 +175,7 @@ func (r *reader) readModelLeaf(root, n document.Node) string {
 	}
 	other := r.paidBy(leaf, len(r.release.Synthetic))
 	for _, m := range r.release.Models {
-		if m.Leaf == leaf {
+		if m.Leaf == leaf && !m.FromTables {
 			other = "model " + m.Name
 		}
 	}

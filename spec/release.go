@@ -323,6 +323,8 @@ type Model struct {
 	Link ModelLink
 	// Test is the share of the rows that are held out, to measure how well the model predicts; nil for none.
 	Test *big.Rat
+	// FromTables reports whether a regression is made of the published tables, and so needs no leaf.
+	FromTables bool
 }
 
 // ModelMethod names a way to fit a model.

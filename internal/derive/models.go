@@ -21,14 +21,18 @@ import (
 
 // writeModels writes the models of a release, and returns them in the plan's order.
 func writeModels(ctx context.Context, out *Folder, s *measured.Sealed) (all []maker.Model, err error) {
-	for i, m := range s.Plan.Models {
+	for i, m := range s.Plan.AllModels() {
 		ctx := progress.Begin(ctx, 0, "fitting the model %s", m.Name)
 		var one maker.Model
 		var content any
-		if m.Additive() {
+		switch {
+		case m.Additive():
 			one.Additive, err = publishModel(ctx, s.Plan, m, s.Training[i])
 			content = one.Additive
-		} else {
+		case m.From != nil:
+			one.Regression, err = publishFromTables(s, m)
+			content = one.Regression
+		default:
 			one.Regression, err = publishRegression(s.Plan, m, s.Training[i])
 			content = one.Regression
 		}
@@ -58,6 +62,11 @@ func publishRegression(p *compiled.Compiled, m plan.Model, answers measured.Trai
 	if err != nil {
 		return nil, err
 	}
+	return regressionOf(m, moments)
+}
+
+// regressionOf returns the regression of moments by the method of a model.
+func regressionOf(m plan.Model, moments *model.RegressionMoments) (*model.Regression, error) {
 	if m.Method == spec.LogisticModel {
 		return model.LogisticRegression(moments, model.RegressionOptions{})
 	}

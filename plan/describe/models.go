@@ -58,6 +58,14 @@ func RhoOfModel(m plan.Model) *big.Rat {
 	return all
 }
 
+// modelCostText says what a model costs.
+func modelCostText(m plan.Model) string {
+	if m.From != nil {
+		return "It is made of the published tables, and costs nothing."
+	}
+	return "Together they cost " + rhoText(RhoOfModel(m)) + "."
+}
+
 // explainModel writes what a model predicts, what is asked for it and what that costs.
 func explainModel(p *plan.Plan, b *strings.Builder, m plan.Model) {
 	fmt.Fprintf(b, "\nModel %s of %s: it predicts %s from %s\n", m.Name, m.Table, predicts(p, m), factorsText(m.By))
@@ -68,7 +76,7 @@ func explainModel(p *plan.Plan, b *strings.Builder, m plan.Model) {
 	if m.Additive() {
 		b.WriteString("  What a round asks depends on the noisy answers before it. How many rounds there are, and their noise, are fixed here.\n")
 	}
-	fmt.Fprintf(b, "  Together they cost %s.\n", rhoText(RhoOfModel(m)))
+	fmt.Fprintf(b, "  %s\n", modelCostText(m))
 	if m.Test != "" {
 		share, _ := plan.Amount(m.Test).Float64()
 		fmt.Fprintf(b, "  %s of the rows are held out at random, and test the model. They are in no other round, so this costs nothing more.\n",
@@ -78,8 +86,11 @@ func explainModel(p *plan.Plan, b *strings.Builder, m plan.Model) {
 
 // sayModel notes the facts of a model.
 func (b *factBook) sayModel(p *plan.Plan, m plan.Model) {
-	b.addSummary(OnModel, m.Name, fmt.Sprintf("predicts %s from %s; %s", predicts(p, m), factorsText(m.By),
-		rhoText(RhoOfModel(m))))
+	cost := rhoText(RhoOfModel(m))
+	if m.From != nil {
+		cost = "of the published tables"
+	}
+	b.addSummary(OnModel, m.Name, fmt.Sprintf("predicts %s from %s; %s", predicts(p, m), factorsText(m.By), cost))
 	say := func(what, value string) { b.say(OnModel, m.Name, what, value) }
 	say("method", string(m.Method))
 	if m.Link != "" {
@@ -93,6 +104,10 @@ func (b *factBook) sayModel(p *plan.Plan, m plan.Model) {
 	}
 	if m.Test != "" {
 		say("held-out share of rows", m.Test)
+	}
+	if m.From != nil {
+		say("tables", strings.Join(m.From, ", "))
+		return
 	}
 	say("leaf", m.Leaf)
 }

@@ -22,11 +22,11 @@ type Model struct {
 
 // modelsOf describes all models, in the plan's order.
 func modelsOf(p *plan.Plan, all []Model) ([]report.Model, error) {
-	if len(all) != len(p.Models) {
-		return nil, fmt.Errorf("%d models are published, the plan has %d", len(all), len(p.Models))
+	if len(all) != len(p.AllModels()) {
+		return nil, fmt.Errorf("%d models are published, the plan has %d", len(all), len(p.AllModels()))
 	}
 	var out []report.Model
-	for i, m := range p.Models {
+	for i, m := range p.AllModels() {
 		one, err := modelOf(p, m, all[i])
 		if err != nil {
 			return nil, fmt.Errorf("model %s: %w", m.Name, err)
@@ -86,6 +86,12 @@ func describeRegression(out *report.Model, l *language.Language, m plan.Model, f
 	if m.Method == spec.LogisticModel {
 		out.Method = l.Text("logistic regression, approximated by least squares of noisy sums of products (Fisher's discriminant)")
 		out.Trust = l.Text("The model ranks rows as the linear regression of the same columns does. Its coefficients are approximate and have no interval (%s).", l.Text(report.ModelOnly))
+	}
+	if m.From != nil {
+		out.Method = l.Text("linear regression of the released tables of all pairs of its columns: each coefficient is corrected for their noise")
+		if m.Method == spec.LogisticModel {
+			out.Method = l.Text("logistic regression of the released tables of all pairs of its columns, approximated by least squares (Fisher's discriminant)")
+		}
 	}
 	out.Distrust = l.Text("A coefficient compares rows that are equal in the other columns of the model. It is no effect of a cause, and columns that are not in the model can explain it.")
 	if fitted.Positive != "" {
