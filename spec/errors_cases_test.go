@@ -897,6 +897,8 @@ var errorCases = map[string][]errorCase{
 			with("test: 10%", "from: tables"),
 		risk("a leaf for tables", "test: 10%", "method: linear, from: tables"),
 		risk("from something else", "test: 10%", "method: linear, from: rows"),
+		{name: "from tables that there are not", text: alone, params: map[string]string{}, edits: []edit{{
+			"synthetic:", "models: {m: {table: persons, predict: {sex: f}, by: [hour], method: linear, from: tables}}\nsynthetic:"}}},
 		risk("too large a test", "test: 10%", "test: 60%"),
 		risk("leaf mistyped", "{budget: micro", "{budget: micra"),
 		risk("leaf of a marginal", "{budget: micro", "{budget: main"),
