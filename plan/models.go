@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -28,10 +29,16 @@ type Model struct {
 	Method spec.ModelMethod `json:"method"`
 	Target Factor           `json:"target"`
 	// Class is the category of the target whose probability is predicted; -1 if the target is predicted as a number.
-	Class int      `json:"class"`
-	By    []Factor `json:"by"` // the columns of the model, in order
+	Class int `json:"class"`
+	// Link is log if scores add up to the logarithm of a number's mean; "" if the target decides the link: logit of a
+	// category, identity of a number.
+	Link boosting.Link `json:"link,omitempty"`
+	By   []Factor      `json:"by"` // the columns of the model, in order
+	// From are the tables that a regression is made of, one for each pair of its columns, the pairs in the order
+	// (0, 1), (0, 2), …, (1, 2), …; nil if it is fitted to rows, in rounds.
+	From []string `json:"from,omitempty"`
 	// Rounds are what is asked, in order.
-	Rounds []ModelRounds `json:"rounds"`
+	Rounds []ModelRounds `json:"rounds,omitempty"`
 	// Schedule is how an additive model is fitted.
 	Schedule *boosting.Schedule `json:"schedule,omitempty"`
 	// Test is the share of rows that are held out, an exact fraction; "" for none. They are counted by bins of their
@@ -62,6 +69,10 @@ const (
 	SquareSums ModelQuestion = "squares"
 	Products   ModelQuestion = "products"
 )
+
+// AllModels returns the models in the order in which they are published: those that are fitted in rounds, and then
+// those that are made of tables.
+func (p *Plan) AllModels() []Model { return slices.Concat(p.Models, p.TableModels) }
 
 // Columns returns the columns whose rows a model is fitted to: those it predicts from, and then the target.
 func (m Model) Columns() []Factor { return append(slices.Clone(m.By), m.Target) }
@@ -140,7 +151,7 @@ func (p *Plan) ExactShape(m Model, schedule boosting.Schedule) (*boosting.Shape,
 		s.Columns = append(s.Columns, boosting.Column{Categories: l.Size(), Ordered: c.Domain.Ranged()})
 	}
 	if m.Class < 0 {
-		s.Link = boosting.Identity
+		s.Link = cmp.Or(m.Link, boosting.Identity)
 	}
 	if s.Outcomes, err = p.Outcomes(m); err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.Name, err)

@@ -41,7 +41,9 @@ type Plan struct {
 	Measurements []Measurement         `json:"measurements"`
 	Synthetic    []Synthetic           `json:"synthetic,omitempty"`
 	Models       []Model               `json:"models,omitempty"`
-	Invariants   []Invariant           `json:"invariants,omitempty"` // public figures that published counts keep to
+	// regressions that are made of the tables, and cost nothing
+	TableModels []Model     `json:"table_models,omitempty"`
+	Invariants  []Invariant `json:"invariants,omitempty"` // public figures that published counts keep to
 	// how published counts are made to add up, where the spec asks
 	Consistent []Consistency `json:"integers,omitempty"`
 	Size       Size          `json:"size"`

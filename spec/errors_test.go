@@ -70,6 +70,12 @@ func risk(name, old, new string) errorCase {
 	return errorCase{name: name, text: withModel, edits: []edit{{old, new}}}
 }
 
+// fares changes the model of a release whose prices are integers.
+func fares(name, old, new string) errorCase {
+	return risk(name, "price:  {type: decimal, range: [0, 1], step: 0.25, levels: {half: {width: 0.5}}}",
+		"price:  {type: integer, range: [0, 9]}").with(old, new)
+}
+
 // withChildren is a release of microdata of households and of their members.
 const withChildren = `version: 1
 release: homes

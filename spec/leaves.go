@@ -115,7 +115,7 @@ func (r *reader) checkLeavesUsed(root document.Node) {
 		used[s.Leaf] = true
 	}
 	for _, m := range r.release.Models {
-		used[m.Leaf] = true
+		used[m.Leaf] = used[m.Leaf] || !m.FromTables
 	}
 	for _, l := range r.release.Budget.Leaves {
 		if used[l.Path] || l.Path == "" || r.isExtra(l.Path) {

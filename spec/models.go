@@ -5,6 +5,9 @@ package spec
 import (
 	"fmt"
 	"math/big"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/domain"
@@ -19,7 +22,7 @@ func modelsShape() *shape.Shape {
 	predict := "{COLUMN: CATEGORY} for the probability of a category, such as {readmitted: \"yes\"}, or a column of numbers"
 	return shape.Dictionary("models by name, such as {risk: {table: stays, predict: {readmitted: \"yes\"}, by: [age, days]}}",
 		`^`+columnSyntax+`$`,
-		shape.Object("{table, predict, by, method, test, budget}",
+		shape.Object("{table, predict, by, method, link, from, test, budget}",
 			shape.Field{Key: "table", Shape: shape.Text("a confidential table")},
 			shape.Field{Key: "predict", Shape: shape.Choice(predict,
 				shape.OnMapping(shape.Dictionary(predict, `^`+columnSyntax+`$`,
@@ -31,6 +34,8 @@ func modelsShape() *shape.Shape {
 				Required: "the columns from which it is predicted"},
 			shape.Field{Key: "method", Shape: shape.Enum("additive, linear or logistic", string(AdditiveModel),
 				string(LinearModel), string(LogisticModel))},
+			shape.Field{Key: "link", Shape: shape.Enum("identity or log", string(IdentityLink), string(LogLink))},
+			shape.Field{Key: "from", Shape: shape.Enum("tables", "tables")},
 			shape.Field{Key: "test", Shape: shape.Number("the share of rows that are held out, from 1% to 50%, such as 10%")},
 			shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget that pays for nothing else")})).
 		Nonempty("at least one model")
@@ -51,7 +56,10 @@ func (r *reader) readModel(root, n document.Node) {
 		return
 	}
 	r.checkModelSource(n, t)
-	m := Model{Name: n.Key.Value, Table: t.Name, Leaf: r.readModelLeaf(root, n), Test: r.readTest(n.Get("test"))}
+	m := Model{Name: n.Key.Value, Table: t.Name, Test: r.readTest(n.Get("test")), FromTables: n.Get("from").Present()}
+	if !m.FromTables {
+		m.Leaf = r.readModelLeaf(root, n)
+	}
 	target := r.readPredicted(t, n.Get("predict"), &m)
 	once := eachColumnOnce("each column once in a model")
 	m.By = r.readAttributes(root, t, n.Get("by"), func(a Attribute) (document.Problem, bool) {
@@ -66,7 +74,12 @@ func (r *reader) readModel(root, n document.Node) {
 	}
 	m.Method = ModelMethod(n.Get("method").TextOr(string(AdditiveModel)))
 	r.checkMethod(n, m)
-	r.checkModelRelease(n)
+	m.Link = r.readLink(t, n.Get("link"), m)
+	if m.FromTables {
+		r.checkFree(root, n, m)
+	} else {
+		r.checkModelRelease(n)
+	}
 	r.release.Models = append(r.release.Models, m)
 }
 
@@ -83,6 +96,43 @@ func (r *reader) checkMethod(n document.Node, m Model) {
 		r.WrongKey(at, document.Problem{Message: "rows are held out to test a model of a category, and this one predicts a number",
 			Expected: "no test"})
 	}
+}
+
+// checkFree reports what a model that is made of tables cannot have.
+func (r *reader) checkFree(root, n document.Node, m Model) {
+	if m.Method == AdditiveModel {
+		r.WrongKey(n.Get("from"), document.Problem{
+			Message:  "an additive model asks the rows in rounds, and tables are not enough",
+			Expected: "method: linear or logistic, or a leaf of the budget in place of `from`", Fix: "method: linear"})
+	}
+	if at := n.Get("budget"); at.Present() {
+		r.WrongKey(at, document.Problem{Message: "a model that is made of tables costs nothing", Expected: "no budget"})
+	}
+	if !root.Get("marginals").Present() {
+		r.AddProblem(n.Get("from"), document.Problem{Message: "the release has no tables",
+			Expected: "marginals with all pairs of the columns"})
+	}
+}
+
+// readLink reads how the mean of a number follows from scores.
+func (r *reader) readLink(t *Table, n document.Node, m Model) ModelLink {
+	if m.Class >= 0 || m.Method != AdditiveModel {
+		what := "the probability of a category, whose link is always logit"
+		if m.Class < 0 {
+			what = "a number by a regression, which adds up to the mean"
+		}
+		if n.Present() {
+			r.WrongKey(n, document.Problem{Message: "the model predicts " + what, Expected: "no link"})
+		}
+		return ""
+	}
+	link := ModelLink(n.TextOr(string(IdentityLink)))
+	if link == LogLink && strings.HasPrefix(levelOf(t, m.Target).Categories[0].Code, "-") {
+		r.AddProblem(n, document.Problem{
+			Message:  fmt.Sprintf("%s may be negative, and a mean of link log is above 0", m.Target.Column),
+			Expected: "link: identity, or a column whose range begins at 0 or above", Fix: "link: identity"})
+	}
+	return link
 }
 
 // modelTable returns the table of a model, nil if there is a problem with it. It may be left out if only one table is
@@ -126,7 +176,13 @@ func (r *reader) checkModelSource(n document.Node, t *Table) {
 // readModelLeaf reads the leaf that pays for a model. A model that is the whole release needs none.
 func (r *reader) readModelLeaf(root, n document.Node) string {
 	others := root.Get("marginals").Present() || root.Get("synthetic").Present()
-	alone := !others && len(root.Get("models").Pairs()) == 1
+	paid := 0
+	for _, m := range r.Entries(root.Get("models")) {
+		if !m.Get("from").Present() {
+			paid++
+		}
+	}
+	alone := !others && paid == 1
 	if leaves := r.leafPaths(); len(leaves) > 0 && leaves[0] == "" && !alone {
 		r.WrongKey(n, document.Problem{Message: "the budget has no split, and a model is paid for by a leaf of its own",
 			Expected: "a leaf for the model in the budget, and one for the rest",
@@ -139,7 +195,7 @@ func (r *reader) readModelLeaf(root, n document.Node) string {
 	}
 	other := r.paidBy(leaf, len(r.release.Synthetic))
 	for _, m := range r.release.Models {
-		if m.Leaf == leaf {
+		if m.Leaf == leaf && !m.FromTables {
 			other = "model " + m.Name
 		}
 	}
@@ -190,10 +246,11 @@ func (r *reader) readPredicted(t *Table, n document.Node, m *Model) bool {
 			Message:  fmt.Sprintf("the categories of %s are ranges of decimals, and a model predicts whole numbers", c.Name),
 			Expected: "a column of integers, such as one that counts hundredths"})
 		return false
-	case len(pairs) == 0 && (c.Domain.Declared() != level.Size() || !c.Domain.Ranged()):
+	case len(pairs) == 0 && (!c.Domain.Ranged() || c.Domain.Declared() != level.Size() ||
+		slices.ContainsFunc(level.Categories, isNoInteger)):
 		r.AddProblem(at, document.Problem{
-			Message:  fmt.Sprintf("not every category of %s is a number", c.Name),
-			Expected: "a column with a range, without categories for unknown or missing values"})
+			Message:  fmt.Sprintf("not every category of %s is an integer", c.Name),
+			Expected: "integers with a range and no step, without categories for unknown or missing values"})
 		return false
 	case len(pairs) == 0:
 		return true
@@ -207,6 +264,12 @@ func (r *reader) readPredicted(t *Table, n document.Node, m *Model) bool {
 		r.AddProblem(pairs[0], domain.NoCategory(r.Findings, pairs[0], c.Name, level.Categories))
 	}
 	return m.Class >= 0
+}
+
+// isNoInteger reports whether a category is not one integer.
+func isNoInteger(c domain.Category) bool {
+	_, err := strconv.ParseInt(c.Code, 10, 64)
+	return err != nil
 }
 
 // readTest reads the share of rows that are held out.

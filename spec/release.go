@@ -318,8 +318,13 @@ type Model struct {
 	// By are the columns from which it is predicted, each at a level and each once.
 	By     []Attribute
 	Method ModelMethod
+	// Link is how the mean of a number follows from the scores of an additive model; "" if the target is predicted as a
+	// category, or by a regression.
+	Link ModelLink
 	// Test is the share of the rows that are held out, to measure how well the model predicts; nil for none.
 	Test *big.Rat
+	// FromTables reports whether a regression is made of the published tables, and so needs no leaf.
+	FromTables bool
 }
 
 // ModelMethod names a way to fit a model.
@@ -331,6 +336,15 @@ const (
 	AdditiveModel ModelMethod = "additive"
 	LinearModel   ModelMethod = "linear"
 	LogisticModel ModelMethod = "logistic"
+)
+
+// ModelLink names how the mean of a number follows from a sum of scores.
+type ModelLink string
+
+// IdentityLink adds scores up to the mean, LogLink to its logarithm.
+const (
+	IdentityLink ModelLink = "identity"
+	LogLink      ModelLink = "log"
 )
 
 // FitClass is a class of precision of published figures. A figure is in the first class whose AtMost is not exceeded by

@@ -297,7 +297,7 @@ func (r *reader) checkTotal(root document.Node) {
 			"no `parent`: microdata whose rows belong to no others", ""})
 	}
 	for _, m := range r.release.Models {
-		r.checkStops(stopCause{true, root.Get("models").Get(m.Name),
+		r.checkStops(stopCause{!m.FromTables, root.Get("models").Get(m.Name),
 			fmt.Sprintf("how many combinations of categories have rows decides whether the rows of model %s fit into memory",
 				document.Clip(m.Name)), "no models", ""})
 	}

@@ -116,7 +116,7 @@ func (r *reader) checkNeeded(root document.Node) {
 			})
 		}
 		for _, m := range r.release.Models {
-			if m.Leaf == l.Path {
+			if m.Leaf == l.Path && !m.FromTables {
 				n := root.Get("models").Get(m.Name)
 				r.AddProblem(n.Get("budget").Or(n.KeyNode()), document.Problem{
 					Message:  fmt.Sprintf("leaf %q gets what targets need, and models have none", l.Path),

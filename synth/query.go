@@ -207,6 +207,31 @@ func (r *Reader) measuredVariances(table int, groupings []Grouping) []float64 {
 	return out
 }
 
+// VisitNoise visits the noise of the sum Σ Π_k q_k(s_k)·x_s of a table's cells, with coefficients by key: named sources
+// of independent noises of mean 0 and one variance, with the weight of the sum on each noise. Sums of all tables have
+// the same sources. A table that an invariant decides has none.
+func (r *Reader) VisitNoise(table int, q [][]float64,
+	visit func(source string, variance float64, weights []float64)) {
+	at := r.at[table]
+	switch {
+	case r.IsInvariant(table):
+	case at.estimate >= 0:
+		e := &r.estimates[at.estimate]
+		e.VisitResiduals(at.marginal, q, func(residual int, weights []float64) {
+			visit(fmt.Sprintf("%d/%d", at.estimate, residual), e.Variances[residual], weights)
+		})
+	default:
+		m := r.sourcesOf(table)[0]
+		weights := residual.Outer(q...)
+		for i, impossible := range r.impossibleCells(m) {
+			if impossible {
+				weights[i] = 0
+			}
+		}
+		visit(m.ID, m.Mechanism.Variance(), weights)
+	}
+}
+
 // coefficients returns for every row the vector with 1 for the categories that it adds up.
 func (g Grouping) coefficients() [][]float64 {
 	out := make([][]float64, g.Rows)

@@ -471,6 +471,70 @@ func noiseOnly(t *testing.T, r *Reader, table, draw int) []measured.Measured {
 	return out
 }
 
+// TestNoiseOfSumsIsShared compares the covariance of any two sums, of one table or of two, by the sources of VisitNoise
+// with that by the integers of all measurements, whose noise is independent. Coefficients are arbitrary.
+func TestNoiseOfSumsIsShared(t *testing.T) {
+	for name, text := range questions {
+		r, random := readerOf(t, text), rand.New(rand.NewPCG(11, 12))
+		type sum struct{ shared, measured map[string][]float64 } // by source, weights times the deviation of its noise
+		var sums []sum
+		for table := range r.plan.Tables {
+			levels, err := r.plan.Query(r.plan.Tables[table]).Levels(r.plan.Release())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				q := make([][]float64, len(levels))
+				for i, l := range levels {
+					for range l.Size() {
+						q[i] = append(q[i], random.NormFloat64())
+					}
+				}
+				s := sum{map[string][]float64{}, map[string][]float64{}}
+				r.VisitNoise(table, q, func(source string, variance float64, weights []float64) {
+					s.shared[source] = times(weights, math.Sqrt(variance))
+				})
+				if at := r.at[table]; at.estimate >= 0 {
+					e := &r.estimates[at.estimate]
+					for source, weights := range e.Sum(at.marginal, q).Weights() {
+						s.measured[e.Sources[source].ID] = times(weights, math.Sqrt(e.Sources[source].Mechanism.Variance()))
+					}
+				} else {
+					m := r.sourcesOf(table)[0]
+					s.measured[m.ID] = times(residual.Outer(q...), math.Sqrt(m.Mechanism.Variance()))
+				}
+				sums = append(sums, s)
+			}
+		}
+		covariance := func(a, b map[string][]float64) (sum float64) {
+			for source, weights := range a {
+				for i, w := range b[source] {
+					sum += w * weights[i]
+				}
+			}
+			return sum
+		}
+		for i, a := range sums {
+			for _, b := range sums[:i+1] {
+				got, want := covariance(a.shared, b.shared), covariance(a.measured, b.measured)
+				scale := math.Sqrt(covariance(a.measured, a.measured) * covariance(b.measured, b.measured))
+				if !(math.Abs(got-want) <= 1e-9*scale) {
+					t.Errorf("%s: covariance %v, want %v of at most %v", name, got, want, scale)
+				}
+			}
+		}
+	}
+}
+
+// times returns a vector times a number.
+func times(x []float64, by float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = v * by
+	}
+	return out
+}
+
 // TestAlikeRowsHaveOneLaw compares the weights of every row with those of the row that Alike gives for it.
 func TestAlikeRowsHaveOneLaw(t *testing.T) {
 	for name, text := range questions {

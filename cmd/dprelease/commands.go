@@ -535,8 +535,8 @@ func contentsText(p *compiled.Compiled, cells string) string {
 	if len(p.Synthetic) > 0 {
 		all = append(all, "microdata")
 	}
-	if len(p.Models) > 0 {
-		all = append(all, budget.Plural(int64(len(p.Models)), "model"))
+	if len(p.AllModels()) > 0 {
+		all = append(all, budget.Plural(int64(len(p.AllModels())), "model"))
 	}
 	return language.English.List(all)
 }
@@ -562,7 +562,7 @@ func (a *app) printPublished(p *compiled.Compiled, r dprelease.Result) {
 	if len(p.Synthetic) > 0 {
 		lines = append(lines, [2]string{"microdata/", "rows drawn from a model, a Parquet file per table: without intervals"})
 	}
-	if len(p.Models) > 0 {
+	if len(p.AllModels()) > 0 {
 		lines = append(lines, [2]string{"models/", "a JSON file per model, with all that a prediction needs"})
 	}
 	a.say("Published %s for %s in %s:", contentsText(p, " ("+cellsText(p)+")"), describe.Budget(p.Guarantee), r.Folder)

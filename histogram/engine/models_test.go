@@ -144,7 +144,7 @@ func trainingOf(t *testing.T, p *plan.Plan, by histogram.Counter) string {
 // train asks the rounds of a model.
 func train(ctx context.Context, p *plan.Plan, m plan.Model, opened *histogram.Opened, i int) (of measured.Training,
 	err error) {
-	x, err := opened.Trainer(ctx, i)
+	x, err := opened.Trainer(ctx, i, nil)
 	if err != nil {
 		return of, err
 	}

@@ -21,14 +21,18 @@ import (
 
 // writeModels writes the models of a release, and returns them in the plan's order.
 func writeModels(ctx context.Context, out *Folder, s *measured.Sealed) (all []maker.Model, err error) {
-	for i, m := range s.Plan.Models {
+	for i, m := range s.Plan.AllModels() {
 		ctx := progress.Begin(ctx, 0, "fitting the model %s", m.Name)
 		var one maker.Model
 		var content any
-		if m.Additive() {
+		switch {
+		case m.Additive():
 			one.Additive, err = publishModel(ctx, s.Plan, m, s.Training[i])
 			content = one.Additive
-		} else {
+		case m.From != nil:
+			one.Regression, err = publishFromTables(s, m)
+			content = one.Regression
+		default:
 			one.Regression, err = publishRegression(s.Plan, m, s.Training[i])
 			content = one.Regression
 		}
@@ -55,6 +59,15 @@ func publishRegression(p *compiled.Compiled, m plan.Model, answers measured.Trai
 	}
 	moments, err := model.NewRegressionMoments(d, answers.Rounds[0], answers.Rounds[1], m.Rounds[0].Noise.Variance(),
 		m.Rounds[1].Noise.Variance())
+	if err != nil {
+		return nil, err
+	}
+	return regressionOf(p, m, moments)
+}
+
+// regressionOf returns the regression of moments by the method of a model.
+func regressionOf(p *compiled.Compiled, m plan.Model, moments *model.RegressionMoments) (*model.Regression, error) {
+	d, err := p.Plan().Design(m)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func predictionsOf(e *published.Release, drawn []evaluate.Rows, asked []string) 
 			Microdata: microdataFor(e, drawn, p.model)})
 		all = append(all, p)
 	}
-	for _, m := range e.Plan.Models {
+	for _, m := range e.Plan.AllModels() {
 		read, err := readPredictor(e, m)
 		if err != nil {
 			return nil, nil, err
@@ -82,7 +82,7 @@ func predictionsOf(e *published.Release, drawn []evaluate.Rows, asked []string) 
 	}
 	for _, text := range asked {
 		p, err := parsePrediction(e.Plan.Plan(), text)
-		if err == nil && slices.ContainsFunc(all[len(e.Plan.Models):], func(other predictionClaim) bool {
+		if err == nil && slices.ContainsFunc(all[len(e.Plan.AllModels()):], func(other predictionClaim) bool {
 			return other.model.Table == p.model.Table && other.model.Target == p.model.Target && other.class == p.class
 		}) {
 			err = errPredictedTwice

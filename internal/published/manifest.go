@@ -144,6 +144,9 @@ func plannedFiles(p *compiled.Compiled) []string {
 	for _, m := range p.Models {
 		names = append(names, measured.TrainingPath(m), m.File())
 	}
+	for _, m := range p.TableModels {
+		names = append(names, m.File())
+	}
 	return names
 }
 

@@ -22,8 +22,10 @@ release: trips
 privacy: {protects: person, neighbours: add-remove, account: trips}
 budget: {rho: 1, split: {tables: 1/4, model: 3/4}}
 tables: {stays: {source: {csv: t.csv}, unit: row, expect: {rows: [1, 400]}, columns: {sex: {values: [f, m]}, age: {type: integer, range: [0, 19]}, back: {values: [no, yes]}}}}
-marginals: {m: {by: [sex], budget: tables}}
-models: {risk: {predict: {back: "yes"}, by: [sex, age], test: 20%, budget: model}}
+marginals: {m: {by: [sex, back], budget: tables}}
+models:
+  risk: {predict: {back: "yes"}, by: [sex, age], test: 20%, budget: model}
+  effect: {predict: {back: "yes"}, by: [sex], method: linear, from: tables}
 `
 
 // TestTamperModels: a model that is not the one that the answers lead to, answers to other rounds, and a plan with
@@ -65,6 +67,8 @@ func TestTamperModels(t *testing.T) {
 	}{
 		"another model": {fitted, bytes.Replace(read(fitted), []byte(`"intercept": `), []byte(`"intercept": 1`), 1),
 			fitted, "is not what"},
+		"another regression": {"models/effect.json", bytes.Replace(read("models/effect.json"), []byte(`"coefficient": `),
+			[]byte(`"coefficient": 1`), 1), "models/effect.json", "is not what"},
 		"another answer": {rounds, replaced(`"rounds":[[`, `"rounds":[[1`), fitted, "is not what"},
 		"a round more":   {rounds, replaced(`"rounds":[`, `"rounds":[[1,2],`), rounds, "other rounds"},
 		"no held-out rows": {rounds, slices.Concat(answers[:bytes.Index(answers, []byte(`,"held_out"`))], []byte("}\n")),

@@ -66,6 +66,17 @@ func CoarserCategories(t *spec.Table, fine, coarse spec.Attribute) ([]int, bool)
 	return Nesting(of.Size(), from, to)
 }
 
+// Deciding returns which of some attributes decides another, the first if there are several, and the other's category
+// for each of its categories.
+func Deciding(t *spec.Table, by []spec.Attribute, of spec.Attribute) (index int, categories []int, ok bool) {
+	for i, a := range by {
+		if categories, ok := CoarserCategories(t, a, of); ok {
+			return i, categories, true
+		}
+	}
+	return 0, nil, false
+}
+
 // Nesting returns, for each category of a level, the category of a coarser level that contains it. It reports false
 // if a category overlaps several, or none.
 func Nesting(base int, fine, coarse *domain.Level) ([]int, bool) {

@@ -331,6 +331,27 @@ func (e *Estimate) SumVariances(marginal int, q [][][]float64) []float64 {
 	return out
 }
 
+// VisitResiduals visits what the noise of the sum Σ Π_a q_a(s_a)·x_s of a marginal's cells consists of, with
+// coefficients by axis: for each residual of the marginal, the weights of the sum on independent noises of the variance
+// Variances[residual]. Sums of all marginals have the same noises, so their errors depend on each other through these
+// (see [Estimate.SumVariances]).
+func (e *Estimate) VisitResiduals(marginal int, q [][]float64, visit func(residual int, weights []float64)) {
+	for _, r := range e.ResidualsOf(marginal) {
+		own, weights := e.Residuals[r].Axes, []float64{1}
+		for i, a := range e.Axes[marginal] {
+			if !hasColumn(own, a.Column) {
+				weights[0] = float64(weights[0] * e.Columns[a.Column].Weights(a, 0, q[i], false)[0])
+			}
+		}
+		for _, of := range own { // one order, whatever that of the table is
+			i := slices.IndexFunc(e.Axes[marginal], func(a residual.Axis) bool { return a.Column == of.Column })
+			a := e.Axes[marginal][i]
+			weights = residual.Outer(weights, e.Columns[a.Column].Weights(a, of.Level, q[i], false))
+		}
+		visit(r, weights)
+	}
+}
+
 // sumOfSquares returns Σ x².
 func sumOfSquares(x []float64) float64 {
 	var sum float64

@@ -3,6 +3,8 @@ package compiled_test
 import (
 	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
@@ -42,6 +44,8 @@ func TestForgedModelsAreRefused(t *testing.T) {
 		"a share of no number":  func(m *plan.Model) { m.Test = "x" },
 		"no columns":            func(m *plan.Model) { m.By = nil },
 		"another method":        func(m *plan.Model) { m.Method = "other" },
+		"another link":          func(m *plan.Model) { m.Link = "identity" },
+		"the link of counts":    func(m *plan.Model) { m.Link = "log" },
 		"noise of another kind": func(m *plan.Model) { m.Rounds[1].Noise.Kind = "discrete-laplace" },
 	} {
 		q, err := plan.Read(b)
@@ -49,6 +53,56 @@ func TestForgedModelsAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		forge(&q.Models[0])
+		if read, err := compiled.Read(q.Bytes()); !errors.Is(err, plan.ErrEdited) {
+			t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
+		}
+	}
+}
+
+// fromTables is a release of tables of three columns, and of a regression that is made of them. It has a pair at a finer
+// level, in another order and in a larger table.
+const fromTables = `version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: {epsilon: 1}
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {age: {type: integer, range: [0, 9], levels: {band: {width: 5}}}, sex: {values: [f, m]}, ill: {values: [no, yes]}}}}
+marginals: {a: {by: [sex, age]}, b: {by: [ill, sex, age.band]}}
+models: {effects: {predict: {ill: "yes"}, by: [age.band, sex], method: linear, from: tables}}
+`
+
+// TestModelsOfTables: the tables are the first that have both columns of a pair. A pair without a table is named, and a
+// plan with other tables is refused as edited.
+func TestModelsOfTables(t *testing.T) {
+	p, err := plantest.PlanOfText(t, fromTables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := p.TableModels[0]; !slices.Equal(m.From, []string{"a", "b", "b"}) || m.Rounds != nil || p.Models != nil {
+		t.Errorf("it is made of %v", m.From)
+	}
+	_, err = plantest.PlanOfText(t, strings.Replace(fromTables, "b: {by: [ill, sex, age.band]}", "b: {by: [ill, age]}", 1))
+	if err == nil || !strings.Contains(err.Error(), "no table has these pairs of its columns: sex × ill") {
+		t.Errorf("a missing pair: %v", err)
+	}
+	sums := strings.Replace(fromTables, "[ill, sex, age.band]}", "[ill, sex, age.band], cells: {above: 40}}", 1)
+	if _, err = plantest.PlanOfText(t, sums); err == nil || !strings.Contains(err.Error(), "age.band × ill, sex × ill") {
+		t.Errorf("tables of some cells: %v", err)
+	}
+	for name, forge := range map[string]func(m *plan.Model){
+		"another table":  func(m *plan.Model) { m.From[1] = "a" },
+		"no tables":      func(m *plan.Model) { m.From = nil },
+		"another method": func(m *plan.Model) { m.Method = "additive" },
+		"no columns":     func(m *plan.Model) { m.By, m.From = nil, nil },
+		"a column of no table": func(m *plan.Model) {
+			m.By[0].Level = ""
+		},
+		"a test": func(m *plan.Model) { m.Test = "1/2" },
+	} {
+		q, err := plan.Read(p.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge(&q.TableModels[0])
 		if read, err := compiled.Read(q.Bytes()); !errors.Is(err, plan.ErrEdited) {
 			t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
 		}

@@ -112,6 +112,11 @@ func (w *Workload) checkPlan(p *plan.Plan) error {
 	if err := checkOtherNoise(p); err != nil {
 		return err
 	}
+	for _, m := range p.TableModels {
+		if err := w.checkTableModel(p, m); err != nil {
+			return err
+		}
+	}
 	if consistent, err := fitting.Consistencies(p, tables); err != nil || !reflect.DeepEqual(consistent, p.Consistent) {
 		return fmt.Errorf("its counts are not made to add up as the spec asks for it")
 	}
@@ -292,6 +297,8 @@ func checkModel(r *spec.Release, m plan.Model) error {
 	switch {
 	case len(m.By) == 0 || len(m.By) > boosting.MostColumns:
 		return fmt.Errorf("model %s has no such columns", m.Name)
+	case m.Link != "" && (m.Link != boosting.Log || !m.Additive() || m.Class >= 0):
+		return fmt.Errorf("model %s has no link %q", m.Name, m.Link)
 	case m.Additive() && m.Schedule != nil && m.Schedule.Check() == nil:
 		wanted = []plan.ModelRounds{{Asks: plan.CountsOfColumn, Times: len(m.By) + 1},
 			{Asks: plan.ResidualSums, Times: m.Schedule.Epochs * len(m.By)}}
@@ -306,6 +313,17 @@ func checkModel(r *spec.Release, m plan.Model) error {
 	if test := plan.Amount(m.Test); m.Test != "" &&
 		(!m.Additive() || test == nil || test.Sign() <= 0 || test.Cmp(big.NewRat(1, 2)) > 0) {
 		return fmt.Errorf("model %s holds out %q of the rows", m.Name, m.Test)
+	}
+	return nil
+}
+
+// checkTableModel returns an error unless a model is a regression made of the tables of its columns.
+func (w *Workload) checkTableModel(p *plan.Plan, m plan.Model) error {
+	from, err := workload.TablesOfPairs(p.Release(), w.Tables, m.Table, m.Columns())
+	wanted := plan.Model{Name: m.Name, Table: m.Table, Method: m.Method, Target: m.Target, Class: m.Class, By: m.By,
+		From: from}
+	if err != nil || len(m.By) == 0 || m.Additive() || !reflect.DeepEqual(m, wanted) {
+		return fmt.Errorf("model %s is not a regression of the tables", m.Name)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func Explain(c *compiled.Compiled, w io.Writer) error {
 	for i := range p.Synthetic {
 		explainMicrodata(p, b, i)
 	}
-	for _, m := range p.Models {
+	for _, m := range p.AllModels() {
 		explainModel(p, b, m)
 	}
 	explainLeaves(p, b)
@@ -163,6 +163,9 @@ func explainTables(p *plan.Plan, b *strings.Builder) {
 	}
 	for _, m := range p.Models {
 		fmt.Fprintf(t, "%s\t\tin rounds\tsee below\t%s\t\t\t%s\n", m.Path(), m.Leaf, rhoText(RhoOfModel(m)))
+	}
+	for _, m := range p.TableModels {
+		fmt.Fprintf(t, "%s\t\tof the tables\tsee below\t\t\t\tnothing\n", m.Path())
 	}
 	fmt.Fprintf(t, "total\t%s\t%s\t\t\t\t\t%s\n", budget.Group(p.Size.Cells),
 		budget.Plural(int64(len(p.Measurements)), "measurement"), Budget(p.Guarantee))

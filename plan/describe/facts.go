@@ -53,7 +53,7 @@ func factsOf(p *plan.Plan) []fact {
 			b.sayTableMicrodata(s, tabulation.Tables(p, s))
 		}
 	}
-	for _, m := range p.Models {
+	for _, m := range p.AllModels() {
 		b.sayModel(p, m)
 	}
 	for _, t := range p.Release().Tables {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file describes models: for the signed page, and for the difference of two plans.
@@ -23,16 +24,29 @@ func predicts(p *plan.Plan, m plan.Model) string {
 
 // roundsText says what the rounds of a model ask, with which noise.
 func roundsText(r plan.ModelRounds) string {
-	return fmt.Sprintf("%s of %s, each with %s", budget.Plural(int64(r.Times), "round"), askedWords[r.Asks],
+	return fmt.Sprintf("%s of %s, each with %s", budget.Plural(int64(r.Times), "round"), asked[r.Asks],
 		noiseText(r.Noise))
 }
 
-// askedWords says what a round asks for.
-var askedWords = map[plan.ModelQuestion]string{
+// asked says what a round asks.
+var asked = map[plan.ModelQuestion]string{
 	plan.CountsOfColumn: "counts of one column each",
 	plan.ResidualSums:   "sums of residuals by group of one column's categories",
 	plan.SquareSums:     "sums of squares of the columns",
-	plan.Products:       "sums of products of two columns",
+	plan.Products:       "sums of products of any two columns",
+}
+
+// methodText says how a model predicts.
+func methodText(m plan.Model) string {
+	switch {
+	case m.Additive() && m.Link != "":
+		return "additive: a table of scores for each column, whose sum is the logarithm of the mean."
+	case m.Additive():
+		return "additive: a table of scores for each column, whose sum decides the prediction."
+	case m.Method == spec.LinearModel:
+		return "linear: a coefficient with an interval for each number and category."
+	}
+	return "logistic: an approximate coefficient, without an interval, for each number and category."
 }
 
 // RhoOfModel returns the ρ of all rounds.
@@ -44,19 +58,25 @@ func RhoOfModel(m plan.Model) *big.Rat {
 	return all
 }
 
+// modelCostText says what a model costs.
+func modelCostText(m plan.Model) string {
+	if m.From != nil {
+		return "It is made of the published tables, and costs nothing."
+	}
+	return "Together they cost " + rhoText(RhoOfModel(m)) + "."
+}
+
 // explainModel writes what a model predicts, what is asked for it and what that costs.
 func explainModel(p *plan.Plan, b *strings.Builder, m plan.Model) {
 	fmt.Fprintf(b, "\nModel %s of %s: it predicts %s from %s\n", m.Name, m.Table, predicts(p, m), factorsText(m.By))
-	fmt.Fprintf(b, "  Method %s: %s.\n", m.Method, map[bool]string{
-		true:  "a table of scores for each column, whose sum decides the prediction",
-		false: "coefficients, which follow from sums of products of columns"}[m.Additive()])
+	fmt.Fprintf(b, "  Method %s\n", methodText(m))
 	for _, r := range m.Rounds {
 		fmt.Fprintf(b, "  Asked: %s.\n", roundsText(r))
 	}
 	if m.Additive() {
 		b.WriteString("  What a round asks depends on the noisy answers before it. How many rounds there are, and their noise, are fixed here.\n")
 	}
-	fmt.Fprintf(b, "  Together they cost %s.\n", rhoText(RhoOfModel(m)))
+	fmt.Fprintf(b, "  %s\n", modelCostText(m))
 	if m.Test != "" {
 		share, _ := plan.Amount(m.Test).Float64()
 		fmt.Fprintf(b, "  %s of the rows are held out at random, and test the model. They are in no other round, so this costs nothing more.\n",
@@ -66,10 +86,16 @@ func explainModel(p *plan.Plan, b *strings.Builder, m plan.Model) {
 
 // sayModel notes the facts of a model.
 func (b *factBook) sayModel(p *plan.Plan, m plan.Model) {
-	b.addSummary(OnModel, m.Name, fmt.Sprintf("predicts %s from %s; %s", predicts(p, m), factorsText(m.By),
-		rhoText(RhoOfModel(m))))
+	cost := rhoText(RhoOfModel(m))
+	if m.From != nil {
+		cost = "of the published tables"
+	}
+	b.addSummary(OnModel, m.Name, fmt.Sprintf("predicts %s from %s; %s", predicts(p, m), factorsText(m.By), cost))
 	say := func(what, value string) { b.say(OnModel, m.Name, what, value) }
 	say("method", string(m.Method))
+	if m.Link != "" {
+		say("link", string(m.Link))
+	}
 	for _, r := range m.Rounds {
 		say("rounds: "+string(r.Asks), budget.Group(int64(r.Times)))
 		b.add(fact{topic: OnModel, subject: m.Name, what: "noise: " + string(r.Asks), value: ScaleText(r.Noise),
@@ -78,6 +104,10 @@ func (b *factBook) sayModel(p *plan.Plan, m plan.Model) {
 	}
 	if m.Test != "" {
 		say("held-out share of rows", m.Test)
+	}
+	if m.From != nil {
+		say("tables", strings.Join(m.From, ", "))
+		return
 	}
 	say("leaf", m.Leaf)
 }

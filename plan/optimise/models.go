@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/design"
 	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -32,6 +33,9 @@ type Model struct {
 func ExpandModels(r *spec.Release) ([]Model, error) {
 	var all []Model
 	for i := range r.Models {
+		if r.Models[i].FromTables {
+			continue
+		}
 		m := Model{requested: &r.Models[i], cells: 1,
 			leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == r.Models[i].Leaf })}
 		if m.leaf < 0 {
@@ -48,6 +52,25 @@ func ExpandModels(r *spec.Release) ([]Model, error) {
 					m.requested.Name)
 			}
 			m.cells *= int64(l.Size())
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// TableModels returns the regressions that a spec wants made of its tables. It returns an error if no table has two of
+// their columns.
+func TableModels(r *spec.Release, tables []*workload.Table) (all []plan.Model, err error) {
+	for i := range r.Models {
+		if !r.Models[i].FromTables {
+			continue
+		}
+		m := Model{requested: &r.Models[i]}.named(r)
+		if m.From, err = workload.TablesOfPairs(r, tables, m.Table, m.Columns()); err != nil {
+			return nil, workload.LocateFault(r, "models."+m.Name, err)
+		}
+		if _, err := plan.NewEmpty(r).Design(m); err != nil {
+			return nil, err
 		}
 		all = append(all, m)
 	}
@@ -75,6 +98,9 @@ func (m Model) named(r *spec.Release) plan.Model {
 	t := r.Table(s.Table)
 	out := plan.Model{Name: s.Name, Table: s.Table, Leaf: s.Leaf, Method: s.Method, Class: s.Class,
 		Target: factorOf(t, s.Target)}
+	if s.Link == spec.LogLink {
+		out.Link = boosting.Log
+	}
 	for _, a := range s.By {
 		out.By = append(out.By, factorOf(t, a))
 	}

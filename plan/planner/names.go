@@ -34,7 +34,7 @@ func checkNames(p *plan.Plan) error {
 			return err
 		}
 	}
-	for _, m := range p.Models {
+	for _, m := range p.AllModels() {
 		if err := checkName("model", m.File()); err != nil {
 			return err
 		}

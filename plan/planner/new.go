@@ -131,6 +131,9 @@ func (d *draftPlan) planMeasurements(r, inner *spec.Release, done func(string, *
 	if missed := missedTables(p); len(missed) > 0 {
 		return nil, &missedTargets{missed}
 	}
+	if p.TableModels, err = optimise.TableModels(r, d.tables); err != nil {
+		return nil, err
+	}
 	if err := checkNames(p); err != nil {
 		return nil, err
 	}

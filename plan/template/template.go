@@ -34,6 +34,7 @@ type template struct {
 	Measurements  []plan.Measurement `json:"measurements"`
 	Synthetic     []plan.Synthetic   `json:"synthetic,omitempty"`
 	Models        []plan.Model       `json:"models,omitempty"`
+	TableModels   []plan.Model       `json:"table_models,omitempty"`
 }
 
 // templateFiles are the public files of a release by their purpose.
@@ -66,7 +67,7 @@ func Hash(p *plan.Plan) string {
 		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(),
 		templateFiles: templateFilesOf(p.Release(), p.Source.Files), Resume: p.Resume,
 		Guarantee: p.Guarantee, PublicFigures: blankInvariants(p), Cost: p.Cost, Leaves: p.Leaves, Strategies: p.Strategies, Tables: p.Tables,
-		Measurements: p.Measurements, Synthetic: p.Synthetic, Models: p.Models,
+		Measurements: p.Measurements, Synthetic: p.Synthetic, Models: p.Models, TableModels: p.TableModels,
 	})
 	if err != nil {
 		panic("template: a template always encodes: " + err.Error())

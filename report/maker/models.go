@@ -22,11 +22,11 @@ type Model struct {
 
 // modelsOf describes all models, in the plan's order.
 func modelsOf(p *plan.Plan, all []Model) ([]report.Model, error) {
-	if len(all) != len(p.Models) {
-		return nil, fmt.Errorf("%d models are published, the plan has %d", len(all), len(p.Models))
+	if len(all) != len(p.AllModels()) {
+		return nil, fmt.Errorf("%d models are published, the plan has %d", len(all), len(p.AllModels()))
 	}
 	var out []report.Model
-	for i, m := range p.Models {
+	for i, m := range p.AllModels() {
 		one, err := modelOf(p, m, all[i])
 		if err != nil {
 			return nil, fmt.Errorf("model %s: %w", m.Name, err)
@@ -60,8 +60,11 @@ func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fit
 	out.Method = l.Text("additive: the prediction follows from a sum of scores, one for the category of each column (Nori, Caruana, Bu, Shen and Kulkarni 2021)")
 	out.Trust = l.Text("The score of a row is the intercept plus one score for each column, so the tables below are the whole model. The band of a score is for the noise alone, 95 % for each score by itself.")
 	out.Distrust = l.Text("A score says how rows differ, not why: it is no effect, and it depends on the other columns. The model was fitted to noisy sums and to the rows of this table; for other people and other times nothing is known. It must not decide about a person by itself.")
-	if m.Class >= 0 {
+	switch {
+	case m.Class >= 0:
 		out.Predicts = l.Text("the probability that %s is %s", m.Target.Attribute, fitted.Classes[1])
+	case m.Link != "":
+		out.Trust = l.Text("The logarithm of a prediction is the intercept plus one score for each column, so the tables below are the whole model: a score of 0.1 makes the prediction about a tenth larger. The band of a score is for the noise alone, 95 % for each score by itself.")
 	}
 	if f := fitted.Performance; f != nil {
 		out.AUC, out.Accuracy = estimateOf(f.AUC), estimateOf(f.Accuracy)
@@ -83,6 +86,12 @@ func describeRegression(out *report.Model, l *language.Language, m plan.Model, f
 	if m.Method == spec.LogisticModel {
 		out.Method = l.Text("logistic regression, approximated by least squares of noisy sums of products (Fisher's discriminant)")
 		out.Trust = l.Text("The model ranks rows as the linear regression of the same columns does. Its coefficients are approximate and have no interval (%s).", l.Text(report.ModelOnly))
+	}
+	if m.From != nil {
+		out.Method = l.Text("linear regression of the released tables of all pairs of its columns: each coefficient is corrected for their noise")
+		if m.Method == spec.LogisticModel {
+			out.Method = l.Text("logistic regression of the released tables of all pairs of its columns, approximated by least squares (Fisher's discriminant)")
+		}
 	}
 	out.Distrust = l.Text("A coefficient compares rows that are equal in the other columns of the model. It is no effect of a cause, and columns that are not in the model can explain it.")
 	if fitted.Positive != "" {

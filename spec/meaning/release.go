@@ -149,8 +149,10 @@ var ofRelease = map[string]shape.Meaning{
 	"models.*.predict": {States: "What is predicted: the probability of a category, or the mean of a column of whole numbers.", Example: "{readmitted: \"yes\"}", Page: "docs/spec.md#models"},
 	"models.*.by":      {States: "The columns from which it is predicted, each at one level and each once.", Example: "[age.band, emergency, days]", Page: "docs/spec.md#models"},
 	"models.*.method":  {States: "How the model is made. additive adds up one score for each column; linear and logistic are regressions, whose coefficients are published.", Default: "additive", Example: "additive", Page: "docs/spec.md#models"},
+	"models.*.link":    {States: "How the mean of a number follows from the scores of an additive model: identity adds them up, log multiplies factors, as suits counts.", Default: "identity; a category has the link logit", Example: "log", Page: "docs/spec.md#models"},
+	"models.*.from":    {States: "tables: a regression is made of the published tables of all pairs of its columns, and costs nothing.", Default: "the model is fitted to rows, which its leaf pays for", Example: "tables", Page: "docs/spec.md#models"},
 	"models.*.test":    {States: "The share of rows that are held out to measure how well the model predicts. It costs no more budget. A model of a number has none, nor has a regression.", Default: "no row is held out, and the report does not say how well the model predicts", Example: "10%", Page: "docs/spec.md#models"},
-	"models.*.budget":  {States: "The leaf that pays for the model, and for nothing else.", Default: "the leaf with the name of the model; the whole budget, if the release has one model and nothing else", Example: "model", Page: "docs/spec.md#models"},
+	"models.*.budget":  {States: "The leaf that pays for the model, and for nothing else. A model that is made of tables has none.", Default: "the leaf with the name of the model; the whole budget, if the release has one model and nothing else", Example: "model", Page: "docs/spec.md#models"},
 
 	"publish": {States: "What becomes of the estimates when they are written.",
 		Default: "each count is its estimate, rounded, and 0 where that is negative", Example: "{integers: consistent}",

@@ -194,7 +194,7 @@ func (p regressionPopulation) compareWithLeastSquares(t *testing.T, m *Regressio
 // pairs returns the moments of rows by tables of all pairs of columns with normal noise of a standard deviation.
 func (p regressionPopulation) pairs(t testing.TB, r *rand.Rand, deviation float64) *RegressionMoments {
 	t.Helper()
-	m, err := RegressionMomentsFromPairs(p.design, pairTables(p.design, p.codes, r, deviation))
+	m, err := RegressionMomentsOfTables(p.design, pairTables(p.design, p.codes, r, deviation))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,11 +202,20 @@ func (p regressionPopulation) pairs(t testing.TB, r *rand.Rand, deviation float6
 }
 
 // pairTables returns tables of all pairs of columns with normal noise of a standard deviation.
-func pairTables(d *design.Design, rows [][]int, r *rand.Rand, deviation float64) (all []RegressionPair) {
+func pairTables(d *design.Design, rows [][]int, r *rand.Rand, deviation float64) (all []RegressionTable) {
 	sizes := d.Sizes()
 	for i := range sizes {
 		for j := i + 1; j < len(sizes); j++ {
-			p := RegressionPair{i, j, make([]float64, sizes[i]*sizes[j]), deviation * deviation}
+			p := RegressionTable{First: i, Second: j, Counts: make([]float64, sizes[i]*sizes[j])}
+			p.Noise = func(x, y []float64, visit func(source string, variance float64, weights []float64)) {
+				weights := make([]float64, 0, len(x)*len(y))
+				for _, v := range x {
+					for _, w := range y {
+						weights = append(weights, v*w)
+					}
+				}
+				visit(fmt.Sprint(i, j), deviation*deviation, weights)
+			}
 			for _, row := range rows {
 				p.Counts[row[i]*sizes[j]+row[j]]++
 			}
@@ -485,8 +494,9 @@ func TestRegressionsThatCannotBeAskedForAreRefused(t *testing.T) {
 		_, err := LinearRegression(m, RegressionOptions{References: references})
 		return err
 	}
-	pairs := func(change func([]RegressionPair) []RegressionPair) error {
-		_, err := RegressionMomentsFromPairs(p.design, change(pairTables(p.design, p.codes, r, 1)))
+	type table = RegressionTable
+	pairs := func(change func([]table) []table) error {
+		_, err := RegressionMomentsOfTables(p.design, change(pairTables(p.design, p.codes, r, 1)))
 		return err
 	}
 	_, logistic := LogisticRegression(n, RegressionOptions{})
@@ -502,12 +512,11 @@ func TestRegressionsThatCannotBeAskedForAreRefused(t *testing.T) {
 		{linear(map[string]int{"x": 1}), "no category 1"},
 		{linear(map[string]int{"region": 3}), "no category 3"},
 		{linear(map[string]int{"sick": 1}), "not in the model"},
-		{pairs(func(p []RegressionPair) []RegressionPair { return p[1:] }), "all 3 pairs"},
-		{pairs(func(p []RegressionPair) []RegressionPair { return append(p, p[0]) }), "table of their own"},
-		{pairs(func(p []RegressionPair) []RegressionPair { p[0].First = 1; return p }), "table of their own"},
-		{pairs(func(p []RegressionPair) []RegressionPair { p[0].Variance = 0; return p }), "shape or variance"},
-		{pairs(func(p []RegressionPair) []RegressionPair { p[0].Counts = p[0].Counts[1:]; return p }), "wrong shape"},
-		{pairs(func(p []RegressionPair) []RegressionPair { p[0].Counts[0] = math.Inf(1); return p }), "no number"},
+		{pairs(func(p []table) []table { return p[1:] }), "all pairs"},
+		{pairs(func(p []table) []table { return append(p, p[0]) }), "all pairs"},
+		{pairs(func(p []table) []table { p[0], p[1] = p[1], p[0]; return p }), "not of the columns"},
+		{pairs(func(p []table) []table { p[0].Counts = p[0].Counts[1:]; return p }), "not of the columns"},
+		{pairs(func(p []table) []table { p[0].Counts[0] = math.Inf(1); return p }), "no number"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("got %v, want %q", c.err, c.want)
