@@ -265,7 +265,11 @@ func TestTableIsFixed(t *testing.T) {
 // Every case is a spec that the language takes, and its plan measures the tables themselves.
 func TestCasesAreSpecs(t *testing.T) {
 	for _, c := range allCases {
-		r, err := spec.Parse(spec.Source{Name: "bench.yaml", Text: c.specText("t." + c.format)})
+		text := c.specText("t." + c.format)
+		if c.model {
+			text = modelText("t."+c.format, judgedFrom)
+		}
+		r, err := spec.Parse(spec.Source{Name: "bench.yaml", Text: text})
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -286,8 +290,8 @@ func TestCasesAreSpecs(t *testing.T) {
 		}
 		slices.Sort(names)
 		slices.Sort(want)
-		if !slices.Equal(names, want) {
-			t.Errorf("%s: the plan measures %q", c.name, names)
+		if !slices.Equal(names, want) || c.model != (len(p.Models) == 1 && p.Models[0].RoundCount() == 13+150*12) {
+			t.Errorf("%s: the plan measures %q, and has %d models", c.name, names, len(p.Models))
 		}
 	}
 	for n, want := range map[int]int{2: 66, 3: 220} {
