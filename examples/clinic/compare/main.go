@@ -35,6 +35,7 @@ func main() {
 type result struct {
 	epsilon  string
 	auc      float64
+	together float64 // the AUC of the model that three hospitals have fitted together
 	reported string
 }
 
@@ -46,7 +47,11 @@ func compare(folder string, budgets []string) error {
 		if err != nil {
 			return err
 		}
-		one := result{epsilon: epsilon, auc: predicted.auc("prediction")}
+		together, err := readRows(filepath.Join(folder, "predicted-together-"+epsilon+".csv"))
+		if err != nil {
+			return err
+		}
+		one := result{epsilon: epsilon, auc: predicted.auc("prediction"), together: together.auc("prediction")}
 		ceiling = predicted.auc("truth")
 		if one.reported, err = reportedAUC(filepath.Join(folder, "epsilon-"+epsilon, "clinic-2026", "models",
 			"risk.json")); err != nil {
@@ -63,14 +68,15 @@ func compare(folder string, budgets []string) error {
 // table returns the results as text, each with a bar from an AUC of .5 to the ceiling.
 func table(all []result, ceiling float64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%7s  %8s  %-30s  %s\n", "ε", "AUC", "AUC by the report", "from guessing to the best that there is")
+	fmt.Fprintf(&b, "%7s  %8s  %15s  %-30s  %s\n", "ε", "AUC", "three hospitals", "AUC by the report",
+		"from guessing to the best that there is")
 	const width = 40
 	for _, r := range all {
 		full := min(max(int((r.auc-.5)/(ceiling-.5)*width+.5), 0), width)
-		fmt.Fprintf(&b, "%7s  %8.4f  %-30s  %s%s\n", r.epsilon, r.auc, r.reported, strings.Repeat("█", full),
-			strings.Repeat("░", width-full))
+		fmt.Fprintf(&b, "%7s  %8.4f  %15.4f  %-30s  %s%s\n", r.epsilon, r.auc, r.together, r.reported,
+			strings.Repeat("█", full), strings.Repeat("░", width-full))
 	}
-	fmt.Fprintf(&b, "%7s  %8.4f  %-30s  %s\n", "truth", ceiling, "", strings.Repeat("█", width))
+	fmt.Fprintf(&b, "%7s  %8.4f  %15s  %-30s  %s\n", "truth", ceiling, "", "", strings.Repeat("█", width))
 	return b.String()
 }
 
@@ -157,7 +163,8 @@ func (r *rows) auc(column string) float64 {
 	return ordered / (below * ones)
 }
 
-// chart returns the results as SVG: a dot for each budget, and a line for the ceiling.
+// chart returns the results as SVG: two dots for each budget, one of them for three hospitals, and a line for the
+// ceiling.
 func chart(all []result, ceiling float64) string {
 	const width, height, left, top, bottom = 560, 320, 60, 20, 50
 	x := func(i int) float64 { return left + 40 + float64(i)*(width-left-80)/float64(max(len(all)-1, 1)) }
@@ -173,10 +180,18 @@ func chart(all []result, ceiling float64) string {
 	fmt.Fprintf(&b, `<path d="M%d %.1fH%d" stroke="#555" stroke-dasharray="5 4"/><text x="%d" y="%.1f">best possible: %.3f</text>`+"\n",
 		left, y(ceiling), width, left+6, y(ceiling)-6, ceiling)
 	for i, r := range all {
-		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="5" fill="#1f5fa8"/><text x="%.1f" y="%.1f" text-anchor="middle">%.3f</text>`+
-			`<text x="%.1f" y="%d" text-anchor="middle">ε = %s</text>`+"\n", x(i), y(r.auc), x(i), y(r.auc)+20, r.auc, x(i),
+		low, high := min(r.auc, r.together), max(r.auc, r.together)
+		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="5" fill="#1f5fa8"/>`+
+			`<rect x="%.1f" y="%.1f" width="9" height="9" fill="none" stroke="#b3541e" stroke-width="2"/>`+"\n",
+			x(i), y(r.auc), x(i)-4.5, y(r.together)-4.5)
+		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="middle">%.3f to %.3f</text>`+
+			`<text x="%.1f" y="%d" text-anchor="middle">ε = %s</text>`+"\n", x(i), y(low)+22, low, high, x(i),
 			height-bottom+20, r.epsilon)
 	}
+	fmt.Fprintf(&b, `<circle cx="%d" cy="%d" r="5" fill="#1f5fa8"/><text x="%d" y="%d">one hospital with all stays</text>`+
+		`<rect x="%d" y="%d" width="9" height="9" fill="none" stroke="#b3541e" stroke-width="2"/>`+
+		`<text x="%d" y="%d">three hospitals, a third each</text>`+"\n", left+10, height-8, left+20, height-4, left+240, height-13,
+		left+255, height-4)
 	b.WriteString("</svg>\n")
 	return b.String()
 }
