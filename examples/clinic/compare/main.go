@@ -180,13 +180,14 @@ func chart(all []result, ceiling float64) string {
 	fmt.Fprintf(&b, `<path d="M%d %.1fH%d" stroke="#555" stroke-dasharray="5 4"/><text x="%d" y="%.1f">best possible: %.3f</text>`+"\n",
 		left, y(ceiling), width, left+6, y(ceiling)-6, ceiling)
 	for i, r := range all {
-		low, high := min(r.auc, r.together), max(r.auc, r.together)
+		below := y(min(r.auc, r.together)) + 22
 		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="5" fill="#1f5fa8"/>`+
 			`<rect x="%.1f" y="%.1f" width="9" height="9" fill="none" stroke="#b3541e" stroke-width="2"/>`+"\n",
 			x(i), y(r.auc), x(i)-4.5, y(r.together)-4.5)
-		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="middle">%.3f to %.3f</text>`+
-			`<text x="%.1f" y="%d" text-anchor="middle">ε = %s</text>`+"\n", x(i), y(low)+22, low, high, x(i),
-			height-bottom+20, r.epsilon)
+		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="middle" fill="#1f5fa8">%.3f</text>`+
+			`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#b3541e">%.3f</text>`+
+			`<text x="%.1f" y="%d" text-anchor="middle">ε = %s</text>`+"\n", x(i), below, r.auc, x(i), below+16, r.together,
+			x(i), height-bottom+20, r.epsilon)
 	}
 	fmt.Fprintf(&b, `<circle cx="%d" cy="%d" r="5" fill="#1f5fa8"/><text x="%d" y="%d">one hospital with all stays</text>`+
 		`<rect x="%d" y="%d" width="9" height="9" fill="none" stroke="#b3541e" stroke-width="2"/>`+
