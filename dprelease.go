@@ -75,8 +75,8 @@ type Options struct {
 	FromSpark string
 
 	// For [Measure], if several holders make the release together: which of them measures, the file of its private key,
-	// the folder with the signatures of all of them under the roll (dprelease holder sign), and, if the plan has additive
-	// models, the folder in which they give each other their answers to each round.
+	// the folder with the signatures of all of them under the roll (dprelease holder sign), and, if the plan has
+	// additive models, the folder in which they give each other their answers to each round.
 	Holder    string
 	HolderKey string
 	Roll      string

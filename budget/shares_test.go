@@ -317,8 +317,8 @@ func TestAsManySharesAsNeededAreOneDraw(t *testing.T) {
 	}
 }
 
-// TestGaussianSharesAddUp convolves the law of a share with itself. With σ² of 16 in each, the sum of up to 12 shares is
-// discrete Gaussian noise to the last digits, and its variance is what the mechanism says; with σ² of ⅓ it is not.
+// TestGaussianSharesAddUp convolves the law of a share with itself. With σ² of 16 in each, the sum of up to 12 shares
+// is discrete Gaussian noise to the last digits, and its variance is what the mechanism says; with σ² of ⅓ it is not.
 func TestGaussianSharesAddUp(t *testing.T) {
 	for _, shares := range []Shares{{1, 1}, {2, 3}, {3, 3}, {5, 12}} {
 		m, err := GaussianFor(big.NewInt(1), big.NewInt(1), big.NewRat(1, int64(32*shares.Needed)))

@@ -32,9 +32,9 @@ import (
 // release. Theorem: Zhu, Dong & Wang 2022, theorem 10: dominating pairs compose where mechanisms are fixed beforehand
 // and only what they ask is adapted. One row adds at most 1 to one count, or at most [boosting.Bound] in absolute value
 // to one sum, and moves the moments of a regression by their sensitivity ([design.Design.Diagonal]). A row that is held
-// out adds to counts of held-out rows alone, which have the noise of the sums. Argument: docs/proofs/models.md. Of several
-// holders all this holds of what the trusted ones give together; what one gives is uniform to whoever lacks its key and
-// that of one other. Argument: docs/proofs/holders.md.
+// out adds to counts of held-out rows alone, which have the noise of the sums. Argument: docs/proofs/models.md. Of
+// several holders all this holds of what the trusted ones give together; what one gives is uniform to whoever lacks its
+// key and that of one other. Argument: docs/proofs/holders.md.
 type Trainer struct {
 	answer.Redacted
 	inner *trainer // a pointer, of which reflection prints only the address

@@ -159,8 +159,8 @@ func (p *Plan) ExactShape(m Model, schedule boosting.Schedule) (*boosting.Shape,
 	return s, nil
 }
 
-// Outcomes returns the outcome of each category of the target of a model: 1 for the class whose probability is predicted
-// and 0 for the others, or integers.
+// Outcomes returns the outcome of each category of the target of a model: 1 for the class whose probability is
+// predicted and 0 for the others, or integers.
 func (p *Plan) Outcomes(m Model) ([]int64, error) {
 	levels, err := Query{Table: m.Table, Factors: []Factor{m.Target}}.Levels(p.Release())
 	if err != nil {

@@ -41,8 +41,13 @@ comparisons came before it.`,
 			if err != nil {
 				return err
 			}
-			folder, err := evaluate.Evaluate(c.Context(), p, args[1], evaluate.Options{Out: options.Out, Data: options.Data,
-				State: options.State, Account: options.Account(), Log: options.Log, Predict: predict})
+			folder, err := evaluate.Evaluate(
+				c.Context(),
+				p,
+				args[1],
+				evaluate.Options{Out: options.Out, Data: options.Data,
+					State: options.State, Account: options.Account(), Log: options.Log, Predict: predict},
+			)
 			a.outcome.Path = folder
 			if err != nil {
 				return err

@@ -204,7 +204,8 @@ func (s inShards) Count(ctx context.Context, q histogram.Questions, streams *noi
 	return scan.Parts{All: parts}.Count(ctx, q, streams)
 }
 
-// Rows in a CSV or Parquet file, in PostgreSQL, in DuckDB or in two shards lead to the same rounds. One row less does not.
+// Rows in a CSV or Parquet file, in PostgreSQL, in DuckDB or in two shards lead to the same rounds. One row less does
+// not.
 func TestModelsAreFittedToTheSameRows(t *testing.T) {
 	rows := drawPatients(2000)
 	lines := []string{"id,kind,age,pay,ill"}

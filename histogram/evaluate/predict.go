@@ -86,18 +86,18 @@ type Predicted struct {
 	Class    int64 // number of them of the class; 0 if a number is predicted
 	// Published is the performance of the released model on all true rows, and Microdata of a model that is fitted
 	// without noise to the microdata. SameRows is the performance of a model that is fitted without noise to the true
-	// rows, on the same rows. Ceiling is the performance of two models that are fitted without noise to a half of the true
-	// rows each, on the other half. What there is no model for, or no row, is nil.
+	// rows, on the same rows. Ceiling is the performance of two models that are fitted without noise to a half of the
+	// true rows each, on the other half. What there is no model for, or no row, is nil.
 	Published, Microdata, SameRows, Ceiling *Performance
 }
 
 // Performance is how well a model predicts rows. A figure that does not exist is NaN.
 type Performance struct {
 	answer.Redacted
-	// AUC is the share of the pairs of a row of the class and another row in which the first has the higher probability;
-	// pairs with equal ones count as half. Accuracy is the share of rows that are of the class if and only if its
-	// probability is at least 1/2. LogLoss is the mean of −ln of the probability of what the row is. They are NaN if a
-	// number is predicted.
+	// AUC is the share of the pairs of a row of the class and another row in which the first has the higher
+	// probability; pairs with equal ones count as half. Accuracy is the share of rows that are of the class if and only
+	// if its probability is at least 1/2. LogLoss is the mean of −ln of the probability of what the row is. They are
+	// NaN if a number is predicted.
 	AUC, Accuracy, LogLoss float64
 	// RSquared is 1 − Σ(prediction − number)²/Σ(mean − number)², and RMSE the root mean square of prediction − number.
 	// They are NaN if a class is predicted.
@@ -197,8 +197,8 @@ func (f *fitting) compare(ctx context.Context, published Predictor, drawn, truth
 // tally is sums over rows that were predicted.
 type tally struct {
 	rows, hits, loss float64
-	// ordered counts the pairs of a row of the class and another one in which the first has the higher probability; pairs
-	// counts all.
+	// ordered counts the pairs of a row of the class and another one in which the first has the higher probability;
+	// pairs counts all.
 	ordered, pairs float64
 	squares        float64 // of the differences from numbers
 }

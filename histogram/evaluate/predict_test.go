@@ -68,14 +68,18 @@ func TestPredictionsOfAFewRows(t *testing.T) {
 	p := got.Published
 	loss := -(math.Log(.8) + math.Log(.4) + math.Log(.4) + math.Log(.9)) / 4
 	if got.Rows != 4 || got.Class != 2 || p.AUC != .75 || p.Accuracy != .5 || !near(p.LogLoss, loss) ||
-		!math.IsNaN(p.RSquared) || !math.IsNaN(p.RMSE) || got.Microdata != nil || got.Ceiling == nil || got.SameRows == nil {
+		!math.IsNaN(
+			p.RSquared,
+		) || !math.IsNaN(p.RMSE) || got.Microdata != nil || got.Ceiling == nil || got.SameRows == nil {
 		t.Errorf("%d rows, %d of the class: %v, %v, %v", got.Rows, got.Class, p.AUC, p.Accuracy, p.LogLoss)
 	}
 	marshalled, err := json.Marshal([]any{got, p})
-	if shown := fmt.Sprintf("%v %+v %#v %s", *got, p, *p, marshalled); err != nil || strings.ContainsAny(shown, "0123456789") {
+	if shown := fmt.Sprintf("%v %+v %#v %s", *got, p, *p, marshalled); err != nil ||
+		strings.ContainsAny(shown, "0123456789") {
 		t.Errorf("shown as %s, %v", shown, err)
 	}
-	// Ages 2, 4, 4 and 6 with the mean 4, of which 5 is said of each: squares 9 + 1 + 1 + 1, about the mean 4 + 0 + 0 + 4.
+	// Ages 2, 4, 4 and 6 with the mean 4, of which 5 is said of each: squares 9 + 1 + 1 + 1, about the mean 4 + 0 + 0 +
+	// 4.
 	n := Prediction{Model: ageByKind(spec.AdditiveModel), Published: func([]int) (float64, error) { return 5, nil }}
 	number := predicted(t, []person{{"a", 2}, {"a", 4}, {"b", 4}, {"b", 6}}, n).Published
 	if !near(number.RMSE, math.Sqrt(3)) || !near(number.RSquared, 1-12./8) || !math.IsNaN(number.AUC) {
@@ -91,7 +95,8 @@ func TestPredictionsOfAFewRows(t *testing.T) {
 	if !math.IsNaN(same.RSquared) || same.RMSE != 2 {
 		t.Errorf("equal numbers: R² %v, RMSE %v", same.RSquared, same.RMSE)
 	}
-	if none := predicted(t, nil, q); none.Rows != 0 || none.Published != nil || none.Ceiling != nil || none.SameRows != nil {
+	if none := predicted(t, nil, q); none.Rows != 0 || none.Published != nil || none.Ceiling != nil ||
+		none.SameRows != nil {
 		t.Errorf("no rows: %d", none.Rows)
 	}
 }
@@ -134,7 +139,15 @@ func TestPredictionsAreThoseOfAllPairs(t *testing.T) {
 			}
 		}
 		if !near(got.AUC, ordered/pairs) || got.Accuracy != hits/200 || math.Abs(got.LogLoss-loss) > 1e-5 {
-			t.Errorf("got %v, %v, %v, want %v, %v, %v", got.AUC, got.Accuracy, got.LogLoss, ordered/pairs, hits/200, loss)
+			t.Errorf(
+				"got %v, %v, %v, want %v, %v, %v",
+				got.AUC,
+				got.Accuracy,
+				got.LogLoss,
+				ordered/pairs,
+				hits/200,
+				loss,
+			)
 		}
 		guesses := []float64{2, 5, 7.5}
 		number := predicted(t, rows, Prediction{Model: ageByKind(spec.LinearModel),
@@ -214,8 +227,8 @@ func TestModelsWithoutNoiseLearnWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestCeilingsAreOfOtherRows: labels are drawn at random, so that nothing can be learned. A model that was tested on the
-// rows that it was fitted to seems to know them, whether they are the true rows or microdata that equal them.
+// TestCeilingsAreOfOtherRows: labels are drawn at random, so that nothing can be learned. A model that was tested on
+// the rows that it was fitted to seems to know them, whether they are the true rows or microdata that equal them.
 func TestCeilingsAreOfOtherRows(t *testing.T) {
 	p := planFor(t, `version: 1
 release: survey

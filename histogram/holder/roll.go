@@ -227,8 +227,8 @@ func (r Roll) VerifyShare(holder, seal, drawn string, signature []byte) error {
 	return nil
 }
 
-// SignAnswer signs a holder's masked values as its answer to what is asked of all holders on this roll, in a text without
-// line ends. It returns an error unless the roll is valid and the key is the holder's in it.
+// SignAnswer signs a holder's masked values as its answer to what is asked of all holders on this roll, in a text
+// without line ends. It returns an error unless the roll is valid and the key is the holder's in it.
 func (r Roll) SignAnswer(key Key, holder, asked string, masked []int64) ([]byte, error) {
 	if err := r.checkKey(key, holder); err != nil {
 		return nil, err

@@ -100,8 +100,8 @@ func (b *bench) runModels(ctx context.Context, to io.Writer) error {
 	return nil
 }
 
-// fitSplits fits all methods to random splits of the rows, at each ε, in turn, so that other work of the machine affects
-// all of them.
+// fitSplits fits all methods to random splits of the rows, at each ε, in turn, so that other work of the machine
+// affects all of them.
 func (b *bench) fitSplits(ctx context.Context, s modelSet, rows [][]string, epsilons []float64) ([]*method,
 	error) {
 	methods := []*method{{who: ownName, words: "additive", fit: ownModels("additive", additiveScores)},

@@ -137,7 +137,10 @@ func labelsOf(p *compiled.Compiled, m plan.Model) (labels []model.Labels, target
 		return nil, nil, err
 	}
 	for i, f := range m.By {
-		one := model.Labels{Name: f.String(), Values: valuesOf(p.Release().Table(m.Table).Column(f.Attribute), levels[i])}
+		one := model.Labels{
+			Name:   f.String(),
+			Values: valuesOf(p.Release().Table(m.Table).Column(f.Attribute), levels[i]),
+		}
 		for _, c := range levels[i].Categories {
 			one.Categories = append(one.Categories, c.Code)
 		}

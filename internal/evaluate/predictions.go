@@ -141,8 +141,8 @@ func microdataFor(e *published.Release, drawn []evaluate.Rows, m plan.Model) [][
 	return all
 }
 
-// parsePrediction parses what --predict asks for: [TABLE=]COLUMN for a number, or [TABLE=]COLUMN=CATEGORY. The column is
-// predicted from all others of the microdata with which the possible rows can be numbered in 63 bits.
+// parsePrediction parses what --predict asks for: [TABLE=]COLUMN for a number, or [TABLE=]COLUMN=CATEGORY. The column
+// is predicted from all others of the microdata with which the possible rows can be numbered in 63 bits.
 func parsePrediction(p *plan.Plan, text string) (predictionClaim, error) {
 	var out predictionClaim
 	s, column, category, named, err := splitPrediction(p, text)
@@ -229,13 +229,16 @@ func checkNumber(p *plan.Plan, m plan.Model, l *domain.Level) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the categories of %[1]s are not all numbers: name the one whose probability is predicted, such as %[1]s=%[2]s",
-		m.Target, l.Categories[0].Code)
+	return fmt.Errorf(
+		"the categories of %[1]s are not all numbers: name the one whose probability is predicted, such as %[1]s=%[2]s",
+		m.Target,
+		l.Categories[0].Code,
+	)
 }
 
-// predictorsOf returns the columns of microdata that a target is predicted from, and those that are left out: a level of
-// the target's own column, columns with more categories than a model can have, and columns with which the possible rows
-// cannot be numbered in 63 bits. The choice depends on the plan alone.
+// predictorsOf returns the columns of microdata that a target is predicted from, and those that are left out: a level
+// of the target's own column, columns with more categories than a model can have, and columns with which the possible
+// rows cannot be numbered in 63 bits. The choice depends on the plan alone.
 func predictorsOf(s plan.Synthetic, target int, levels []*domain.Level) (by []plan.Factor, without []string) {
 	places, cells := []int{target}, []int64{int64(levels[target].Size())}
 	for i, f := range s.By {
@@ -279,8 +282,13 @@ func performanceOf(p *evaluate.Performance) *performanceTruth {
 	if p == nil {
 		return nil
 	}
-	return &performanceTruth{AUC: finiteOrNil(p.AUC), Accuracy: finiteOrNil(p.Accuracy), LogLoss: finiteOrNil(p.LogLoss),
-		RSquared: finiteOrNil(p.RSquared), RMSE: finiteOrNil(p.RMSE)}
+	return &performanceTruth{
+		AUC:      finiteOrNil(p.AUC),
+		Accuracy: finiteOrNil(p.Accuracy),
+		LogLoss:  finiteOrNil(p.LogLoss),
+		RSquared: finiteOrNil(p.RSquared),
+		RMSE:     finiteOrNil(p.RMSE),
+	}
 }
 
 // tested is a model of a prediction with its name on the page.

@@ -145,7 +145,8 @@ func checkRisk(t *testing.T, place string, rows []stay, got predictionTruth) {
 	p := got.Published
 	if got.Model != "risk" || got.Method != "additive" || got.Target != "back" || got.Class != "yes" || got.Rows != 400 ||
 		*got.ClassRows != class || !slices.Equal(got.By, []string{"sex", "age.band"}) ||
-		math.Abs(*p.AUC-ordered/pairs) > 1e-9 || *p.Accuracy != hits/400 || math.Abs(*p.LogLoss-loss) > 1e-9 {
+		math.Abs(*p.AUC-ordered/pairs) > 1e-9 || *p.Accuracy != hits/400 ||
+		math.Abs(*p.LogLoss-loss) > 1e-9 {
 		t.Errorf("%+v: AUC %v, accuracy %v, log loss %v", got, *p.AUC, *p.Accuracy, *p.LogLoss)
 	}
 	if got.Microdata == nil || got.Ceiling == nil { // the microdata have ages, which are finer than bands
@@ -173,7 +174,14 @@ func checkDays(t *testing.T, place string, rows []stay, got predictionTruth) {
 	p := got.Published
 	if got.Method != "linear" || got.Class != "" || got.ClassRows != nil || p.AUC != nil ||
 		math.Abs(*p.RMSE-math.Sqrt(squares/400)) > 1e-9 || math.Abs(*p.RSquared-(1-squares/variation)) > 1e-9 {
-		t.Errorf("%+v: RMSE %v, R² %v, want %v, %v", got, *p.RMSE, *p.RSquared, math.Sqrt(squares/400), 1-squares/variation)
+		t.Errorf(
+			"%+v: RMSE %v, R² %v, want %v, %v",
+			got,
+			*p.RMSE,
+			*p.RSquared,
+			math.Sqrt(squares/400),
+			1-squares/variation,
+		)
 	}
 }
 
@@ -262,7 +270,8 @@ func TestLinkedMicrodataPredict(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := readEvaluation(t, opt.Out).Predictions[0]
-	if p.Table != "persons" || !slices.Contains(p.By, "households.members") || p.Rows == 0 || p.Microdata.Accuracy == nil ||
+	if p.Table != "persons" || !slices.Contains(p.By, "households.members") || p.Rows == 0 ||
+		p.Microdata.Accuracy == nil ||
 		p.Ceiling.Accuracy == nil {
 		t.Errorf("%+v", p)
 	}

@@ -159,8 +159,8 @@ func TestRowsOfParquet(t *testing.T) {
 	}
 }
 
-// TestRegressionsPredict: a number adds its weight times itself, and a category its weight. The sum of a linear regression
-// is bounded by nothing.
+// TestRegressionsPredict: a number adds its weight times itself, and a category its weight. The sum of a linear
+// regression is bounded by nothing.
 func TestRegressionsPredict(t *testing.T) {
 	rows := write(t, "r.csv", "ward,schooling,sex\n1,10,f\n3,20,m\n,-4,f\n2,4.0,m\n")
 	sums := []float64{2 + 5 - .25 + 1, 2 + 10 + .25 - 8, 2 - 2 - .25 - 8, 2 + 2 + .25 + 1}
@@ -197,7 +197,12 @@ func TestNumbersThatAreRefused(t *testing.T) {
 		"ten": "the value is not a number, and no whole number", "": "the value is missing, and the model has no category for that",
 		"1_0": "the value is not a number", "0x5": "the value is not a number",
 	} {
-		_, err := predict.Write(t.Context(), m, write(t, "r.csv", "schooling,sex,ward\n1,f,1\n"+value+",f,1\n"), io.Discard)
+		_, err := predict.Write(
+			t.Context(),
+			m,
+			write(t, "r.csv", "schooling,sex,ward\n1,f,1\n"+value+",f,1\n"),
+			io.Discard,
+		)
 		if !verdict.Has[*predict.Unfit](err) || !strings.Contains(err.Error(), "row 2, column schooling: "+want) {
 			t.Errorf("%q: %v, want %s", value, err, want)
 		}

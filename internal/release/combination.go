@@ -127,7 +127,14 @@ func (c *combination) add(dir string) error {
 	if err := c.addTraining(s.Training); err != nil {
 		return refuse(err.Error())
 	}
-	c.held[name] = measured.Held{Holder: name, Nonce: s.Share.Nonces[name], Seal: seal, Drawn: s.Share.Drawn, Signature: signature, Receipt: s.Receipt}
+	c.held[name] = measured.Held{
+		Holder:    name,
+		Nonce:     s.Share.Nonces[name],
+		Seal:      seal,
+		Drawn:     s.Share.Drawn,
+		Signature: signature,
+		Receipt:   s.Receipt,
+	}
 	c.last = dir
 	return nil
 }
@@ -158,7 +165,11 @@ func (c *combination) addTraining(all []measured.Training) error {
 				to = sum.Rounds[round]
 			}
 			if len(to) != len(answer) {
-				return fmt.Errorf("it has another number of answers for the model %s than %s", c.plan.Models[i].Name, c.last)
+				return fmt.Errorf(
+					"it has another number of answers for the model %s than %s",
+					c.plan.Models[i].Name,
+					c.last,
+				)
 			}
 			holder.Add(to, answer)
 		}
@@ -173,8 +184,11 @@ func (c *combination) sealed() (*measured.Sealed, error) {
 	}
 	s := &measured.Sealed{Plan: c.plan, Status: c.status, Rounds: make([]measured.Rounds, len(c.plan.Synthetic))}
 	if missing := c.missing(); len(missing) > 0 {
-		return nil, &ShareRefused{c.last, fmt.Sprintf("the share of %s is missing, without which the masks of the others do not cancel",
-			strings.Join(missing, ", "))}
+		return nil, &ShareRefused{
+			c.last,
+			fmt.Sprintf("the share of %s is missing, without which the masks of the others do not cancel",
+				strings.Join(missing, ", ")),
+		}
 	}
 	for _, w := range c.with.withdrawn {
 		c.held[w.Holder] = measured.Held{Holder: w.Holder, Withdrawn: true, Signature: w.Signature}
@@ -208,5 +222,8 @@ func (c *combination) leftMasks(err error) error {
 
 // missing returns those who take part and whose share is not there.
 func (c *combination) missing() []string {
-	return slices.DeleteFunc(slices.Clone(c.with.roll.Holders), func(name string) bool { _, ok := c.held[name]; return ok })
+	return slices.DeleteFunc(
+		slices.Clone(c.with.roll.Holders),
+		func(name string) bool { _, ok := c.held[name]; return ok },
+	)
 }

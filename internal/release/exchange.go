@@ -56,14 +56,27 @@ func (m *masking) exchange(p *compiled.Compiled) *exchange {
 // checkRounds returns an error unless files can be written in the folder that all holders share.
 func checkRounds(p *compiled.Compiled, model, dir string) error {
 	if dir == "" {
-		return refuseHolder(p, fmt.Sprintf("has the model %s, each round of which needs the answers of all holders: name the folder that they share with --rounds DIR, and measure at the same time", model))
+		return refuseHolder(
+			p,
+			fmt.Sprintf(
+				"has the model %s, each round of which needs the answers of all holders: name the folder that they share with --rounds DIR, and measure at the same time",
+				model,
+			),
+		)
 	}
 	f, err := os.CreateTemp(dir, "."+p.Name+"-")
 	if err == nil {
 		err = errors.Join(f.Close(), os.Remove(f.Name()))
 	}
 	if err != nil {
-		return &verdict.Unusable{File: dir, Err: fmt.Errorf("--rounds %s is no folder that this holder can write in: make it first, where all holders can: %w", dir, err)}
+		return &verdict.Unusable{
+			File: dir,
+			Err: fmt.Errorf(
+				"--rounds %s is no folder that this holder can write in: make it first, where all holders can: %w",
+				dir,
+				err,
+			),
+		}
 	}
 	return nil
 }
@@ -181,7 +194,8 @@ func (x *exchange) wait(ctx context.Context, step string, own roundAnswer, name 
 func (x *exchange) others() (names []string) {
 	all, err := filepath.Glob(filepath.Join(x.dir, x.release+".*"))
 	for _, path := range all {
-		if name := filepath.Base(path); err == nil && !strings.HasPrefix(name, fmt.Sprintf("%s.%.8s.", x.release, x.hash)) {
+		if name := filepath.Base(path); err == nil &&
+			!strings.HasPrefix(name, fmt.Sprintf("%s.%.8s.", x.release, x.hash)) {
 			names = append(names, name)
 		}
 	}
@@ -218,7 +232,13 @@ func (x *exchange) check(path string, own roundAnswer, name string, a *roundAnsw
 		err = fmt.Errorf("it has %d numbers, and %d were asked for", len(a.Masked), len(own.Masked))
 	}
 	if err != nil {
-		return refuseSignature(path, fmt.Sprintf("%v: all holders measure the same plan, with the same signatures and one version of dprelease", err))
+		return refuseSignature(
+			path,
+			fmt.Sprintf(
+				"%v: all holders measure the same plan, with the same signatures and one version of dprelease",
+				err,
+			),
+		)
 	}
 	return nil
 }

@@ -29,9 +29,9 @@ import (
 // so a copy, a link or another name of the key file does not begin a second one.
 //
 // Contract: the masks of one nonce hide one vector of answers, as a nonce is bound to the commitment of a draw,
-// durably, before anything is masked. Once an answer has left, all of that draw are only masked again with the nonces that
-// all others had then. A holder that has drawn for a plan, in whatever ledger, never withdraws from it, nor the reverse. Whoever
-// copies the key with its book, or restores an older book, can break that.
+// durably, before anything is masked. Once an answer has left, all of that draw are only masked again with the nonces
+// that all others had then. A holder that has drawn for a plan, in whatever ledger, never withdraws from it, nor the
+// reverse. Whoever copies the key with its book, or restores an older book, can break that.
 type book struct {
 	dir string
 	key holder.PublicKey

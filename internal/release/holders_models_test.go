@@ -140,7 +140,14 @@ func TestErrorsOfModelsOfHoldersHaveTheirLaw(t *testing.T) {
 				answers = answers[r.Times:]
 				parameter, _ := r.Noise.Parameter.Float64()
 				if off := chiSquare(errs, parameter*shares/needed); math.Abs(off) > 6.7 {
-					t.Errorf("units %s, %s: χ² over %d %s is off by %.1f deviations", units, m.Name, len(errs), r.Asks, off)
+					t.Errorf(
+						"units %s, %s: χ² over %d %s is off by %.1f deviations",
+						units,
+						m.Name,
+						len(errs),
+						r.Asks,
+						off,
+					)
 				}
 				if r.Asks == plan.SquareSums {
 					continue
@@ -318,8 +325,8 @@ func TestAHolderIsCutOffInTheRounds(t *testing.T) {
 	f.publish(t)
 }
 
-// TestAHolderWithdrawsBeforeTheRounds has the last holder withdraw while the others wait for its first answer. They sign
-// again, and fit the model without it, with the noise of those who are left.
+// TestAHolderWithdrawsBeforeTheRounds has the last holder withdraw while the others wait for its first answer. They
+// sign again, and fit the model without it, with the noise of those who are left.
 func TestAHolderWithdrawsBeforeTheRounds(t *testing.T) {
 	f := withRows(t)
 	cut, stop := context.WithCancel(t.Context())
@@ -350,9 +357,19 @@ func TestAHolderWithdrawsBeforeTheRounds(t *testing.T) {
 // TestRegressionsAreMaskedAnew has a holder withdraw from regressions after the others have measured: their shares are
 // masked anew, without another debit, and sum up to moments with the noise of those who are left.
 func TestRegressionsAreMaskedAnew(t *testing.T) {
-	spec := modelsText(strings.ReplaceAll(modelsSpec, "  risk: {predict: {back: \"yes\"}, by: [x, c], test: 20%%}\n", ""),
-		"30", 40, 3, "x, c")
-	spec = strings.Replace(spec, "split: {risk: 1/3, effects: 1/3, tables: 1/3}", "split: {effects: 1/2, tables: 1/2}", 1)
+	spec := modelsText(
+		strings.ReplaceAll(modelsSpec, "  risk: {predict: {back: \"yes\"}, by: [x, c], test: 20%%}\n", ""),
+		"30",
+		40,
+		3,
+		"x, c",
+	)
+	spec = strings.Replace(
+		spec,
+		"split: {risk: 1/3, effects: 1/3, tables: 1/3}",
+		"split: {effects: 1/2, tables: 1/2}",
+		1,
+	)
 	f := newFederation(t, trustText{3, 2, "disjoint"}, spec)
 	f.sign(t)
 	for i := range f.holders {
@@ -444,9 +461,15 @@ func TestNoAnswerIsWrittenThroughALink(t *testing.T) {
 	}
 }
 
-// TestHoldersHaveModelsAlone: a release of models alone can be planned under ε and δ, whatever noise its tables would have.
+// TestHoldersHaveModelsAlone: a release of models alone can be planned under ε and δ, whatever noise its tables would
+// have.
 func TestHoldersHaveModelsAlone(t *testing.T) {
-	spec := strings.Replace(modelsText(modelsSpec, "3", 40, 3, "x, c"), "marginals: {backs: {by: [back], budget: tables}}\n", "", 1)
+	spec := strings.Replace(
+		modelsText(modelsSpec, "3", 40, 3, "x, c"),
+		"marginals: {backs: {by: [back], budget: tables}}\n",
+		"",
+		1,
+	)
 	newFederation(t, trustText{3, 2, "disjoint"}, strings.Replace(spec,
 		"split: {risk: 1/3, effects: 1/3, tables: 1/3}", "split: {risk: 1/2, effects: 1/2}", 1))
 }
@@ -498,13 +521,16 @@ func TestNoRoundIsAnsweredTwice(t *testing.T) {
 			}
 			if lost {
 				removed := 0
-				err := filepath.WalkDir(filepath.Join(f.dir, f.holders[0].Name), func(path string, _ os.DirEntry, err error) error {
-					if err == nil && strings.HasSuffix(path, state.JournalFile) {
-						removed++
-						return os.Remove(path)
-					}
-					return err
-				})
+				err := filepath.WalkDir(
+					filepath.Join(f.dir, f.holders[0].Name),
+					func(path string, _ os.DirEntry, err error) error {
+						if err == nil && strings.HasSuffix(path, state.JournalFile) {
+							removed++
+							return os.Remove(path)
+						}
+						return err
+					},
+				)
 				if err != nil || removed != 1 {
 					t.Fatalf("%d journals: %v", removed, err)
 				}
@@ -519,8 +545,8 @@ func TestNoRoundIsAnsweredTwice(t *testing.T) {
 	}
 }
 
-// TestAHolderAnswersARoundWithOneVector: for one roll an answer is repeated from the journal, whatever would be drawn now;
-// for another roll it is drawn again, and by the same version only.
+// TestAHolderAnswersARoundWithOneVector: for one roll an answer is repeated from the journal, whatever would be drawn
+// now; for another roll it is drawn again, and by the same version only.
 func TestAHolderAnswersARoundWithOneVector(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	give := func(roll string, vector []int64) []int64 {
@@ -531,7 +557,13 @@ func TestAHolderAnswersARoundWithOneVector(t *testing.T) {
 		}
 		defer j.close()
 		r := &journalledRounds{journal: j, model: "risk", others: &exchange{hash: roll}}
-		got, err := r.answer(0, "asked", len(vector), func() ([]int64, error) { return vector, nil }, func() error { return nil })
+		got, err := r.answer(
+			0,
+			"asked",
+			len(vector),
+			func() ([]int64, error) { return vector, nil },
+			func() error { return nil },
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

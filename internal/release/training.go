@@ -74,8 +74,13 @@ func (r *journalledRounds) Answer(ctx context.Context, round int, q boosting.Que
 	if err != nil {
 		return nil, err
 	}
-	answer, err := r.answer(round, asked, q.Len(r.shape), func() ([]int64, error) { return r.exact.Answer(ctx, round, q) },
-		func() error { return r.exact.Replay(round) })
+	answer, err := r.answer(
+		round,
+		asked,
+		q.Len(r.shape),
+		func() ([]int64, error) { return r.exact.Answer(ctx, round, q) },
+		func() error { return r.exact.Replay(round) },
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -59,8 +59,8 @@ func TestForgedModelsAreRefused(t *testing.T) {
 	}
 }
 
-// fromTables is a release of tables of three columns, and of a regression that is made of them. It has a pair at a finer
-// level, in another order and in a larger table.
+// fromTables is a release of tables of three columns, and of a regression that is made of them. It has a pair at a
+// finer level, in another order and in a larger table.
 const fromTables = `version: 1
 release: r
 privacy: {protects: person, neighbours: add-remove}
@@ -80,12 +80,16 @@ func TestModelsOfTables(t *testing.T) {
 	if m := p.TableModels[0]; !slices.Equal(m.From, []string{"a", "b", "b"}) || m.Rounds != nil || p.Models != nil {
 		t.Errorf("it is made of %v", m.From)
 	}
-	_, err = plantest.PlanOfText(t, strings.Replace(fromTables, "b: {by: [ill, sex, age.band]}", "b: {by: [ill, age]}", 1))
+	_, err = plantest.PlanOfText(
+		t,
+		strings.Replace(fromTables, "b: {by: [ill, sex, age.band]}", "b: {by: [ill, age]}", 1),
+	)
 	if err == nil || !strings.Contains(err.Error(), "no table has these pairs of its columns: sex × ill") {
 		t.Errorf("a missing pair: %v", err)
 	}
 	sums := strings.Replace(fromTables, "[ill, sex, age.band]}", "[ill, sex, age.band], cells: {above: 40}}", 1)
-	if _, err = plantest.PlanOfText(t, sums); err == nil || !strings.Contains(err.Error(), "age.band × ill, sex × ill") {
+	if _, err = plantest.PlanOfText(t, sums); err == nil ||
+		!strings.Contains(err.Error(), "age.band × ill, sex × ill") {
 		t.Errorf("tables of some cells: %v", err)
 	}
 	for name, forge := range map[string]func(m *plan.Model){

@@ -286,8 +286,8 @@ func checkMicrodata(s plan.Synthetic) error {
 	return nil
 }
 
-// checkModel returns an error unless a model has the rounds that its method asks, with Gaussian noise, which all holders
-// draw if there are several.
+// checkModel returns an error unless a model has the rounds that its method asks, with Gaussian noise, which all
+// holders draw if there are several.
 func checkModel(r *spec.Release, m plan.Model) error {
 	var shares budget.Shares
 	if r.Holders != nil {

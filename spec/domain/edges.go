@@ -1,6 +1,6 @@
 package domain
 
-// This file holds edges: the texts by which the categories of a range are told to others, and the domain that follows
+// This file holds edges: the texts that describe the categories of a range to others, and the domain that follows
 // from such texts.
 
 import (

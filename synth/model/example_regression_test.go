@@ -9,7 +9,7 @@ import (
 )
 
 // The regression of a wage on years of schooling and on sex. (The moments have no noise here, so that the coefficients
-// are those of the six rows.)
+// belong to the six rows.)
 func ExampleLinearRegression() {
 	d, err := design.New([]design.Column{
 		{Name: "schooling", Values: []int64{8, 12, 16}},

@@ -127,7 +127,12 @@ func ColumnsOf(d *design.Design) (all []Labels) {
 		one := Labels{Name: c.Name, Categories: c.Categories}
 		if c.IsNumber() {
 			low, high := c.Range()
-			one.Values = &Values{Column: c.Name, Type: domain.Integer, Least: []string{fmt.Sprint(low)}, Most: fmt.Sprint(high)}
+			one.Values = &Values{
+				Column: c.Name,
+				Type:   domain.Integer,
+				Least:  []string{fmt.Sprint(low)},
+				Most:   fmt.Sprint(high),
+			}
 		}
 		all = append(all, one)
 	}

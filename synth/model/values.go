@@ -26,7 +26,8 @@ type Values struct {
 }
 
 // Codes gives values the index of their category. Code is the index of a category by name, and Of that of a cell of
-// Domain; Domain is nil if the values are the categories, and Categories if values are numbers. Missing is −1 if rows cannot lack a value.
+// Domain; Domain is nil if the values are the categories, and Categories if values are numbers. Missing is −1 if rows
+// cannot lack a value.
 type Codes struct {
 	Domain     *domain.Domain
 	Of         []int

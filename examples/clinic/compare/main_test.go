@@ -27,9 +27,9 @@ func TestAUC(t *testing.T) {
 }
 
 func TestTableAndChart(t *testing.T) {
-	all := []result{{"0.5", .65, "0.65 (0.6 to 0.7)"}, {"1", .8, ""}}
+	all := []result{{"0.5", .65, .6, "0.65 (0.6 to 0.7)"}, {"1", .8, .79, ""}}
 	if got := table(all, .8); !strings.Contains(got, strings.Repeat("█", 20)+strings.Repeat("░", 20)+"\n") ||
-		!strings.Contains(got, "truth    0.8000") {
+		!strings.Contains(got, "0.6500           0.6000") || !strings.Contains(got, "truth    0.8000") {
 		t.Error(got)
 	}
 	d := xml.NewDecoder(strings.NewReader(chart(all, .8)))

@@ -277,8 +277,10 @@ func TestRowsAreDividedAsTheyAreHeldOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := slices.Concat(cellsOf(t, first), cellsOf(t, second)), partsOf(t, s, rows, split); !slices.Equal(got,
-			want) {
+		if got, want := slices.Concat(cellsOf(t, first), cellsOf(t, second)), partsOf(t, s, rows, split); !slices.Equal(
+			got,
+			want,
+		) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 	}

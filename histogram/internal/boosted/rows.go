@@ -52,7 +52,7 @@ var (
 // New returns the rows of a joint histogram that a model is fitted to, and those that are held out.
 //
 // cells are the row-major indices of the cells with rows, the last column (the target) fastest, ascending; counts are
-// their numbers of rows. Sizes are those of the shape. Neither slice is kept.
+// their numbers of rows. The shape gives the sizes. Neither slice is kept.
 //
 // Guarantee: one row more in the histogram is one row more in exactly one of the two.
 //
