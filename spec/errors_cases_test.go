@@ -878,6 +878,10 @@ var errorCases = map[string][]errorCase{
 		risk("category of no column", "{sex: female}", "{gender: female}"),
 		risk("a column of categories as a number", "predict: {sex: female}", "predict: sex"),
 		risk("a number with another category", "predict: {sex: female}", "predict: age"),
+		risk("one category to predict", "predict: {sex: female}, by: [age.band, hour], test: 10%",
+			"predict: {only: here}, by: [age.band, hour]").with("columns:", "columns:\n      only: {values: [here]}"),
+		risk("one category to predict from", "by: [age.band, hour], test: 10%", "by: [hour, only], method: linear").
+			with("columns:", "columns:\n      only: {values: [here]}"),
 		risk("a range of decimals", "predict: {sex: female}", "predict: price"),
 		risk("test of a number", "predict: {sex: female}, by: [age.band, hour]", "predict: hour, by: [age.band]"),
 		risk("link of a category", "test: 10%", "link: log"),

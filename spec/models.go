@@ -61,18 +61,22 @@ func (r *reader) readModel(root, n document.Node) {
 		m.Leaf = r.readModelLeaf(root, n)
 	}
 	target := r.readPredicted(t, n.Get("predict"), &m)
+	m.Method = ModelMethod(n.Get("method").TextOr(string(AdditiveModel)))
 	once := eachColumnOnce("each column once in a model")
 	m.By = r.readAttributes(root, t, n.Get("by"), func(a Attribute) (document.Problem, bool) {
 		if a.Column == m.Target.Column {
 			return document.Problem{Message: fmt.Sprintf("%s is what the model predicts", a.Column),
 				Expected: "other columns"}, false
 		}
+		if l := levelOf(t, a); m.Method != AdditiveModel && l != nil && l.Size() == 1 {
+			return document.Problem{Message: fmt.Sprintf("%s has one category, so it tells no rows apart", a),
+				Expected: "a column with two categories or more"}, false
+		}
 		return once(a)
 	})
 	if !target {
 		return
 	}
-	m.Method = ModelMethod(n.Get("method").TextOr(string(AdditiveModel)))
 	r.checkMethod(n, m)
 	m.Link = r.readLink(t, n.Get("link"), m)
 	if m.FromTables {
@@ -234,6 +238,10 @@ func (r *reader) readPredicted(t *Table, n document.Node, m *Model) bool {
 	case c.isDiscovered():
 		r.AddProblem(at, document.Problem{Message: fmt.Sprintf("the categories of %s are not listed", c.Name),
 			Expected: "a column with listed categories"})
+		return false
+	case level.Size() == 1:
+		r.AddProblem(at, document.Problem{Message: fmt.Sprintf("%s has one category, so there is nothing to predict", c.Name),
+			Expected: "a column with two categories or more"})
 		return false
 	case len(pairs) == 0 && c.Type != domain.Integer && c.Type != domain.Decimal:
 		r.AddProblem(at, document.Problem{
