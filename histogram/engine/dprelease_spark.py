@@ -33,7 +33,7 @@ import uuid
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F
 
-FORMAT = 1
+FORMAT = 2
 
 # Every file of one run has the same number, so that files of two runs are never taken together.
 RUN = uuid.uuid4().hex
@@ -63,6 +63,8 @@ for plain in ["tinyint", "smallint", "int", "bigint", "float", "double", "boolea
 
 # The letters of the types of ids, which are hashed with the ids.
 LETTERS = {"tinyint": "I", "smallint": "I", "int": "I", "bigint": "I", "date": "D", "string": "T"}
+
+INTEGERS = ["tinyint", "smallint", "int", "bigint"]
 
 MOST_ID = 4096  # bytes of an id
 
@@ -125,38 +127,50 @@ class Table:
                           + ", ".join(field.name for field in fields))
         return places[0]
 
-    def copy(self):
-        """Copies what is read of every row: its id (i), and the values of its columns (k0, k1 …), as the bytes of texts.
-
-        The table is read only here, once, and by one step, so all that follows is about the same rows. The column `exact`
-        says that all values can be read from their texts.
-        """
+    def open(self):
+        """Opens the table, and looks for the columns that are read. It reads no row."""
         rows = self.source()
         fields = rows.schema.fields
-        rows = rows.toDF(*[f"s{i}" for i in range(len(fields))])  # from here on no name needs quotes
-        self.types = {}
-        selected, exact = [], "true"
-        for n, name in enumerate(self.job["columns"]):
+        self.rows = rows.toDF(*[f"s{i}" for i in range(len(fields))])  # from here on no name needs quotes
+        self.names, self.types = {}, {}  # by column, its name in these rows, and its field
+        for name in self.job["columns"]:
             at = self.place(fields, name)
-            written = how_written(fields[at])
-            if written is None:
+            if how_written(fields[at]) is None:
                 raise Refused(
                     f"table {self.job['name']}, column {name}: has the type {plain_type(fields[at])}, which is not read; cast "
                     "it in a query: to text, an integer, a decimal, a double, a date, a timestamp or a boolean")
-            self.types[name] = fields[at]
-            text = written[0].format(f"s{at}")
-            selected.append(f"CAST({text} AS BINARY) AS k{n}")
-            exact += f" AND {written[1].format('(' + text + ')')} <=> s{at}"
-        self.letter, unit = "", "CAST(NULL AS BINARY)"
+            self.names[name], self.types[name] = f"s{at}", fields[at]
+        self.letter, self.unit = "", "CAST(NULL AS BINARY)"
         if self.job.get("id"):
             at = self.place(fields, self.job["id"])
-            self.letter = LETTERS.get(plain_type(fields[at]))
+            of = plain_type(fields[at])
+            self.letter = LETTERS.get(of)
             if self.letter is None:
                 raise Refused(
                     f"table {self.job['name']}, column {self.job['id']}: has a type by which units are not told apart; cast it "
                     "in a query to text, bigint or date")
-            unit = f"CAST({WRITTEN[plain_type(fields[at])][0].format(f's{at}')} AS BINARY)"
-        return self.copy_of(rows.selectExpr(f"{unit} AS i", *selected, f"{exact} AS exact"), "rows")
+            text = WRITTEN[of][0].format(f"s{at}")
+            self.unit = f"CAST(s{at} AS BIGINT)" if self.letter == "I" else f"CAST({text} AS BINARY)"
+        # What gives the codes of integers of a range follows from what is public: their values are not looked for.
+        self.ranges = [whole if whole and plain_type(self.types[columns[0]]) in INTEGERS else None
+                       for whole, columns in zip(self.job["integers"], self.job["values"])]
+        self.sought = [name for name in self.job["columns"] if any(
+            name in columns and not whole for whole, columns in zip(self.ranges, self.job["values"]))]
+
+    def copy(self, *codes):
+        """Copies what is read of every row: its id (i), the values of the columns whose values are looked for (k0, k1 …), as
+        the bytes of texts, and codes.
+
+        The table is read only here, once, and by one step, so all that follows is about the same rows. The column `exact`
+        says that all values can be read from their texts.
+        """
+        selected, exact = [], "true"
+        for name in self.sought:
+            at, written = self.names[name], how_written(self.types[name])
+            text = written[0].format(at)
+            selected.append(f"CAST({text} AS BINARY) AS {self.key_of(name)}")
+            exact += f" AND {written[1].format('(' + text + ')')} <=> {at}"
+        return self.copy_of(self.rows.selectExpr(f"{self.unit} AS i", *selected, *codes, f"{exact} AS exact"), "rows")
 
     def copy_of(self, rows, name):
         """Writes rows to a place that no other run uses, and reads them again."""
@@ -168,80 +182,108 @@ class Table:
         for name in ["rows", "coded", "bounded"]:
             self.write(self.spark.range(0), f"{name}-{RUN}")
 
-    def keys_of(self, columns):
-        """Returns the names that the columns of a combination of values have in the copy."""
-        return [f"k{self.job['columns'].index(name)}" for name in columns]
+    def key_of(self, name):
+        """Returns the name that a column has in the copy."""
+        return f"k{self.job['columns'].index(name)}"
 
     # The first round.
 
     def write_values(self):
-        """Writes the distinct values of each column, or the distinct combinations of values of several."""
-        rows = self.copy()
+        """Writes the distinct values of each column, or the distinct combinations of values of several; of integers of a range
+        the whole range, one integer on either side of it, and null."""
+        self.open()
+        rows = self.copy() if self.sought else None
         for number, columns in enumerate(self.job["values"]):
+            whole = self.ranges[number]
+            if whole:
+                values = self.spark.range(whole["low"] - 1, whole["high"] + 2).unionByName(
+                    self.spark.range(1).selectExpr("CAST(NULL AS BIGINT) AS id"))
+                self.write(values.selectExpr("CAST(CAST(id AS STRING) AS BINARY) AS k0", "id AS v0"), "values", str(number))
+                continue
             selected = []
-            for n, (key, name) in enumerate(zip(self.keys_of(columns), columns)):
+            for n, name in enumerate(columns):
                 value = how_written(self.types[name])[1].format(f"CAST(k{n} AS STRING)")
                 selected += [f"k{n}", f"{value} AS v{n}"]
-            distinct = rows.select(*[F.col(key).alias(f"k{n}") for n, key in enumerate(self.keys_of(columns))]).distinct()
+            distinct = rows.select(*[F.col(self.key_of(name)).alias(f"k{n}") for n, name in enumerate(columns)]).distinct()
             self.write(distinct.selectExpr(*selected), "values", str(number))
 
     # The second round.
 
-    def encode(self, rows):
-        """Replaces values by their codes (c0, c1 …), which are null for values that have none."""
+    def look_up(self, number):
+        """Returns what gives the code of an integer of a range. What is outside the range has the code of the integer next to
+        it, so no case can fail."""
+        whole, integer = self.ranges[number], self.names[self.job["values"][number][0]]
+        codes = self.read("codes", self.job["codes"][number]).selectExpr("CAST(CAST(k0 AS STRING) AS BIGINT) AS v", "code")
+        codes = {row["v"]: f"{row['code']}L" for row in codes.collect()}
+        low, high = whole["low"] - 1, whole["high"] + 1
+        array = ", ".join(codes.get(v, "CAST(NULL AS BIGINT)") for v in range(low, high + 1))
+        clamped = f"least(greatest(CAST({integer} AS BIGINT), {bigint(low)}), {bigint(high)})"
+        return (f"CASE WHEN {integer} IS NOT NULL THEN array({array})[CAST({clamped} - {bigint(low)} AS INT)] "
+                f"ELSE {codes.get(None, 'CAST(NULL AS BIGINT)')} END AS c{number}")
+
+    def encode(self):
+        """Replaces values by their codes (c0, c1 …), which are null for values that have none. It returns the rows with values,
+        and those with codes."""
+        self.open()
+        rows = self.copy(*[self.look_up(number) for number, whole in enumerate(self.ranges) if whole])
+        if not self.sought:
+            return rows, rows
+        coded = rows
         for number, columns in enumerate(self.job["values"]):
+            if self.ranges[number]:
+                continue
             codes = self.read("codes", self.job["codes"][number])
-            names = {f"k{n}": f"j{number}_{n}" for n in range(len(columns))}
-            codes = codes.select(*[F.col(k).alias(j) for k, j in names.items()], F.col("code").alias(f"c{number}"))
+            names = [f"j{number}_{n}" for n in range(len(columns))]
+            codes = codes.select(*[F.col(f"k{n}").alias(name) for n, name in enumerate(names)], F.col("code").alias(f"c{number}"))
             same = F.lit(True)
-            for key, name in zip(self.keys_of(columns), names.values()):
-                same = same & F.col(key).eqNullSafe(F.col(name))
-            rows = rows.join(codes, same, "left")
-        return self.copy_of(rows.select("i", *self.codes), "coded")
+            for of, name in zip(columns, names):
+                same = same & F.col(self.key_of(of)).eqNullSafe(F.col(name))
+            coded = coded.join(codes, same, "left")
+        return rows, self.copy_of(coded.select("i", *self.codes, "exact"), "coded")
 
     def write_numbers(self, rows, coded):
         """Writes how many rows there are, and how many are left out or break the contract, in which way."""
         missing = " OR ".join(["false"] + [f"{code} IS NULL" for code in self.codes])
-        copied = rows.selectExpr("count(*) AS copied", "count(*) FILTER (WHERE NOT exact) AS inexact",
-                                 f"count(*) FILTER (WHERE octet_length(i) > {MOST_ID}) AS long_ids")
-        judged = coded.selectExpr(f"count(*) FILTER (WHERE {missing}) AS missing",
+        long = "false" if self.letter == "I" else f"octet_length(i) > {MOST_ID}"
+        judged = coded.selectExpr("count(*) FILTER (WHERE NOT exact) AS inexact", f"count(*) FILTER (WHERE {long}) AS long_ids",
+                                  f"count(*) FILTER (WHERE {missing}) AS missing",
                                   *[f"{number} AS n{n}" for n, number in enumerate(self.job["numbers"])])
-        self.write(copied.crossJoin(judged), "numbers")
+        self.write(rows.selectExpr("count(*) AS copied").crossJoin(judged), "numbers")
 
     def bound(self, counted):
         """Chooses the rows of each unit: those with the least hashes, if it has more than max_rows.
 
         A row's hash depends on nothing but the key, the id and the row's own codes, so it is the same in every run, on
-        every machine, and in every other program that counts the table.
+        every machine, and in every other program that counts the table. Rows are exchanged between machines once.
         """
         most = self.job["max_rows"]
         key = F.broadcast(self.read(f"key-{self.number}.parquet"))
-        sizes = counted.groupBy("i").agg(F.count(F.lit(1)).alias("size"))
-        large = sizes.where(F.col("size") > most).select(F.col("i").alias("large"))
-        content = F.concat(F.lit(""), *[F.concat(F.col(f"c{n}").cast("string"), F.lit(",")) for n in self.job.get("contents", [])],
-                           F.lit(self.letter))
-        hashed = (counted.join(large, counted["i"] == large["large"], "left_semi").crossJoin(key)
-                  .withColumn("content", digits(F.col("contents").cast("binary"), content.cast("binary"), F.col("i")))
-                  .drop("contents", "priorities"))  # so that they do not travel with the rows
+        contents = [f"c{n}" for n in self.job.get("contents", [])]
+        unit = F.col("i").cast("string").cast("binary") if self.letter == "I" else F.col("i")
+        sized = counted.withColumn("size", F.count(F.lit(1)).over(Window.partitionBy("i")))
+        is_large = F.col("size") > most
+        content = F.concat_ws(",", *[F.col(name).cast("string") for name in contents], F.lit(self.letter))
+        hashed = sized.crossJoin(key).withColumn("content", F.when(
+            is_large, digits(F.col("contents").cast("binary"), content.cast("binary"), unit))).drop("contents", "priorities")
         # Rows with the same codes are numbered. Which of them has which number makes no difference.
+        others = [name for name in self.codes if name not in contents]
         hashed = hashed.withColumn("number", F.row_number().over(
-            Window.partitionBy("i", "content").orderBy(*self.codes or ["content"])))
+            Window.partitionBy("i", "content").orderBy(*others or ["content"])))
         again = F.concat(F.lit("t"), F.col("number").cast("string"), F.lit(":"), F.col("content"))
-        hashed = hashed.crossJoin(key).withColumn("priority", F.when(F.col("number") == 1, F.col("content")).otherwise(
-            digits(F.col("priorities").cast("binary"), again.cast("binary")))).drop("contents", "priorities")
+        hashed = hashed.crossJoin(key).withColumn("priority", F.when(
+            is_large & (F.col("number") > 1), digits(F.col("priorities").cast("binary"), again.cast("binary"))).otherwise(
+            F.col("content"))).drop("contents", "priorities")
         ranked = hashed.withColumn("rank", F.row_number().over(
             Window.partitionBy("i").orderBy("priority", "content", "number")))
-        small = counted.join(large, counted["i"] == large["large"], "left_anti")
-        chosen = ranked.where(F.col("rank") <= most)
-        bounded = self.copy_of(small.select("i", *self.codes).unionByName(chosen.select("i", *self.codes)), "bounded")
+        bounded = self.copy_of(ranked.where(F.col("rank") <= most).select(*self.codes or ["i"]), "bounded")
+        sizes = counted.groupBy("i").agg(F.count(F.lit(1)).alias("size"))
         self.write(bounded.selectExpr("count(*) AS rows").crossJoin(
             sizes.selectExpr(f"coalesce(sum(least(size, {most})), 0) AS allowed")), "bound")
         return bounded
 
     def count(self):
         """Counts the table, and writes all counts."""
-        rows = self.copy()
-        coded = self.encode(rows)
+        rows, coded = self.encode()
         self.write_numbers(rows, coded)
         counted = coded.where(self.job["counts"])
         for column in self.job.get("occurring", []):
@@ -252,6 +294,11 @@ class Table:
         for number, columns in enumerate(self.job.get("groups", [])):
             names = [f"c{column}" for column in columns]
             self.write(bounded.groupBy(*names).agg(F.count(F.lit(1)).alias("rows")), "groups", str(number))
+
+
+def bigint(number):
+    """Returns a number in SQL."""
+    return f"CAST('{number}' AS BIGINT)"
 
 
 def digits(*parts):

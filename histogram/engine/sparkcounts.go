@@ -93,7 +93,7 @@ func brokenResult(dir, name string) error {
 // encode reads the values of a column with codes, and hands each with its code to a file, if there is one. It returns
 // a hash of all of them.
 func (t *sparkTable) encode(ctx context.Context, dir string, number int, codesOf codesOf, to *codeFile) (string, error) {
-	inputs := t.inputs[number]
+	inputs := t.made[number].Columns
 	name := filepath.Join(t.Folder, "values", fmt.Sprint(number))
 	columns := make([]source.Column, 0, 2*len(inputs)+1)
 	for i, c := range inputs {
@@ -220,7 +220,7 @@ type sparkCounts struct {
 }
 
 // Encode has the values of the first round encoded as they were for the job.
-func (c *sparkCounts) Encode(ctx context.Context, number int, _ []source.Column, codesOf codesOf) error {
+func (c *sparkCounts) Encode(ctx context.Context, number int, _ scan.Made, codesOf codesOf) error {
 	hash, err := c.encode(ctx, c.dir, number, codesOf, nil)
 	if err == nil && hash != c.hashes[number] {
 		err = brokenResult(c.dir, filepath.Join(c.Folder, "values", fmt.Sprint(number)))
