@@ -4,11 +4,12 @@ Run it with any Spark from version 3.4 on, also on Databricks or EMR:
 
     spark-submit dprelease_spark.py FOLDER
 
-or, as a client of Spark Connect from version 4.0 on, with python3 and the server's address in SPARK_REMOTE. FOLDER is the folder that dprelease wrote, or a copy of it at any address that Spark reads and writes, such as
+or, as a client of Spark Connect from version 4.0 on, with python3 and the server's address in SPARK_REMOTE. FOLDER is
+the folder that dprelease wrote, or a copy of it at any address that Spark reads and writes, such as
 s3://bucket/folder. The file job.json in it says what to do. There are two rounds, each a run of this program:
 
-    1.  It writes the distinct values of each column that the release reads. Copy FOLDER back to dprelease, which
-        gives every value a code.
+    1.  It writes the distinct values of each column that the release reads, or all integers of a short range that the
+        release declares. Copy FOLDER back to dprelease, which gives every value a code.
     2.  It replaces values by codes, chooses the rows of each unit that count, and counts how many rows have which
         codes. Copy FOLDER back to dprelease, which makes the release.
 
@@ -213,13 +214,15 @@ class Table:
         """Returns what gives the code of an integer of a range. What is outside the range has the code of the integer next to
         it, so no case can fail."""
         whole, integer = self.ranges[number], self.names[self.job["values"][number][0]]
-        codes = self.read("codes", self.job["codes"][number]).selectExpr("CAST(CAST(k0 AS STRING) AS BIGINT) AS v", "code")
-        codes = {row["v"]: f"{row['code']}L" for row in codes.collect()}
         low, high = whole["low"] - 1, whole["high"] + 1
-        array = ", ".join(codes.get(v, "CAST(NULL AS BIGINT)") for v in range(low, high + 1))
+        codes = self.read("codes", self.job["codes"][number]).selectExpr("CAST(k0 AS STRING) AS k", "code")
+        public = codes.where(f"k IS NULL OR try_cast(k AS BIGINT) BETWEEN {bigint(low)} AND {bigint(high)}").collect()
+        codes = {row["k"]: f"{row['code']}L" for row in public}
+        none = "CAST(NULL AS BIGINT)"  # of a column that had no integers in the first round
+        array = ", ".join(codes.get(str(v), none) for v in range(low, high + 1))
         clamped = f"least(greatest(CAST({integer} AS BIGINT), {bigint(low)}), {bigint(high)})"
         return (f"CASE WHEN {integer} IS NOT NULL THEN array({array})[CAST({clamped} - {bigint(low)} AS INT)] "
-                f"ELSE {codes.get(None, 'CAST(NULL AS BIGINT)')} END AS c{number}")
+                f"ELSE {codes.get(None, none)} END AS c{number}")
 
     def encode(self):
         """Replaces values by their codes (c0, c1 …), which are null for values that have none. It returns the rows with values,
