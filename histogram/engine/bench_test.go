@@ -86,8 +86,8 @@ func boundedByHand(hash, bytes, order string) string {
 	return `WITH sized AS (SELECT *, count(*) OVER (PARTITION BY id) AS size FROM t),
 hashed AS (SELECT *, CASE WHEN size > 2 THEN ` + digits(content+"'I', id") + ` END AS content FROM sized),
 numbered AS (SELECT *, row_number() OVER (PARTITION BY id, content` + order + `) AS number FROM hashed),
-ranked AS (SELECT *, row_number() OVER (PARTITION BY id ORDER BY (CASE WHEN size <= 2 OR number = 1 THEN content ELSE ` +
-		digits("'t', number, content") + " END)" + bytes + `) AS place FROM numbered)
+ranked AS (SELECT *, row_number() OVER (PARTITION BY id ORDER BY
+	(CASE WHEN size <= 2 OR number = 1 THEN content ELSE ` + digits("'t', number, content") + " END)" + bytes + `) AS place FROM numbered)
 SELECT ` + names + ` FROM ranked WHERE place <= 2`
 }
 

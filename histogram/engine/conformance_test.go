@@ -396,7 +396,8 @@ tables:
       coded: {from: middle, values: ["-7", "3", "40", "041", none], unknown: {as: none}, null: {as: none}}
       middle: {type: integer, range: [-32, 31], levels: {eights: {width: 8}}, unknown: {as: other}, null: drop}
       large: {type: decimal, range: [-10, 25], step: 2.5, null: drop}
-      near: {from: large, type: integer, range: [-10, 25], levels: {half: {edges: [-10, 1, 25]}}, unknown: drop, null: drop}
+      near: {from: large, type: integer, range: [-10, 25], levels: {half: {edges: [-10, 1, 25]}}, unknown: drop,
+             null: drop}
 marginals:
   pairs: {every: [1, 2], by: [small, coded, middle.eights, near.half]}
   sums: {by: [small], stats: [count, {sum: large}]}
@@ -404,7 +405,8 @@ marginals:
 
 // integerRows returns a query for rows with all integers near the ends of ranges and of types, and null.
 func integerRows(rows, small, middle, large string) string {
-	return fmt.Sprintf("SELECT CAST(i / 3 AS bigint) AS id, %s AS small, %s AS middle, %s AS large FROM %s", small, middle, large, rows)
+	return fmt.Sprintf("SELECT CAST(i / 3 AS bigint) AS id, %s AS small, %s AS middle, %s AS large FROM %s",
+		small, middle, large, rows)
 }
 
 // Integers are encoded by their range, whatever they are: as those of files are.
@@ -435,20 +437,24 @@ func TestIntegersAreThoseOfFiles(t *testing.T) {
 func TestIntegersInSparkAreThoseOfFiles(t *testing.T) {
 	spark, dir := newSparkForAll(t), t.TempDir()
 	at := func(of string, values ...string) string {
-		return fmt.Sprintf("array(%s)[CAST(i %% %d AS int)]", "CAST('"+strings.Join(values, "' AS "+of+"), CAST('")+"' AS "+of+")", len(values))
+		all := "CAST('" + strings.Join(values, "' AS "+of+"), CAST('") + "' AS " + of + ")"
+		return fmt.Sprintf("array(%s)[CAST(i %% %d AS int)]", all, len(values))
 	}
-	spark.do(t, map[string]any{"sql": "INSERT OVERWRITE DIRECTORY '" + filepath.Join(dir, "numbers") + "' USING parquet " +
+	numbers := filepath.Join(dir, "numbers")
+	spark.do(t, map[string]any{"sql": "INSERT OVERWRITE DIRECTORY '" + numbers + "' USING parquet " +
 		strings.ReplaceAll(integerRows("(SELECT id AS i FROM range(0, 2001))",
 			at("smallint", "-32768", "-4", "-3", "0", "4", "5", "32767", "NULL", "1"),
 			at("int", "-2147483648", "-33", "-32", "-7", "3", "31", "32", "40", "41", "2147483647", "NULL"),
 			at("bigint", "-9223372036854775808", "-9223372036854775807", "-11", "-10", "-9", "0", "1", "24", "25", "26",
 				"9223372036854775806", "9223372036854775807", "NULL")), "'NULL'", "NULL")})
-	want, total := answersOf(t, histogramtest.PlanOf(t, strings.Replace(integers, "SOURCE", "{parquet: numbers/part-*.parquet}", 1)), dir, 3)
+	planOf := func(from string) *plan.Plan {
+		return histogramtest.PlanOf(t, strings.Replace(integers, "SOURCE", from, 1))
+	}
+	want, total := answersOf(t, planOf("{parquet: numbers/part-*.parquet}"), dir, 3)
 	if total < 1000 {
 		t.Fatalf("the rows of files count %d in all answers", total)
 	}
-	p, folder := histogramtest.PlanOf(t, strings.Replace(integers, "SOURCE", "{spark: {parquet: '"+filepath.Join(dir, "numbers")+"'}}", 1)),
-		filepath.Join(dir, "exchange")
+	p, folder := planOf("{spark: {parquet: '"+numbers+"'}}"), filepath.Join(dir, "exchange")
 	spark.runBoth(t, p, 3, folder)
 	if got, err := countedBy(t, p, 3, folder, dir); err != nil || !slices.Equal(got, want) {
 		t.Errorf("its answers are not those of files (%v)", err)

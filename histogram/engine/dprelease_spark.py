@@ -159,11 +159,11 @@ class Table:
             name in columns and not whole for whole, columns in zip(self.ranges, self.job["values"]))]
 
     def copy(self, *codes):
-        """Copies what is read of every row: its id (i), the values of the columns whose values are looked for (k0, k1 …), as
-        the bytes of texts, and codes.
+        """Copies what is read of every row: its id (i), the values of the columns whose values are looked for (k0, k1
+        …), as the bytes of texts, and codes.
 
-        The table is read only here, once, and by one step, so all that follows is about the same rows. The column `exact`
-        says that all values can be read from their texts.
+        The table is read only here, once, and by one step, so all that follows is about the same rows. The column
+        `exact` says that all values can be read from their texts.
         """
         selected, exact = [], "true"
         for name in self.sought:
@@ -190,8 +190,8 @@ class Table:
     # The first round.
 
     def write_values(self):
-        """Writes the distinct values of each column, or the distinct combinations of values of several; of integers of a range
-        the whole range, one integer on either side of it, and null."""
+        """Writes the distinct values of each column, or the distinct combinations of values of several; of integers of
+        a range the whole range, one integer on either side of it, and null."""
         self.open()
         rows = self.copy() if self.sought else None
         for number, columns in enumerate(self.job["values"]):
@@ -199,20 +199,21 @@ class Table:
             if whole:
                 values = self.spark.range(whole["low"] - 1, whole["high"] + 2).unionByName(
                     self.spark.range(1).selectExpr("CAST(NULL AS BIGINT) AS id"))
-                self.write(values.selectExpr("CAST(CAST(id AS STRING) AS BINARY) AS k0", "id AS v0"), "values", str(number))
+                values = values.selectExpr("CAST(CAST(id AS STRING) AS BINARY) AS k0", "id AS v0")
+                self.write(values, "values", str(number))
                 continue
             selected = []
             for n, name in enumerate(columns):
                 value = how_written(self.types[name])[1].format(f"CAST(k{n} AS STRING)")
                 selected += [f"k{n}", f"{value} AS v{n}"]
-            distinct = rows.select(*[F.col(self.key_of(name)).alias(f"k{n}") for n, name in enumerate(columns)]).distinct()
-            self.write(distinct.selectExpr(*selected), "values", str(number))
+            keys = [F.col(self.key_of(name)).alias(f"k{n}") for n, name in enumerate(columns)]
+            self.write(rows.select(*keys).distinct().selectExpr(*selected), "values", str(number))
 
     # The second round.
 
     def look_up(self, number):
-        """Returns what gives the code of an integer of a range. What is outside the range has the code of the integer next to
-        it, so no case can fail."""
+        """Returns what gives the code of an integer of a range. What is outside the range has the code of the integer
+        next to it, so no case can fail."""
         whole, integer = self.ranges[number], self.names[self.job["values"][number][0]]
         low, high = whole["low"] - 1, whole["high"] + 1
         codes = self.read("codes", self.job["codes"][number]).selectExpr("CAST(k0 AS STRING) AS k", "code")
@@ -225,8 +226,8 @@ class Table:
                 f"ELSE {codes.get(None, none)} END AS c{number}")
 
     def encode(self):
-        """Replaces values by their codes (c0, c1 …), which are null for values that have none. It returns the rows with values,
-        and those with codes."""
+        """Replaces values by their codes (c0, c1 …), which are null for values that have none. It returns the rows with
+        values, and those with codes."""
         self.open()
         rows = self.copy(*[self.look_up(number) for number, whole in enumerate(self.ranges) if whole])
         if not self.sought:
@@ -235,9 +236,9 @@ class Table:
         for number, columns in enumerate(self.job["values"]):
             if self.ranges[number]:
                 continue
-            codes = self.read("codes", self.job["codes"][number])
+            codes = self.read("codes", self.job["codes"][number]).select(*[f"k{n}" for n in range(len(columns))], "code")
             names = [f"j{number}_{n}" for n in range(len(columns))]
-            codes = codes.select(*[F.col(f"k{n}").alias(name) for n, name in enumerate(names)], F.col("code").alias(f"c{number}"))
+            codes = codes.toDF(*names, f"c{number}")
             same = F.lit(True)
             for of, name in zip(columns, names):
                 same = same & F.col(self.key_of(of)).eqNullSafe(F.col(name))
@@ -248,7 +249,8 @@ class Table:
         """Writes how many rows there are, and how many are left out or break the contract, in which way."""
         missing = " OR ".join(["false"] + [f"{code} IS NULL" for code in self.codes])
         long = "false" if self.letter == "I" else f"octet_length(i) > {MOST_ID}"
-        judged = coded.selectExpr("count(*) FILTER (WHERE NOT exact) AS inexact", f"count(*) FILTER (WHERE {long}) AS long_ids",
+        judged = coded.selectExpr("count(*) FILTER (WHERE NOT exact) AS inexact",
+                                  f"count(*) FILTER (WHERE {long}) AS long_ids",
                                   f"count(*) FILTER (WHERE {missing}) AS missing",
                                   *[f"{number} AS n{n}" for n, number in enumerate(self.job["numbers"])])
         self.write(rows.selectExpr("count(*) AS copied").crossJoin(judged), "numbers")
@@ -266,16 +268,16 @@ class Table:
         sized = counted.withColumn("size", F.count(F.lit(1)).over(Window.partitionBy("i")))
         is_large = F.col("size") > most
         content = F.concat_ws(",", *[F.col(name).cast("string") for name in contents], F.lit(self.letter))
-        hashed = sized.crossJoin(key).withColumn("content", F.when(
-            is_large, digits(F.col("contents").cast("binary"), content.cast("binary"), unit))).drop("contents", "priorities")
+        content = F.when(is_large, digits(F.col("contents").cast("binary"), content.cast("binary"), unit))
+        hashed = sized.crossJoin(key).withColumn("content", content).drop("contents", "priorities")
         # Rows with the same codes are numbered. Which of them has which number makes no difference.
         others = [name for name in self.codes if name not in contents]
         hashed = hashed.withColumn("number", F.row_number().over(
             Window.partitionBy("i", "content").orderBy(*others or ["content"])))
         again = F.concat(F.lit("t"), F.col("number").cast("string"), F.lit(":"), F.col("content"))
-        hashed = hashed.crossJoin(key).withColumn("priority", F.when(
-            is_large & (F.col("number") > 1), digits(F.col("priorities").cast("binary"), again.cast("binary"))).otherwise(
-            F.col("content"))).drop("contents", "priorities")
+        again = digits(F.col("priorities").cast("binary"), again.cast("binary"))
+        priority = F.when(is_large & (F.col("number") > 1), again).otherwise(F.col("content"))
+        hashed = hashed.crossJoin(key).withColumn("priority", priority).drop("contents", "priorities")
         ranked = hashed.withColumn("rank", F.row_number().over(
             Window.partitionBy("i").orderBy("priority", "content", "number")))
         bounded = self.copy_of(ranked.where(F.col("rank") <= most).select(*self.codes or ["i"]), "bounded")

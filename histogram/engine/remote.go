@@ -25,8 +25,8 @@ import (
 // textsend and so on), after a byte that says whether there is a value. So no collation, no padding and no rounding has
 // a say in which values are equal, and they are read as those of rows that are fetched. All hashes are of bytes too.
 
-// Of the columns of temporary tables i is the id, as an integer if it is one or a date, else as text in bytes; k0, k1 … are the values of the source's columns;
-// c0, c1 … are the codes of columns; v0, v1 … are values that have a code.
+// Of the columns of temporary tables i is the id, as an integer if it is one or a date, else as text in bytes; k0, k1 …
+// are the values of the source's columns; c0, c1 … are the codes of columns; v0, v1 … are values that have a code.
 
 // mostDistinct is the most distinct values of a column, or combinations of the values of several, that are read.
 const mostDistinct = 1 << 22
@@ -178,9 +178,9 @@ func (p *remotePostgres) keySQL(ctx context.Context, column int) (string, error)
 		column, send), nil
 }
 
-// Encode gives every row a code. Integers of a range are looked up among the codes of the whole range, which stand in the
-// statement, as they do not depend on data. Of other columns it reads the distinct values, and joins the rows with their
-// codes.
+// Encode gives every row a code. Integers of a range are looked up among the codes of the whole range, which are part
+// of the statement, as they do not depend on data. Of other columns it reads the distinct values, and joins the rows
+// with their codes.
 func (p *remotePostgres) Encode(ctx context.Context, number int, made scan.Made, codesOf codesOf) error {
 	p.joins, p.codes = p.joins[:number], p.codes[:number]
 	columns := made.Columns
@@ -251,7 +251,8 @@ func lookupSQL(key string, r scan.Integers, codes []uint32) string {
 	for i, code := range inside {
 		texts[i] = fmt.Sprint(code)
 	}
-	return fmt.Sprintf(`CASE WHEN %[1]s >= (%[2]d) AND %[1]s <= (%[3]d) THEN ('{%[4]s}'::bigint[])[(%[1]s - (%[2]d) + 1)::integer]
+	return fmt.Sprintf(`CASE WHEN %[1]s >= (%[2]d) AND %[1]s <= (%[3]d)
+		THEN ('{%[4]s}'::bigint[])[(%[1]s - (%[2]d) + 1)::integer]
 		WHEN %[1]s < (%[2]d) THEN %[5]d WHEN %[1]s > (%[3]d) THEN %[6]d ELSE %[7]d END`,
 		key, r.Low, r.High, strings.Join(texts, ","), codes[1], codes[len(codes)-1], codes[0])
 }
@@ -486,7 +487,8 @@ func (p *remotePostgres) Occurring(ctx context.Context, column int) ([]uint32, e
 	})
 }
 
-// Bound makes the rows that stay. Rows are sorted by unit once; only those of units with too many are hashed. The keys go to the server as data of a COPY, which no log of statements has.
+// Bound makes the rows that stay. Rows are sorted by unit once; only those of units with too many are hashed. The keys
+// go to the server as data of a COPY, which no log of statements has.
 func (p *remotePostgres) Bound(ctx context.Context, b scan.Bound) (int64, error) {
 	codes := make([]string, len(p.codes))
 	for i := range codes {
@@ -522,7 +524,7 @@ func (p *remotePostgres) Bound(ctx context.Context, b scan.Bound) (int64, error)
 		content += ", '') || " // with a comma after the last code
 	}
 	hash := func(message string) string { return "substr(sha256(" + message + "), 1, 16)" }
-	if err := p.remake(ctx, bounded, fmt.Sprintf(`WITH
+	err = p.remake(ctx, bounded, fmt.Sprintf(`WITH
 sized AS (SELECT *, count(*) OVER (PARTITION BY i) AS size FROM %[1]s),
 hashed AS (SELECT sized.*, CASE WHEN size > %[2]d THEN %[3]s END AS content FROM sized CROSS JOIN %[4]s AS key),
 numbered AS (SELECT *, row_number() OVER (PARTITION BY i, content) AS number FROM hashed),
@@ -530,7 +532,8 @@ ranked AS (SELECT *, row_number() OVER (PARTITION BY i ORDER BY
 	CASE WHEN size <= %[2]d OR number = 1 THEN content ELSE %[5]s END) AS rank FROM numbered CROSS JOIN %[4]s AS key)
 SELECT %[6]s FROM ranked WHERE rank <= %[2]d`,
 		p.counts, b.MaxRows, hash("key.contents || convert_to("+content+"'"+p.id+"', 'UTF8') || "+p.idText), key,
-		hash("key.priorities || convert_to('t' || number::text || ':' || encode(content, 'hex'), 'UTF8')"), all)); err != nil {
+		hash("key.priorities || convert_to('t' || number::text || ':' || encode(content, 'hex'), 'UTF8')"), all))
+	if err != nil {
 		return 0, err
 	}
 	if err := p.run(ctx, "DROP TABLE "+key); err != nil {

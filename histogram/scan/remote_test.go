@@ -14,12 +14,12 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 )
 
-// All pairs of twelve columns are asked of a program by less than half as many sets of columns, none of which has too many
-// groups unless a pair has.
+// All pairs of twelve columns are asked of a program by less than half as many sets of columns, none of which has too
+// many groups unless a pair has.
 func TestSmallQuestionsShareGroups(t *testing.T) {
 	sizes := []int{2, 2, 3, 5, 7, 9, 15, 16, 42, 51, 85, 1000}
-	text := "version: 1\nrelease: pairs\nprivacy: {protects: person, neighbours: add-remove, account: a}\nbudget: {rho: 1}\n" +
-		"tables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n"
+	text := "version: 1\nrelease: pairs\nprivacy: {protects: person, neighbours: add-remove, account: a}\n" +
+		"budget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n"
 	for i, size := range sizes {
 		text += fmt.Sprintf("      x%d: {type: integer, range: [0, %d]}\n", i, size-1)
 	}
@@ -39,7 +39,8 @@ func TestSmallQuestionsShareGroups(t *testing.T) {
 	}
 	for i := range sizes {
 		for j := range i {
-			if !slices.ContainsFunc(sets, func(set []int) bool { return slices.Contains(set, i) && slices.Contains(set, j) }) {
+			both := func(set []int) bool { return slices.Contains(set, i) && slices.Contains(set, j) }
+			if !slices.ContainsFunc(sets, both) {
 				t.Errorf("no set has the columns %d and %d", i, j)
 			}
 		}

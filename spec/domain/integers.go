@@ -29,8 +29,8 @@ func (d *Domain) Integers() (low, high int64, ok bool) {
 		}
 		return low, high, true
 	case d.isNumeric():
-		first, last := d.bins.cuts[0], d.bins.cuts[len(d.bins.cuts)-1]
-		return floorOfMultiple(big.NewRat(1, d.bins.den), first), ceilingOfMultiple(big.NewRat(1, d.bins.den), last), true
+		unit, cuts := big.NewRat(1, d.bins.den), d.bins.cuts
+		return floorOfMultiple(unit, cuts[0]), ceilingOfMultiple(unit, cuts[len(cuts)-1]), true
 	}
 	return 0, 0, false
 }
