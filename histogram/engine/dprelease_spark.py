@@ -8,7 +8,7 @@ or, as a client of Spark Connect from version 4.0 on, with python3 and the serve
 the folder that dprelease wrote, or a copy of it at any address that Spark reads and writes, such as
 s3://bucket/folder. The file job.json in it says what to do. There are two rounds, each a run of this program:
 
-    1.  It writes the distinct values of each column that the release reads, or all integers of a short range that the
+    1.  It writes the distinct values of each column that the release reads, but for integers of a short range that the
         release declares. Copy FOLDER back to dprelease, which gives every value a code.
     2.  It replaces values by codes, chooses the rows of each unit that count, and counts how many rows have which
         codes. Copy FOLDER back to dprelease, which makes the release.
@@ -102,6 +102,7 @@ class Table:
         self.number = number  # of the whole job
         self.folder = folder + "/" + job["folder"]
         self.codes = [f"c{n}" for n in range(len(job["values"]))]
+        self.copies = []
 
     def read(self, *path):
         """Reads files that dprelease or this program wrote."""
@@ -152,11 +153,15 @@ class Table:
                     "in a query to text, bigint or date")
             text = WRITTEN[of][0].format(f"s{at}")
             self.unit = f"CAST(s{at} AS BIGINT)" if self.letter == "I" else f"CAST({text} AS BINARY)"
-        # What gives the codes of integers of a range follows from what is public: their values are not looked for.
-        self.ranges = [whole if whole and plain_type(self.types[columns[0]]) in INTEGERS else None
-                       for whole, columns in zip(self.job["integers"], self.job["values"])]
+
+    def is_integer(self, name):
+        return plain_type(self.types[name]) in INTEGERS
+
+    def seek(self, public):
+        """Says of which columns with codes the codes follow from what is public: their values are not looked for."""
+        self.public = public
         self.sought = [name for name in self.job["columns"] if any(
-            name in columns and not whole for whole, columns in zip(self.ranges, self.job["values"]))]
+            name in columns and not known for known, columns in zip(public, self.job["values"]))]
 
     def copy(self, *codes):
         """Copies what is read of every row: its id (i), the values of the columns whose values are looked for (k0, k1
@@ -175,13 +180,14 @@ class Table:
 
     def copy_of(self, rows, name):
         """Writes rows to a place that no other run uses, and reads them again."""
-        self.write(rows, f"{name}-{RUN}")
-        return self.read(f"{name}-{RUN}")
+        self.copies.append(f"{name}-{RUN}")
+        self.write(rows, self.copies[-1])
+        return self.read(self.copies[-1])
 
     def empty_copies(self):
         """Replaces the copies of rows by empty files."""
-        for name in ["rows", "coded", "bounded"]:
-            self.write(self.spark.range(0), f"{name}-{RUN}")
+        for copy in self.copies:
+            self.write(self.spark.range(0), copy)
 
     def key_of(self, name):
         """Returns the name that a column has in the copy."""
@@ -190,17 +196,17 @@ class Table:
     # The first round.
 
     def write_values(self):
-        """Writes the distinct values of each column, or the distinct combinations of values of several; of integers of
-        a range the whole range, one integer on either side of it, and null."""
+        """Writes the distinct values of each column, or the distinct combinations of values of several, but for columns
+        of integers of a range, and which these are."""
         self.open()
+        self.seek([whole is not None and self.is_integer(columns[0])
+                   for whole, columns in zip(self.job["integers"], self.job["values"])])
+        known = ", ".join(["0L"] + [f"{int(known)}L" for known in self.public])
+        self.write(self.spark.range(len(self.public)).selectExpr(
+            "id AS number", f"array({known})[CAST(id + 1 AS INT)] AS known"), "known")
         rows = self.copy() if self.sought else None
         for number, columns in enumerate(self.job["values"]):
-            whole = self.ranges[number]
-            if whole:
-                values = self.spark.range(whole["low"] - 1, whole["high"] + 2).unionByName(
-                    self.spark.range(1).selectExpr("CAST(NULL AS BIGINT) AS id"))
-                values = values.selectExpr("CAST(CAST(id AS STRING) AS BINARY) AS k0", "id AS v0")
-                self.write(values, "values", str(number))
+            if self.public[number]:
                 continue
             selected = []
             for n, name in enumerate(columns):
@@ -214,27 +220,27 @@ class Table:
     def look_up(self, number):
         """Returns what gives the code of an integer of a range. What is outside the range has the code of the integer
         next to it, so no case can fail."""
-        whole, integer = self.ranges[number], self.names[self.job["values"][number][0]]
-        low, high = whole["low"] - 1, whole["high"] + 1
-        codes = self.read("codes", self.job["codes"][number]).selectExpr("CAST(k0 AS STRING) AS k", "code")
-        public = codes.where(f"k IS NULL OR try_cast(k AS BIGINT) BETWEEN {bigint(low)} AND {bigint(high)}").collect()
-        codes = {row["k"]: f"{row['code']}L" for row in public}
-        none = "CAST(NULL AS BIGINT)"  # of a column that had no integers in the first round
-        array = ", ".join(codes.get(str(v), none) for v in range(low, high + 1))
-        clamped = f"least(greatest(CAST({integer} AS BIGINT), {bigint(low)}), {bigint(high)})"
-        return (f"CASE WHEN {integer} IS NOT NULL THEN array({array})[CAST({clamped} - {bigint(low)} AS INT)] "
-                f"ELSE {codes.get(None, none)} END AS c{number}")
+        whole, name = self.job["integers"][number], self.job["values"][number][0]
+        if not self.is_integer(name):
+            raise Refused(f"table {self.job['name']}, column {name}: has another type than in the first round; begin with "
+                          "the first round again, in a new folder")
+        null, *codes = [f"{code}L" for code in self.job["lookups"][number]]
+        low, high = bigint(whole["low"] - 1), bigint(whole["high"] + 1)
+        clamped = f"least(greatest(CAST({self.names[name]} AS BIGINT), {low}), {high})"
+        return (f"CASE WHEN {self.names[name]} IS NOT NULL THEN array({', '.join(codes)})[CAST({clamped} - {low} AS INT)] "
+                f"ELSE {null} END AS c{number}")
 
     def encode(self):
         """Replaces values by their codes (c0, c1 …), which are null for values that have none. It returns the rows with
         values, and those with codes."""
         self.open()
-        rows = self.copy(*[self.look_up(number) for number, whole in enumerate(self.ranges) if whole])
+        self.seek([codes is not None for codes in self.job["lookups"]])
+        rows = self.copy(*[self.look_up(number) for number, known in enumerate(self.public) if known])
         if not self.sought:
             return rows, rows
         coded = rows
         for number, columns in enumerate(self.job["values"]):
-            if self.ranges[number]:
+            if self.public[number]:
                 continue
             codes = self.read("codes", self.job["codes"][number]).select(*[f"k{n}" for n in range(len(columns))], "code")
             names = [f"j{number}_{n}" for n in range(len(columns))]
@@ -249,11 +255,14 @@ class Table:
         """Writes how many rows there are, and how many are left out or break the contract, in which way."""
         missing = " OR ".join(["false"] + [f"{code} IS NULL" for code in self.codes])
         long = "false" if self.letter == "I" else f"octet_length(i) > {MOST_ID}"
-        judged = coded.selectExpr("count(*) FILTER (WHERE NOT exact) AS inexact",
+        judged = coded.selectExpr("count(*) AS copied" if rows is coded else "0 AS none",
+                                  "count(*) FILTER (WHERE NOT exact) AS inexact",
                                   f"count(*) FILTER (WHERE {long}) AS long_ids",
                                   f"count(*) FILTER (WHERE {missing}) AS missing",
                                   *[f"{number} AS n{n}" for n, number in enumerate(self.job["numbers"])])
-        self.write(rows.selectExpr("count(*) AS copied").crossJoin(judged), "numbers")
+        if rows is not coded:
+            judged = rows.selectExpr("count(*) AS copied").crossJoin(judged.drop("none"))
+        self.write(judged, "numbers")
 
     def bound(self, counted):
         """Chooses the rows of each unit: those with the least hashes, if it has more than max_rows.

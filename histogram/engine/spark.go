@@ -22,6 +22,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/spec"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -66,16 +67,19 @@ type sparkTable struct {
 	// Integers has by column with codes null, or the range of which all integers are encoded if its source has integers.
 	Integers []*scan.Integers `json:"integers"`
 
-	Codes     []string `json:"codes,omitempty"`   // names of files, by column with codes
-	Numbers   []string `json:"numbers,omitempty"` // of rows, as [judgementSQL] has them
-	Counts    string   `json:"counts,omitempty"`  // the condition of rows that count
-	Occurring []int    `json:"occurring,omitempty"`
-	MaxRows   int64    `json:"max_rows"`
-	Contents  []int    `json:"contents,omitempty"`
-	Groups    [][]int  `json:"groups,omitempty"`
+	Codes []string `json:"codes,omitempty"` // names of files, by column with codes; "" for one of Lookups
+	// Lookups has by column with codes null, or the codes of the integers of a range ([scan.Integers.Values]).
+	Lookups   [][]uint32 `json:"lookups,omitempty"`
+	Numbers   []string   `json:"numbers,omitempty"` // of rows, as [judgementSQL] has them
+	Counts    string     `json:"counts,omitempty"`  // the condition of rows that count
+	Occurring []int      `json:"occurring,omitempty"`
+	MaxRows   int64      `json:"max_rows"`
+	Contents  []int      `json:"contents,omitempty"`
+	Groups    [][]int    `json:"groups,omitempty"`
 
 	request
 	made      []scan.Made // by column with codes
+	known     []bool      // by column with codes, whether it has integers of a range, whose codes are public
 	valuesRun string      // of the job's first round, which every file of values names
 	hashes    []string    // by column with codes, of its values and codes
 	asked     scan.Asked
@@ -157,8 +161,16 @@ func (j *sparkJob) secondRound(ctx context.Context, q histogram.Questions, s *no
 	put func(t *sparkTable, number int) (*codeFile, error)) error {
 	by := map[string]scan.Encode{}
 	for _, t := range j.Tables {
-		t.valuesRun, t.hashes, t.Codes = run, nil, nil
-		by[t.Name] = func(ctx context.Context, number int, _ scan.Made, codesOf codesOf) (err error) {
+		t.valuesRun, t.hashes, t.Codes, t.Lookups = run, nil, nil, nil
+		if err := t.readKnown(ctx, dir); err != nil {
+			return err
+		}
+		by[t.Name] = func(ctx context.Context, number int, made scan.Made, codesOf codesOf) (err error) {
+			if t.known[number] {
+				t.hashes, t.Codes = append(t.hashes, ""), append(t.Codes, "")
+				t.Lookups = append(t.Lookups, codesOf([]arrow.Array{made.Integers.Values()}))
+				return nil
+			}
 			var file *codeFile
 			if put != nil {
 				if file, err = put(t, number); err != nil {
@@ -170,7 +182,7 @@ func (j *sparkJob) secondRound(ctx context.Context, q histogram.Questions, s *no
 			if file != nil {
 				err = errors.Join(err, file.close(name, err == nil))
 			}
-			t.hashes, t.Codes = append(t.hashes, hash), append(t.Codes, name)
+			t.hashes, t.Codes, t.Lookups = append(t.hashes, hash), append(t.Codes, name), append(t.Lookups, nil)
 			return err
 		}
 	}

@@ -171,7 +171,7 @@ func TestFaultsOfSpark(t *testing.T) {
 		refused(t, err, "empty or a new folder")
 	})
 	t.Run("what is missing", func(t *testing.T) {
-		for _, part := range []string{"values_done", "counts_done", "table0/values/0", "table0/numbers", "table0/bound",
+		for _, part := range []string{"values_done", "counts_done", "table0/known", "table0/values/0", "table0/numbers", "table0/bound",
 			"table0/groups/0", "table0/groups/0/part-00000*", "table0/numbers/part-00000*"} {
 			folder := copyFolder(t, whole)
 			remove(t, folder, part)
