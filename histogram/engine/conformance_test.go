@@ -447,17 +447,18 @@ func TestIntegersInSparkAreThoseOfFiles(t *testing.T) {
 			at("int", "-2147483648", "-33", "-32", "-7", "3", "31", "32", "40", "41", "2147483647", "NULL"),
 			at("bigint", "-9223372036854775808", "-9223372036854775807", "-11", "-10", "-9", "0", "1", "24", "25", "26",
 				"9223372036854775806", "9223372036854775807", "NULL")), "'NULL'", "NULL")})
-	planOf := func(from string) *plan.Plan {
-		return histogramtest.PlanOf(t, strings.Replace(integers, "SOURCE", from, 1))
-	}
-	want, total := answersOf(t, planOf("{parquet: numbers/part-*.parquet}"), dir, 3)
-	if total < 1000 {
-		t.Fatalf("the rows of files count %d in all answers", total)
-	}
-	p, folder := planOf("{spark: {parquet: '"+numbers+"'}}"), filepath.Join(dir, "exchange")
-	spark.runBoth(t, p, 3, folder)
-	if got, err := countedBy(t, p, 3, folder, dir); err != nil || !slices.Equal(got, want) {
-		t.Errorf("its answers are not those of files (%v)", err)
+	declared, _, _ := strings.Cut(integers, "marginals:")
+	for name, text := range map[string]string{"integers": integers, "no column": declared + "marginals:\n  all: {by: []}\n"} {
+		planOf := func(from string) *plan.Plan { return histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", from, 1)) }
+		want, total := answersOf(t, planOf("{parquet: numbers/part-*.parquet}"), dir, 3)
+		if total < 1000 {
+			t.Fatalf("%s: the rows of files count %d in all answers", name, total)
+		}
+		p, folder := planOf("{spark: {parquet: '"+numbers+"'}}"), filepath.Join(dir, "exchange of "+name)
+		spark.runBoth(t, p, 3, folder)
+		if got, err := countedBy(t, p, 3, folder, dir); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: its answers are not those of files (%v)", name, err)
+		}
 	}
 }
 

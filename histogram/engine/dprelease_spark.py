@@ -155,10 +155,12 @@ class Table:
             self.unit = f"CAST(s{at} AS BIGINT)" if self.letter == "I" else f"CAST({text} AS BINARY)"
 
     def is_integer(self, name):
+        """Reports whether a column has integers."""
         return plain_type(self.types[name]) in INTEGERS
 
     def seek(self, public):
-        """Says of which columns with codes the codes follow from what is public: their values are not looked for."""
+        """Notes which columns with codes have integers of a range, so that their codes are public, and which columns of
+        the source are left, whose values are looked for."""
         self.public = public
         self.sought = [name for name in self.job["columns"] if any(
             name in columns and not known for known, columns in zip(public, self.job["values"]))]
@@ -201,7 +203,7 @@ class Table:
         self.open()
         self.seek([whole is not None and self.is_integer(columns[0])
                    for whole, columns in zip(self.job["integers"], self.job["values"])])
-        known = ", ".join(["0L"] + [f"{int(known)}L" for known in self.public])
+        known = ", ".join(["0L"] + [f"{int(known)}L" for known in self.public])  # never an empty list
         self.write(self.spark.range(len(self.public)).selectExpr(
             "id AS number", f"array({known})[CAST(id + 1 AS INT)] AS known"), "known")
         rows = self.copy() if self.sought else None
@@ -234,7 +236,7 @@ class Table:
         """Replaces values by their codes (c0, c1 …), which are null for values that have none. It returns the rows with
         values, and those with codes."""
         self.open()
-        self.seek([codes is not None for codes in self.job["lookups"]])
+        self.seek([codes is not None for codes in self.job.get("lookups", [])])
         rows = self.copy(*[self.look_up(number) for number, known in enumerate(self.public) if known])
         if not self.sought:
             return rows, rows
