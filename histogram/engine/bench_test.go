@@ -76,17 +76,19 @@ func boundedByHand(hash, bytes, order string) string {
 	digits := func(text string) string {
 		return "substr(" + fmt.Sprintf(hash, "concat(repeat('k', 64), "+text+")") + ", 1, 32)"
 	}
-	content, names := "", ""
+	content, names := "", "x0"
 	for i := range sizes {
-		content, names = fmt.Sprintf("%sx%d, ',', ", content, i), fmt.Sprintf("%s, x%d", names, i)
+		content = fmt.Sprintf("%sx%d, ',', ", content, i)
+		if i > 0 {
+			names = fmt.Sprintf("%s, x%d", names, i)
+		}
 	}
-	return `WITH large AS (SELECT id AS of_large FROM t GROUP BY id HAVING count(*) > 2),
-hashed AS (SELECT t.*, ` + digits(content+"'I', id") + ` AS content FROM t JOIN large ON id = of_large),
+	return `WITH sized AS (SELECT *, count(*) OVER (PARTITION BY id) AS size FROM t),
+hashed AS (SELECT *, CASE WHEN size > 2 THEN ` + digits(content+"'I', id") + ` END AS content FROM sized),
 numbered AS (SELECT *, row_number() OVER (PARTITION BY id, content` + order + `) AS number FROM hashed),
-ranked AS (SELECT *, row_number() OVER (PARTITION BY id ORDER BY (CASE WHEN number = 1 THEN content ELSE ` +
-		digits("'t', number, content") + " END)" + bytes + `) AS place FROM numbered)
-SELECT id` + names + ` FROM t LEFT JOIN large ON id = of_large WHERE of_large IS NULL
-UNION ALL SELECT id` + names + ` FROM ranked WHERE place <= 2`
+ranked AS (SELECT *, row_number() OVER (PARTITION BY id ORDER BY
+	(CASE WHEN size <= 2 OR number = 1 THEN content ELSE ` + digits("'t', number, content") + " END)" + bytes + `) AS place FROM numbered)
+SELECT ` + names + ` FROM ranked WHERE place <= 2`
 }
 
 // BenchmarkPostgres prints the rows a second of reading and of counting, and how long counting in the database takes

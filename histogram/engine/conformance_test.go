@@ -382,6 +382,86 @@ func TestSparkAgreesWithFiles(t *testing.T) {
 	}
 }
 
+// integers is a release of integers of three sizes: ranges, categories with gaps, and numbers that are rounded.
+const integers = `version: 1
+release: integers
+privacy: {protects: person, neighbours: add-remove, account: integers}
+budget: {epsilon: 4, delta: 1e-6}
+tables:
+  numbers:
+    source: SOURCE
+    unit: {id: id, max_rows: 2}
+    columns:
+      small: {type: integer, range: [-3, 4], unknown: {as: other}, null: drop}
+      coded: {from: middle, values: ["-7", "3", "40", "041", none], unknown: {as: none}, null: {as: none}}
+      middle: {type: integer, range: [-32, 31], levels: {eights: {width: 8}}, unknown: {as: other}, null: drop}
+      large: {type: decimal, range: [-10, 25], step: 2.5, null: drop}
+      near: {from: large, type: integer, range: [-10, 25], levels: {half: {edges: [-10, 1, 25]}}, unknown: drop,
+             null: drop}
+marginals:
+  pairs: {every: [1, 2], by: [small, coded, middle.eights, near.half]}
+  sums: {by: [small], stats: [count, {sum: large}]}
+`
+
+// integerRows returns a query for rows with all integers near the ends of ranges and of types, and null.
+func integerRows(rows, small, middle, large string) string {
+	return fmt.Sprintf("SELECT CAST(i / 3 AS bigint) AS id, %s AS small, %s AS middle, %s AS large FROM %s",
+		small, middle, large, rows)
+}
+
+// Integers are encoded by their range, whatever they are: as those of files are.
+func TestIntegersAreThoseOfFiles(t *testing.T) {
+	at := func(of string, values ...string) string {
+		return fmt.Sprintf("(CAST(ARRAY[%s] AS %s[]))[1 + i %% %d]", strings.Join(values, ", "), of, len(values))
+	}
+	database(t, "CREATE TABLE numbers AS "+integerRows("generate_series(0, 2000) AS i",
+		at("smallint", "-32768", "-4", "-3", "0", "4", "5", "32767", "NULL", "1"),
+		at("integer", "-2147483648", "-33", "-32", "-7", "3", "31", "32", "40", "41", "2147483647", "NULL"),
+		at("bigint", "-9223372036854775808", "-9223372036854775807", "-11", "-10", "-9", "0", "1", "24", "25", "26",
+			"9223372036854775806", "9223372036854775807", "NULL")))
+	var all [][]string
+	for _, from := range []string{"{postgres: {url: 'env:PEOPLE_URL', table: numbers}}",
+		"{postgres: {url: 'env:PEOPLE_URL', table: numbers, stay: true}}"} {
+		hashes, total := answersOf(t, histogramtest.PlanOf(t, strings.Replace(integers, "SOURCE", from, 1)), ".", 3)
+		if total < 1000 {
+			t.Fatalf("the rows count %d in all answers", total)
+		}
+		all = append(all, hashes)
+	}
+	if !slices.Equal(all[0], all[1]) {
+		t.Error("the answers of the database are not those of rows that are read")
+	}
+}
+
+// The same in Spark.
+func TestIntegersInSparkAreThoseOfFiles(t *testing.T) {
+	spark, dir := newSparkForAll(t), t.TempDir()
+	at := func(of string, values ...string) string {
+		all := "CAST('" + strings.Join(values, "' AS "+of+"), CAST('") + "' AS " + of + ")"
+		return fmt.Sprintf("array(%s)[CAST(i %% %d AS int)]", all, len(values))
+	}
+	numbers := filepath.Join(dir, "numbers")
+	spark.do(t, map[string]any{"sql": "INSERT OVERWRITE DIRECTORY '" + numbers + "' USING parquet " +
+		strings.ReplaceAll(integerRows("(SELECT id AS i FROM range(0, 2001))",
+			at("smallint", "-32768", "-4", "-3", "0", "4", "5", "32767", "NULL", "1"),
+			at("int", "-2147483648", "-33", "-32", "-7", "3", "31", "32", "40", "41", "2147483647", "NULL"),
+			at("bigint", "-9223372036854775808", "-9223372036854775807", "-11", "-10", "-9", "0", "1", "24", "25", "26",
+				"9223372036854775806", "9223372036854775807", "NULL")), "'NULL'", "NULL")})
+	declared, _, _ := strings.Cut(integers, "marginals:")
+	for name, text := range map[string]string{"integers": integers, "no column": declared + "marginals:\n  all: {by: []}\n"} {
+		planOf := func(from string) *plan.Plan { return histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", from, 1)) }
+		want, total := answersOf(t, planOf("{parquet: numbers/part-*.parquet}"), dir, 3)
+		if total < 1000 {
+			t.Fatalf("%s: the rows of files count %d in all answers", name, total)
+		}
+		p, folder := planOf("{spark: {parquet: '"+numbers+"'}}"), filepath.Join(dir, "exchange of "+name)
+		spark.runBoth(t, p, 3, folder)
+		if got, err := countedBy(t, p, 3, folder, dir); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: its answers are not those of files (%v)", name, err)
+		}
+	}
+}
+
 // rules is a release of one table with a contract: policies, impossible rows, expectations.
 const rules = `version: 1
 release: rules

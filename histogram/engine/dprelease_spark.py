@@ -4,11 +4,12 @@ Run it with any Spark from version 3.4 on, also on Databricks or EMR:
 
     spark-submit dprelease_spark.py FOLDER
 
-or, as a client of Spark Connect from version 4.0 on, with python3 and the server's address in SPARK_REMOTE. FOLDER is the folder that dprelease wrote, or a copy of it at any address that Spark reads and writes, such as
+or, as a client of Spark Connect from version 4.0 on, with python3 and the server's address in SPARK_REMOTE. FOLDER is
+the folder that dprelease wrote, or a copy of it at any address that Spark reads and writes, such as
 s3://bucket/folder. The file job.json in it says what to do. There are two rounds, each a run of this program:
 
-    1.  It writes the distinct values of each column that the release reads. Copy FOLDER back to dprelease, which
-        gives every value a code.
+    1.  It writes the distinct values of each column that the release reads, but for integers of a short range that the
+        release declares. Copy FOLDER back to dprelease, which gives every value a code.
     2.  It replaces values by codes, chooses the rows of each unit that count, and counts how many rows have which
         codes. Copy FOLDER back to dprelease, which makes the release.
 
@@ -33,7 +34,7 @@ import uuid
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F
 
-FORMAT = 1
+FORMAT = 2
 
 # Every file of one run has the same number, so that files of two runs are never taken together.
 RUN = uuid.uuid4().hex
@@ -63,6 +64,8 @@ for plain in ["tinyint", "smallint", "int", "bigint", "float", "double", "boolea
 
 # The letters of the types of ids, which are hashed with the ids.
 LETTERS = {"tinyint": "I", "smallint": "I", "int": "I", "bigint": "I", "date": "D", "string": "T"}
+
+INTEGERS = ["tinyint", "smallint", "int", "bigint"]
 
 MOST_ID = 4096  # bytes of an id
 
@@ -99,6 +102,7 @@ class Table:
         self.number = number  # of the whole job
         self.folder = folder + "/" + job["folder"]
         self.codes = [f"c{n}" for n in range(len(job["values"]))]
+        self.copies = []
 
     def read(self, *path):
         """Reads files that dprelease or this program wrote."""
@@ -125,123 +129,177 @@ class Table:
                           + ", ".join(field.name for field in fields))
         return places[0]
 
-    def copy(self):
-        """Copies what is read of every row: its id (i), and the values of its columns (k0, k1 …), as the bytes of texts.
-
-        The table is read only here, once, and by one step, so all that follows is about the same rows. The column `exact`
-        says that all values can be read from their texts.
-        """
+    def open(self):
+        """Opens the table, and looks for the columns that are read. It reads no row."""
         rows = self.source()
         fields = rows.schema.fields
-        rows = rows.toDF(*[f"s{i}" for i in range(len(fields))])  # from here on no name needs quotes
-        self.types = {}
-        selected, exact = [], "true"
-        for n, name in enumerate(self.job["columns"]):
+        self.rows = rows.toDF(*[f"s{i}" for i in range(len(fields))])  # from here on no name needs quotes
+        self.names, self.types = {}, {}  # by column, its name in these rows, and its field
+        for name in self.job["columns"]:
             at = self.place(fields, name)
-            written = how_written(fields[at])
-            if written is None:
+            if how_written(fields[at]) is None:
                 raise Refused(
                     f"table {self.job['name']}, column {name}: has the type {plain_type(fields[at])}, which is not read; cast "
                     "it in a query: to text, an integer, a decimal, a double, a date, a timestamp or a boolean")
-            self.types[name] = fields[at]
-            text = written[0].format(f"s{at}")
-            selected.append(f"CAST({text} AS BINARY) AS k{n}")
-            exact += f" AND {written[1].format('(' + text + ')')} <=> s{at}"
-        self.letter, unit = "", "CAST(NULL AS BINARY)"
+            self.names[name], self.types[name] = f"s{at}", fields[at]
+        self.letter, self.unit = "", "CAST(NULL AS BINARY)"
         if self.job.get("id"):
             at = self.place(fields, self.job["id"])
-            self.letter = LETTERS.get(plain_type(fields[at]))
+            of = plain_type(fields[at])
+            self.letter = LETTERS.get(of)
             if self.letter is None:
                 raise Refused(
                     f"table {self.job['name']}, column {self.job['id']}: has a type by which units are not told apart; cast it "
                     "in a query to text, bigint or date")
-            unit = f"CAST({WRITTEN[plain_type(fields[at])][0].format(f's{at}')} AS BINARY)"
-        return self.copy_of(rows.selectExpr(f"{unit} AS i", *selected, f"{exact} AS exact"), "rows")
+            text = WRITTEN[of][0].format(f"s{at}")
+            self.unit = f"CAST(s{at} AS BIGINT)" if self.letter == "I" else f"CAST({text} AS BINARY)"
+
+    def is_integer(self, name):
+        """Reports whether a column has integers."""
+        return plain_type(self.types[name]) in INTEGERS
+
+    def seek(self, public):
+        """Notes which columns with codes have integers of a range, so that their codes are public, and which columns of
+        the source are left, whose values are looked for."""
+        self.public = public
+        self.sought = [name for name in self.job["columns"] if any(
+            name in columns and not known for known, columns in zip(public, self.job["values"]))]
+
+    def copy(self, *codes):
+        """Copies what is read of every row: its id (i), the values of the columns whose values are looked for (k0, k1
+        …), as the bytes of texts, and codes.
+
+        The table is read only here, once, and by one step, so all that follows is about the same rows. The column
+        `exact` says that all values can be read from their texts.
+        """
+        selected, exact = [], "true"
+        for name in self.sought:
+            at, written = self.names[name], how_written(self.types[name])
+            text = written[0].format(at)
+            selected.append(f"CAST({text} AS BINARY) AS {self.key_of(name)}")
+            exact += f" AND {written[1].format('(' + text + ')')} <=> {at}"
+        return self.copy_of(self.rows.selectExpr(f"{self.unit} AS i", *selected, *codes, f"{exact} AS exact"), "rows")
 
     def copy_of(self, rows, name):
         """Writes rows to a place that no other run uses, and reads them again."""
-        self.write(rows, f"{name}-{RUN}")
-        return self.read(f"{name}-{RUN}")
+        self.copies.append(f"{name}-{RUN}")
+        self.write(rows, self.copies[-1])
+        return self.read(self.copies[-1])
 
     def empty_copies(self):
         """Replaces the copies of rows by empty files."""
-        for name in ["rows", "coded", "bounded"]:
-            self.write(self.spark.range(0), f"{name}-{RUN}")
+        for copy in self.copies:
+            self.write(self.spark.range(0), copy)
 
-    def keys_of(self, columns):
-        """Returns the names that the columns of a combination of values have in the copy."""
-        return [f"k{self.job['columns'].index(name)}" for name in columns]
+    def key_of(self, name):
+        """Returns the name that a column has in the copy."""
+        return f"k{self.job['columns'].index(name)}"
 
     # The first round.
 
     def write_values(self):
-        """Writes the distinct values of each column, or the distinct combinations of values of several."""
-        rows = self.copy()
+        """Writes the distinct values of each column, or the distinct combinations of values of several, but for columns
+        of integers of a range, and which these are."""
+        self.open()
+        self.seek([whole is not None and self.is_integer(columns[0])
+                   for whole, columns in zip(self.job["integers"], self.job["values"])])
+        known = ", ".join(["0L"] + [f"{int(known)}L" for known in self.public])  # never an empty list
+        self.write(self.spark.range(len(self.public)).selectExpr(
+            "id AS number", f"array({known})[CAST(id + 1 AS INT)] AS known"), "known")
+        rows = self.copy() if self.sought else None
         for number, columns in enumerate(self.job["values"]):
+            if self.public[number]:
+                continue
             selected = []
-            for n, (key, name) in enumerate(zip(self.keys_of(columns), columns)):
+            for n, name in enumerate(columns):
                 value = how_written(self.types[name])[1].format(f"CAST(k{n} AS STRING)")
                 selected += [f"k{n}", f"{value} AS v{n}"]
-            distinct = rows.select(*[F.col(key).alias(f"k{n}") for n, key in enumerate(self.keys_of(columns))]).distinct()
-            self.write(distinct.selectExpr(*selected), "values", str(number))
+            keys = [F.col(self.key_of(name)).alias(f"k{n}") for n, name in enumerate(columns)]
+            self.write(rows.select(*keys).distinct().selectExpr(*selected), "values", str(number))
 
     # The second round.
 
-    def encode(self, rows):
-        """Replaces values by their codes (c0, c1 …), which are null for values that have none."""
+    def look_up(self, number):
+        """Returns what gives the code of an integer of a range. What is outside the range has the code of the integer
+        next to it, so no case can fail."""
+        whole, name = self.job["integers"][number], self.job["values"][number][0]
+        if not self.is_integer(name):
+            raise Refused(f"table {self.job['name']}, column {name}: has another type than in the first round; begin with "
+                          "the first round again, in a new folder")
+        null, *codes = [f"{code}L" for code in self.job["lookups"][number]]
+        low, high = bigint(whole["low"] - 1), bigint(whole["high"] + 1)
+        clamped = f"least(greatest(CAST({self.names[name]} AS BIGINT), {low}), {high})"
+        return (f"CASE WHEN {self.names[name]} IS NOT NULL THEN array({', '.join(codes)})[CAST({clamped} - {low} AS INT)] "
+                f"ELSE {null} END AS c{number}")
+
+    def encode(self):
+        """Replaces values by their codes (c0, c1 …), which are null for values that have none. It returns the rows with
+        values, and those with codes."""
+        self.open()
+        self.seek([codes is not None for codes in self.job.get("lookups", [])])
+        rows = self.copy(*[self.look_up(number) for number, known in enumerate(self.public) if known])
+        if not self.sought:
+            return rows, rows
+        coded = rows
         for number, columns in enumerate(self.job["values"]):
-            codes = self.read("codes", self.job["codes"][number])
-            names = {f"k{n}": f"j{number}_{n}" for n in range(len(columns))}
-            codes = codes.select(*[F.col(k).alias(j) for k, j in names.items()], F.col("code").alias(f"c{number}"))
+            if self.public[number]:
+                continue
+            codes = self.read("codes", self.job["codes"][number]).select(*[f"k{n}" for n in range(len(columns))], "code")
+            names = [f"j{number}_{n}" for n in range(len(columns))]
+            codes = codes.toDF(*names, f"c{number}")
             same = F.lit(True)
-            for key, name in zip(self.keys_of(columns), names.values()):
-                same = same & F.col(key).eqNullSafe(F.col(name))
-            rows = rows.join(codes, same, "left")
-        return self.copy_of(rows.select("i", *self.codes), "coded")
+            for of, name in zip(columns, names):
+                same = same & F.col(self.key_of(of)).eqNullSafe(F.col(name))
+            coded = coded.join(codes, same, "left")
+        return rows, self.copy_of(coded.select("i", *self.codes, "exact"), "coded")
 
     def write_numbers(self, rows, coded):
         """Writes how many rows there are, and how many are left out or break the contract, in which way."""
         missing = " OR ".join(["false"] + [f"{code} IS NULL" for code in self.codes])
-        copied = rows.selectExpr("count(*) AS copied", "count(*) FILTER (WHERE NOT exact) AS inexact",
-                                 f"count(*) FILTER (WHERE octet_length(i) > {MOST_ID}) AS long_ids")
-        judged = coded.selectExpr(f"count(*) FILTER (WHERE {missing}) AS missing",
+        long = "false" if self.letter == "I" else f"octet_length(i) > {MOST_ID}"
+        judged = coded.selectExpr("count(*) AS copied" if rows is coded else "0 AS none",
+                                  "count(*) FILTER (WHERE NOT exact) AS inexact",
+                                  f"count(*) FILTER (WHERE {long}) AS long_ids",
+                                  f"count(*) FILTER (WHERE {missing}) AS missing",
                                   *[f"{number} AS n{n}" for n, number in enumerate(self.job["numbers"])])
-        self.write(copied.crossJoin(judged), "numbers")
+        if rows is not coded:
+            judged = rows.selectExpr("count(*) AS copied").crossJoin(judged.drop("none"))
+        self.write(judged, "numbers")
 
     def bound(self, counted):
         """Chooses the rows of each unit: those with the least hashes, if it has more than max_rows.
 
         A row's hash depends on nothing but the key, the id and the row's own codes, so it is the same in every run, on
-        every machine, and in every other program that counts the table.
+        every machine, and in every other program that counts the table. Rows are exchanged between machines once.
         """
         most = self.job["max_rows"]
         key = F.broadcast(self.read(f"key-{self.number}.parquet"))
-        sizes = counted.groupBy("i").agg(F.count(F.lit(1)).alias("size"))
-        large = sizes.where(F.col("size") > most).select(F.col("i").alias("large"))
-        content = F.concat(F.lit(""), *[F.concat(F.col(f"c{n}").cast("string"), F.lit(",")) for n in self.job.get("contents", [])],
-                           F.lit(self.letter))
-        hashed = (counted.join(large, counted["i"] == large["large"], "left_semi").crossJoin(key)
-                  .withColumn("content", digits(F.col("contents").cast("binary"), content.cast("binary"), F.col("i")))
-                  .drop("contents", "priorities"))  # so that they do not travel with the rows
+        contents = [f"c{n}" for n in self.job.get("contents", [])]
+        unit = F.col("i").cast("string").cast("binary") if self.letter == "I" else F.col("i")
+        sized = counted.withColumn("size", F.count(F.lit(1)).over(Window.partitionBy("i")))
+        is_large = F.col("size") > most
+        content = F.concat_ws(",", *[F.col(name).cast("string") for name in contents], F.lit(self.letter))
+        content = F.when(is_large, digits(F.col("contents").cast("binary"), content.cast("binary"), unit))
+        hashed = sized.crossJoin(key).withColumn("content", content).drop("contents", "priorities")
         # Rows with the same codes are numbered. Which of them has which number makes no difference.
+        others = [name for name in self.codes if name not in contents]
         hashed = hashed.withColumn("number", F.row_number().over(
-            Window.partitionBy("i", "content").orderBy(*self.codes or ["content"])))
+            Window.partitionBy("i", "content").orderBy(*others or ["content"])))
         again = F.concat(F.lit("t"), F.col("number").cast("string"), F.lit(":"), F.col("content"))
-        hashed = hashed.crossJoin(key).withColumn("priority", F.when(F.col("number") == 1, F.col("content")).otherwise(
-            digits(F.col("priorities").cast("binary"), again.cast("binary")))).drop("contents", "priorities")
+        again = digits(F.col("priorities").cast("binary"), again.cast("binary"))
+        priority = F.when(is_large & (F.col("number") > 1), again).otherwise(F.col("content"))
+        hashed = hashed.crossJoin(key).withColumn("priority", priority).drop("contents", "priorities")
         ranked = hashed.withColumn("rank", F.row_number().over(
             Window.partitionBy("i").orderBy("priority", "content", "number")))
-        small = counted.join(large, counted["i"] == large["large"], "left_anti")
-        chosen = ranked.where(F.col("rank") <= most)
-        bounded = self.copy_of(small.select("i", *self.codes).unionByName(chosen.select("i", *self.codes)), "bounded")
+        bounded = self.copy_of(ranked.where(F.col("rank") <= most).select(*self.codes or ["i"]), "bounded")
+        sizes = counted.groupBy("i").agg(F.count(F.lit(1)).alias("size"))
         self.write(bounded.selectExpr("count(*) AS rows").crossJoin(
             sizes.selectExpr(f"coalesce(sum(least(size, {most})), 0) AS allowed")), "bound")
         return bounded
 
     def count(self):
         """Counts the table, and writes all counts."""
-        rows = self.copy()
-        coded = self.encode(rows)
+        rows, coded = self.encode()
         self.write_numbers(rows, coded)
         counted = coded.where(self.job["counts"])
         for column in self.job.get("occurring", []):
@@ -252,6 +310,11 @@ class Table:
         for number, columns in enumerate(self.job.get("groups", [])):
             names = [f"c{column}" for column in columns]
             self.write(bounded.groupBy(*names).agg(F.count(F.lit(1)).alias("rows")), "groups", str(number))
+
+
+def bigint(number):
+    """Returns a number in SQL."""
+    return f"CAST('{number}' AS BIGINT)"
 
 
 def digits(*parts):

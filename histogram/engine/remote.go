@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -26,8 +25,8 @@ import (
 // textsend and so on), after a byte that says whether there is a value. So no collation, no padding and no rounding has
 // a say in which values are equal, and they are read as those of rows that are fetched. All hashes are of bytes too.
 
-// Of the columns of temporary tables i is the id as text in bytes; k0, k1 … are the values of the source's columns;
-// c0, c1 … are the codes of columns; v0, v1 … are values that have a code.
+// Of the columns of temporary tables i is the id, as an integer if it is one or a date, else as text in bytes; k0, k1 …
+// are the values of the source's columns; c0, c1 … are the codes of columns; v0, v1 … are values that have a code.
 
 // mostDistinct is the most distinct values of a column, or combinations of the values of several, that are read.
 const mostDistinct = 1 << 22
@@ -41,6 +40,7 @@ type remotePostgres struct {
 	server *pgx.Conn
 	types  []pgconn.FieldDescription // of the request's columns
 	id     string                    // the letter of the type of ids, "" if each row is a unit
+	idText string                    // what gives the text of an id in bytes
 	keys   []string                  // of the request's columns, what gives their values in binary form
 	joins  []string                  // by column with codes, the join of raw rows with its codes
 	codes  []string                  // by column with codes, what gives the code
@@ -80,6 +80,9 @@ func newRemote(ctx context.Context, c *pgx.Conn, r request, number int) (*remote
 			return nil, err
 		}
 	}
+	if p.idText = "i"; isNumber(p.id) {
+		p.idText = "convert_to(i::text, 'UTF8')"
+	}
 	selected := []string{id + " AS i"}
 	for i, name := range r.columns {
 		if p.keys[i], err = p.keySQL(ctx, i); err != nil {
@@ -91,21 +94,29 @@ func newRemote(ctx context.Context, c *pgx.Conn, r request, number int) (*remote
 	if err := p.remake(ctx, raw, query+" WITH NO DATA"); err != nil {
 		return nil, err
 	}
-	if err := readOnly(ctx, c, r, func() error { return p.run(ctx, "INSERT INTO "+raw+" "+query) }); err != nil {
+	if err := readOnly(ctx, c, r, func() error {
+		tag, err := c.Exec(ctx, "INSERT INTO "+raw+" "+query)
+		if p.rows = tag.RowsAffected(); err != nil {
+			return explainPostgres(r, err)
+		}
+		return nil
+	}); err != nil {
 		return nil, err
 	}
-	numbers, err := p.numbers(ctx, fmt.Sprintf(
-		"SELECT pg_catalog.count(*), pg_catalog.count(*) FILTER (WHERE pg_catalog.octet_length(i) OPERATOR(pg_catalog.>) %d) FROM %s",
-		source.MostID, raw))
-	if err != nil || len(numbers) != 2 {
-		return nil, cmp.Or(err, p.lostRows())
+	if p.id != "T" {
+		return p, nil
 	}
-	if p.rows = numbers[0]; numbers[1] > 0 {
-		return nil, &source.Error{Kind: source.Malformed, File: r.name(), Column: r.table.Unit.ID,
+	long, err := p.count(ctx, fmt.Sprintf(
+		"SELECT pg_catalog.count(*) FROM %s WHERE pg_catalog.octet_length(i) OPERATOR(pg_catalog.>) %d", raw, source.MostID))
+	if err == nil && long > 0 {
+		err = &source.Error{Kind: source.Malformed, File: r.name(), Column: r.table.Unit.ID,
 			Message: fmt.Sprintf("an id has more than %d bytes; write it shorter", source.MostID)}
 	}
-	return p, nil
+	return p, err
 }
+
+// isNumber reports whether ids of the type of a letter are kept as integers.
+func isNumber(letter string) bool { return letter == "I" || letter == "D" }
 
 // run runs statements.
 func (p *remotePostgres) run(ctx context.Context, statements ...string) error {
@@ -131,25 +142,26 @@ func (p *remotePostgres) count(ctx context.Context, query string) (n int64, err 
 	return n, err
 }
 
-// idSQL returns what gives the text of an id as bytes, and the letter of its type ([bounding.IDText]).
-func (p *remotePostgres) idSQL() (text, letter string, err error) {
-	id := p.table.Unit.ID
-	name := quoteName(id)
-	asText := "pg_catalog.convert_to(" + name + "::pg_catalog.text, 'UTF8')"
-	switch p.types[slices.Index(p.columns, id)].DataTypeOID {
+// idSQL returns what gives an id, and the letter of its type ([bounding.IDText]): an integer, of which the text is made
+// where it is hashed, or the text as bytes.
+func (p *remotePostgres) idSQL() (id, letter string, err error) {
+	column := p.table.Unit.ID
+	name := quoteName(column)
+	switch p.types[slices.Index(p.columns, column)].DataTypeOID {
 	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID:
-		return asText, "I", nil
+		return name + "::pg_catalog.int8", "I", nil
 	case pgtype.UUIDOID:
-		return asText, "U", nil
+		return "pg_catalog.convert_to(" + name + "::pg_catalog.text, 'UTF8')", "U", nil
 	case pgtype.DateOID: // infinite dates have the days that they have when they are read (postgresTypes)
-		return fmt.Sprintf(`pg_catalog.convert_to(CASE WHEN pg_catalog.isfinite(%[1]s)
-			THEN (%[1]s OPERATOR(pg_catalog.-) '1970-01-01'::pg_catalog.date)::pg_catalog.text
-			WHEN %[1]s OPERATOR(pg_catalog.>) '1970-01-01'::pg_catalog.date THEN '%[2]d' WHEN %[1]s IS NOT NULL THEN '%[3]d' END, 'UTF8')`,
+		return fmt.Sprintf(`CASE WHEN pg_catalog.isfinite(%[1]s)
+			THEN (%[1]s OPERATOR(pg_catalog.-) '1970-01-01'::pg_catalog.date)::pg_catalog.int8
+			WHEN %[1]s OPERATOR(pg_catalog.>) '1970-01-01'::pg_catalog.date THEN '%[2]d'::pg_catalog.int8
+			WHEN %[1]s IS NOT NULL THEN '%[3]d'::pg_catalog.int8 END`,
 			name, math.MaxInt32, math.MinInt32+epochDays), "D", nil
 	case pgtype.TextOID, pgtype.VarcharOID:
 		return fmt.Sprintf("pg_catalog.textsend(pg_catalog.left(%s::pg_catalog.text, %d))", name, source.MostID+1), "T", nil
 	}
-	return "", "", &source.Error{Kind: source.WrongType, File: p.name(), Column: id,
+	return "", "", &source.Error{Kind: source.WrongType, File: p.name(), Column: column,
 		Message: "has a type by which units are not told apart in the database; cast it in a query to text, bigint, uuid or date"}
 }
 
@@ -166,10 +178,12 @@ func (p *remotePostgres) keySQL(ctx context.Context, column int) (string, error)
 		column, send), nil
 }
 
-// Encode gives every row a code: it reads the distinct values, and joins the rows with their codes.
-func (p *remotePostgres) Encode(ctx context.Context, number int, columns []source.Column,
-	codesOf func(values []arrow.Array) []uint32) error {
+// Encode gives every row a code. Integers of a range are looked up among the codes of the whole range, which are part
+// of the statement, as they do not depend on data. Of other columns it reads the distinct values, and joins the rows
+// with their codes.
+func (p *remotePostgres) Encode(ctx context.Context, number int, made scan.Made, codesOf codesOf) error {
 	p.joins, p.codes = p.joins[:number], p.codes[:number]
+	columns := made.Columns
 	wanted, types := request{table: p.table}, make([]pgconn.FieldDescription, len(columns))
 	keys := make([]string, len(columns))
 	for i, c := range columns {
@@ -188,6 +202,10 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, columns []sourc
 		if err := source.CheckField(c, p.name(), read[i].field); err != nil {
 			return err
 		}
+	}
+	if r := made.Integers; r != nil && isInteger(types[0]) {
+		p.joins, p.codes = append(p.joins, ""), append(p.codes, lookupSQL(keys[0], *r, codesOf([]arrow.Array{r.Values()})))
+		return nil
 	}
 	d := &distinctValues{of: wanted, columns: read, codesOf: codesOf, integers: len(columns) == 1 && isInteger(types[0])}
 	stream := &binaryStream{fields: len(columns), row: d.add}
@@ -225,6 +243,20 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, columns []sourc
 	return nil
 }
 
+// lookupSQL returns what gives the code of an integer, from the codes of the values of a range. No case can fail,
+// whatever the integer is.
+func lookupSQL(key string, r scan.Integers, codes []uint32) string {
+	inside := codes[2 : len(codes)-1]
+	texts := make([]string, len(inside))
+	for i, code := range inside {
+		texts[i] = fmt.Sprint(code)
+	}
+	return fmt.Sprintf(`CASE WHEN %[1]s >= (%[2]d) AND %[1]s <= (%[3]d)
+		THEN ('{%[4]s}'::bigint[])[(%[1]s - (%[2]d) + 1)::integer]
+		WHEN %[1]s < (%[2]d) THEN %[5]d WHEN %[1]s > (%[3]d) THEN %[6]d ELSE %[7]d END`,
+		key, r.Low, r.High, strings.Join(texts, ","), codes[1], codes[len(codes)-1], codes[0])
+}
+
 // isInteger reports whether values of a type are joined as the integers that they are.
 func isInteger(of pgconn.FieldDescription) bool {
 	return of.DataTypeOID == pgtype.Int2OID || of.DataTypeOID == pgtype.Int4OID || of.DataTypeOID == pgtype.Int8OID
@@ -234,7 +266,7 @@ func isInteger(of pgconn.FieldDescription) bool {
 type distinctValues struct {
 	of       request
 	columns  []binaryColumn
-	codesOf  func(values []arrow.Array) []uint32
+	codesOf  codesOf
 	integers bool // of a single column, as they are: null is null
 	nullCode uint32
 	values   [][]byte // row by row, as the server has them
@@ -455,7 +487,8 @@ func (p *remotePostgres) Occurring(ctx context.Context, column int) ([]uint32, e
 	})
 }
 
-// Bound makes the rows that stay. The keys go to the server as data of a COPY, which no log of statements has.
+// Bound makes the rows that stay. Rows are sorted by unit once; only those of units with too many are hashed. The keys
+// go to the server as data of a COPY, which no log of statements has.
 func (p *remotePostgres) Bound(ctx context.Context, b scan.Bound) (int64, error) {
 	codes := make([]string, len(p.codes))
 	for i := range codes {
@@ -482,23 +515,25 @@ func (p *remotePostgres) Bound(ctx context.Context, b scan.Bound) (int64, error)
 	if err != nil {
 		return 0, explainPostgres(p.request, err)
 	}
-	content := "''"
-	for _, column := range b.Contents {
-		content += fmt.Sprintf(" || c%d::text || ','", column)
+	content := ""
+	for some := range slices.Chunk(b.Contents, 64) { // as a function has at most 100 arguments
+		content += "concat_ws(','"
+		for _, column := range some {
+			content += fmt.Sprintf(", c%d", column)
+		}
+		content += ", '') || " // with a comma after the last code
 	}
-	hash := func(message string) string {
-		return "substr(encode(sha256(" + message + "), 'hex'), 1, 32)"
-	}
-	if err := p.remake(ctx, bounded, fmt.Sprintf(`WITH
-sizes AS (SELECT i AS large FROM %[1]s GROUP BY i HAVING count(*) > %[2]d),
-hashed AS (SELECT counted.*, %[3]s AS content FROM %[1]s AS counted JOIN sizes ON i = large CROSS JOIN %[4]s AS key),
+	hash := func(message string) string { return "substr(sha256(" + message + "), 1, 16)" }
+	err = p.remake(ctx, bounded, fmt.Sprintf(`WITH
+sized AS (SELECT *, count(*) OVER (PARTITION BY i) AS size FROM %[1]s),
+hashed AS (SELECT sized.*, CASE WHEN size > %[2]d THEN %[3]s END AS content FROM sized CROSS JOIN %[4]s AS key),
 numbered AS (SELECT *, row_number() OVER (PARTITION BY i, content) AS number FROM hashed),
-ranked AS (SELECT *, row_number() OVER (PARTITION BY i ORDER BY (CASE WHEN number = 1 THEN content ELSE %[5]s END) COLLATE "C") AS rank
-	FROM numbered CROSS JOIN %[4]s AS key)
-SELECT %[6]s FROM %[1]s LEFT JOIN sizes ON i = large WHERE large IS NULL
-UNION ALL SELECT %[6]s FROM ranked WHERE rank <= %[2]d`,
-		p.counts, b.MaxRows, hash("key.contents || convert_to("+content+" || '"+p.id+"', 'UTF8') || i"), key,
-		hash("key.priorities || convert_to('t' || number::text || ':' || content, 'UTF8')"), all)); err != nil {
+ranked AS (SELECT *, row_number() OVER (PARTITION BY i ORDER BY
+	CASE WHEN size <= %[2]d OR number = 1 THEN content ELSE %[5]s END) AS rank FROM numbered CROSS JOIN %[4]s AS key)
+SELECT %[6]s FROM ranked WHERE rank <= %[2]d`,
+		p.counts, b.MaxRows, hash("key.contents || convert_to("+content+"'"+p.id+"', 'UTF8') || "+p.idText), key,
+		hash("key.priorities || convert_to('t' || number::text || ':' || encode(content, 'hex'), 'UTF8')"), all))
+	if err != nil {
 		return 0, err
 	}
 	if err := p.run(ctx, "DROP TABLE "+key); err != nil {

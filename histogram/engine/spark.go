@@ -22,6 +22,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/spec"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -63,24 +64,29 @@ type sparkTable struct {
 	ID      string     `json:"id,omitempty"` // "" if each row is a unit
 	Columns []string   `json:"columns"`      // of the source
 	Values  [][]string `json:"values"`       // by column with codes, the columns of the source that it is made of
+	// Integers has by column with codes null, or the range of which all integers are encoded if its source has integers.
+	Integers []*scan.Integers `json:"integers"`
 
-	Codes     []string `json:"codes,omitempty"`   // names of files, by column with codes
-	Numbers   []string `json:"numbers,omitempty"` // of rows, as [judgementSQL] has them
-	Counts    string   `json:"counts,omitempty"`  // the condition of rows that count
-	Occurring []int    `json:"occurring,omitempty"`
-	MaxRows   int64    `json:"max_rows"`
-	Contents  []int    `json:"contents,omitempty"`
-	Groups    [][]int  `json:"groups,omitempty"`
+	Codes []string `json:"codes,omitempty"` // names of files, by column with codes; "" for one of Lookups
+	// Lookups has by column with codes null, or the codes of the integers of a range ([scan.Integers.Values]).
+	Lookups   [][]uint32 `json:"lookups,omitempty"`
+	Numbers   []string   `json:"numbers,omitempty"` // of rows, as [judgementSQL] has them
+	Counts    string     `json:"counts,omitempty"`  // the condition of rows that count
+	Occurring []int      `json:"occurring,omitempty"`
+	MaxRows   int64      `json:"max_rows"`
+	Contents  []int      `json:"contents,omitempty"`
+	Groups    [][]int    `json:"groups,omitempty"`
 
 	request
-	inputs    [][]source.Column // by column with codes
-	valuesRun string            // of the job's first round, which every file of values names
-	hashes    []string          // by column with codes, of its values and codes
+	made      []scan.Made // by column with codes
+	known     []bool      // by column with codes, whether it has integers of a range, whose codes are public
+	valuesRun string      // of the job's first round, which every file of values names
+	hashes    []string    // by column with codes, of its values and codes
 	asked     scan.Asked
 }
 
 // sparkFormat is the version of the folder.
-const sparkFormat = 1
+const sparkFormat = 2
 
 // inSpark reports whether a table is counted by Spark.
 func inSpark(t *spec.Table) bool {
@@ -110,17 +116,17 @@ func firstRound(q histogram.Questions) (*sparkJob, error) {
 		}
 		d := t.Source.Database
 		s := &sparkTable{Name: t.Name, Folder: fmt.Sprintf("table%d", len(j.Tables)), Table: d.Table, Query: d.Query,
-			Parquet: d.Path, ID: t.Unit.ID, Columns: []string{}, Values: [][]string{},
-			request: request{table: t}, inputs: inputs[t.Name]}
-		for _, made := range s.inputs {
+			Parquet: d.Path, ID: t.Unit.ID, Columns: []string{}, Values: [][]string{}, Integers: []*scan.Integers{},
+			request: request{table: t}, made: inputs[t.Name]}
+		for _, made := range s.made {
 			var names []string
-			for _, c := range made {
+			for _, c := range made.Columns {
 				names = append(names, c.Name)
 				if !slices.Contains(s.Columns, c.Name) {
 					s.Columns = append(s.Columns, c.Name)
 				}
 			}
-			s.Values = append(s.Values, names)
+			s.Values, s.Integers = append(s.Values, names), append(s.Integers, made.Integers)
 		}
 		j.Tables = append(j.Tables, s)
 	}
@@ -155,8 +161,16 @@ func (j *sparkJob) secondRound(ctx context.Context, q histogram.Questions, s *no
 	put func(t *sparkTable, number int) (*codeFile, error)) error {
 	by := map[string]scan.Encode{}
 	for _, t := range j.Tables {
-		t.valuesRun, t.hashes, t.Codes = run, nil, nil
-		by[t.Name] = func(ctx context.Context, number int, _ []source.Column, codesOf codesOf) (err error) {
+		t.valuesRun, t.hashes, t.Codes, t.Lookups = run, nil, nil, nil
+		if err := t.readKnown(ctx, dir); err != nil {
+			return err
+		}
+		by[t.Name] = func(ctx context.Context, number int, made scan.Made, codesOf codesOf) (err error) {
+			if t.known[number] {
+				t.hashes, t.Codes = append(t.hashes, ""), append(t.Codes, "")
+				t.Lookups = append(t.Lookups, codesOf([]arrow.Array{made.Integers.Values()}))
+				return nil
+			}
 			var file *codeFile
 			if put != nil {
 				if file, err = put(t, number); err != nil {
@@ -168,7 +182,7 @@ func (j *sparkJob) secondRound(ctx context.Context, q histogram.Questions, s *no
 			if file != nil {
 				err = errors.Join(err, file.close(name, err == nil))
 			}
-			t.hashes, t.Codes = append(t.hashes, hash), append(t.Codes, name)
+			t.hashes, t.Codes, t.Lookups = append(t.hashes, hash), append(t.Codes, name), append(t.Lookups, nil)
 			return err
 		}
 	}
@@ -219,7 +233,7 @@ func EmitSpark(ctx context.Context, q histogram.Questions, s *noise.RowStreams, 
 		return 1, j.write(dir)
 	}
 	if err := j.secondRound(ctx, q, s, dir, run, func(t *sparkTable, number int) (*codeFile, error) {
-		return createCodes(filepath.Join(dir, t.Folder, "codes"), len(t.inputs[number]))
+		return createCodes(filepath.Join(dir, t.Folder, "codes"), len(t.made[number].Columns))
 	}); err != nil {
 		return 0, err
 	}

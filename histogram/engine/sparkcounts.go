@@ -93,7 +93,7 @@ func brokenResult(dir, name string) error {
 // encode reads the values of a column with codes, and hands each with its code to a file, if there is one. It returns
 // a hash of all of them.
 func (t *sparkTable) encode(ctx context.Context, dir string, number int, codesOf codesOf, to *codeFile) (string, error) {
-	inputs := t.inputs[number]
+	inputs := t.made[number].Columns
 	name := filepath.Join(t.Folder, "values", fmt.Sprint(number))
 	columns := make([]source.Column, 0, 2*len(inputs)+1)
 	for i, c := range inputs {
@@ -141,6 +141,28 @@ func (t *sparkTable) encode(ctx context.Context, dir string, number int, codesOf
 		err = brokenResult(dir, name)
 	}
 	return hex.EncodeToString(h.Sum(nil)), t.nameColumns(err, inputs)
+}
+
+// readKnown reads of which columns with codes the first round has found that they have integers of a range.
+func (t *sparkTable) readKnown(ctx context.Context, dir string) error {
+	t.known = nil
+	of := sparkCounts{sparkTable: t, dir: dir, run: t.valuesRun}
+	found := map[int64]bool{}
+	err := of.result(ctx, []string{"number", "known"}, func(numbers []int64) error {
+		found[numbers[0]] = numbers[1] == 1
+		return nil
+	}, "known")
+	if err != nil {
+		return err
+	}
+	for number, made := range t.made {
+		known, ok := found[int64(number)]
+		if !ok || known && made.Integers == nil {
+			return brokenResult(dir, filepath.Join(t.Folder, "known"))
+		}
+		t.known = append(t.known, known)
+	}
+	return nil
 }
 
 // hashRow adds texts and a code to a hash, each text after its length and 1, or 0 if it is null.
@@ -220,7 +242,13 @@ type sparkCounts struct {
 }
 
 // Encode has the values of the first round encoded as they were for the job.
-func (c *sparkCounts) Encode(ctx context.Context, number int, _ []source.Column, codesOf codesOf) error {
+func (c *sparkCounts) Encode(ctx context.Context, number int, made scan.Made, codesOf codesOf) error {
+	if c.known[number] {
+		if !slices.Equal(codesOf([]arrow.Array{made.Integers.Values()}), c.Lookups[number]) {
+			return parallel.ErrBug
+		}
+		return nil
+	}
 	hash, err := c.encode(ctx, c.dir, number, codesOf, nil)
 	if err == nil && hash != c.hashes[number] {
 		err = brokenResult(c.dir, filepath.Join(c.Folder, "values", fmt.Sprint(number)))

@@ -8,14 +8,12 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram"
-	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // Encode gives codes to the rows of a table, as [Remote] does.
-type Encode func(ctx context.Context, number int, columns []source.Column,
-	codesOf func(values []arrow.Array) []uint32) error
+type Encode func(ctx context.Context, number int, made Made, codesOf func(values []arrow.Array) []uint32) error
 
 // Asked is all that the counting of a table asks of a [Remote] once its columns have codes.
 type Asked struct {
@@ -26,13 +24,13 @@ type Asked struct {
 }
 
 // Inputs returns, by table of those about which questions are asked and that stay where they are, what each column with
-// codes is made of: columns of the source.
-func Inputs(q histogram.Questions, stays func(*spec.Table) bool) (map[string][][]source.Column, error) {
-	all := map[string][][]source.Column{}
+// codes is made of.
+func Inputs(q histogram.Questions, stays func(*spec.Table) bool) (map[string][]Made, error) {
+	all := map[string][]Made{}
 	return all, eachStaying(q, stays, func(t *tally) error {
-		inputs := make([][]source.Column, len(t.readers))
+		inputs := make([]Made, len(t.readers))
 		for i, e := range t.readers {
-			inputs[i] = inputsOf(e.Column)
+			inputs[i] = inputsOf(e)
 		}
 		all[t.table.Name] = inputs
 		return nil

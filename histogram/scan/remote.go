@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/histogram/internal/encoding"
@@ -26,9 +28,9 @@ import (
 // same rows. Its errors are *[source.Error] or the context's.
 type Remote interface {
 	// Encode gives every row a code in a column with the next number; with number 0 everything begins anew. What the
-	// code is follows from the row's values in some columns of the source: codesOf returns it for each of the distinct
-	// combinations of values, in batches.
-	Encode(ctx context.Context, number int, columns []source.Column, codesOf func(values []arrow.Array) []uint32) error
+	// code is follows from the row's values in the columns of the source of which it is made: codesOf returns it for
+	// each of the distinct combinations of values, in batches.
+	Encode(ctx context.Context, number int, made Made, codesOf func(values []arrow.Array) []uint32) error
 	// Judge counts the rows that a judgement leaves out. It is called once, when all columns have codes.
 	Judge(ctx context.Context, j Judgement) (Judged, error)
 	// Occurring returns the distinct codes of a column in the rows that count.
@@ -38,6 +40,35 @@ type Remote interface {
 	// Groups visits the distinct combinations of codes in some columns of the rows that stay, with how many rows have
 	// each.
 	Groups(ctx context.Context, columns []int, visit func(codes []uint32, rows int64) error) error
+}
+
+// Made says what a column with codes is made of.
+type Made struct {
+	Columns []source.Column // of the source
+	// Integers, if it is not nil, holds for a single column of the source that has integers. It does not depend on data.
+	Integers *Integers
+}
+
+// Integers is a range of integers that are encoded one by one. All integers below Low have the code of Low−1, and all
+// above High that of High+1.
+type Integers struct {
+	Low  int64 `json:"low"`
+	High int64 `json:"high"`
+}
+
+// mostIntegers is the most integers that a range has.
+const mostIntegers = 1 << 12
+
+// Values returns what has to be encoded so that the codes of all integers are known: null, and then the integers from
+// Low−1 to High+1, ascending.
+func (r Integers) Values() arrow.Array {
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendNull()
+	for v := r.Low - 1; v <= r.High+1; v++ {
+		b.Append(v)
+	}
+	return b.NewInt64Array()
 }
 
 // Judgement says which rows do not count. A column of n categories or values has the codes 0 … n−1; the code n leaves
@@ -148,7 +179,7 @@ func (t *tally) countRemote(ctx context.Context, r Remote, s *noise.RowStreams, 
 func (t *tally) encodeRemote(ctx context.Context, encode Encode) (kinds [][]string, err error) {
 	kinds = make([][]string, len(t.readers))
 	for i, e := range t.readers {
-		err := encode(ctx, i, inputsOf(e.Column), func(values []arrow.Array) []uint32 {
+		err := encode(ctx, i, inputsOf(e), func(values []arrow.Array) []uint32 {
 			return remoteCodes(e, values, &kinds[i])
 		})
 		if err != nil {
@@ -196,15 +227,20 @@ func remoteCodes(e *encoding.Encoder, values []arrow.Array, kinds *[]string) []u
 	return codes
 }
 
-// inputsOf returns the columns of the source that a column is read or computed from.
-func inputsOf(c *spec.Column) (columns []source.Column) {
-	for _, name := range c.Inputs() {
-		columns = append(columns, source.Column{Name: name})
+// inputsOf returns what a column is read or computed from.
+func inputsOf(e *encoding.Encoder) (m Made) {
+	for _, name := range e.Column.Inputs() {
+		m.Columns = append(m.Columns, source.Column{Name: name})
 	}
-	if len(columns) == 1 {
-		columns[0].Type = declaredType(c)
+	if len(m.Columns) != 1 {
+		return m
 	}
-	return columns
+	m.Columns[0].Type = declaredType(e.Column)
+	if low, high, ok := e.Integers(); ok && low > math.MinInt64 && high < math.MaxInt64-1 && low <= high &&
+		uint64(high)-uint64(low) < mostIntegers {
+		m.Integers = &Integers{low, high}
+	}
+	return m
 }
 
 // judgement returns what the table asks of its rows.
@@ -314,17 +350,43 @@ func (t *tally) countGroups(ctx context.Context, r Remote, rows, limit int64) er
 	return nil
 }
 
-// columnSets returns the different sets of columns that queries read, and the queries of each.
+// mostShared is the most combinations of codes of a set of columns in which the sets of several queries are united.
+// With more a program takes longer for one such set than for several small ones.
+const mostShared = 1 << 15
+
+// columnSets returns sets of columns, each ascending, such that the columns of every query are in one of them, and the
+// queries of each. Small sets are united, as a program takes about as long to group rows by six columns as by two.
 func (t *tally) columnSets() (sets [][]int, queries [][]*query) {
 	for _, q := range t.tabulated {
 		columns := t.columnsOf(q)
-		at := slices.IndexFunc(sets, func(set []int) bool { return slices.Equal(set, columns) })
+		at := slices.IndexFunc(sets, func(set []int) bool { return len(union(set, columns)) == len(set) })
 		if at < 0 {
-			at, sets, queries = len(sets), append(sets, columns), append(queries, nil)
+			at = slices.IndexFunc(sets, func(set []int) bool { return t.combinations(union(set, columns)) <= mostShared })
 		}
-		queries[at] = append(queries[at], q)
+		if at < 0 {
+			at, sets, queries = len(sets), append(sets, []int{}), append(queries, nil)
+		}
+		sets[at], queries[at] = union(sets[at], columns), append(queries[at], q)
 	}
 	return sets, queries
+}
+
+// union returns the numbers that are in one of two ascending sets, ascending. It is not null, as it is written down.
+func union(a, b []int) []int {
+	all := append(append([]int{}, a...), b...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// combinations returns how many combinations of codes some columns have, or mostShared + 1 if there are more.
+func (t *tally) combinations(columns []int) int {
+	n := 1
+	for _, c := range columns {
+		if n *= min(t.readers[c].Size, mostShared+1); n > mostShared {
+			return mostShared + 1
+		}
+	}
+	return n
 }
 
 // lostGroups returns the error of groups that do not have the rows that they should have.

@@ -81,6 +81,20 @@ func (e *Encoder) LeavesOut() bool {
 	return e.Column.Null.Action == spec.Drop || e.Column.Unknown.Action == spec.Drop
 }
 
+// Integers returns a range of integers such that all integers below it have the same code and break the contract in the
+// same way, if they do, and all integers above it. ok is false if there is none, as values are computed from others or
+// no integer has a code.
+func (e *Encoder) Integers() (low, high int64, ok bool) {
+	switch {
+	case e.compute != nil:
+		return 0, 0, false
+	case e.Numbers:
+		low, high = e.Column.Lattice.Integers()
+		return low, high, true
+	}
+	return e.Column.Domain.Integers()
+}
+
 // Width returns the number of bytes of a code, which leaves room for two marks.
 func (e *Encoder) Width() int { return e.width }
 
