@@ -57,6 +57,24 @@ func GaussianFor(l1, l2Squared *big.Int, rho *big.Rat) (Mechanism, error) {
 	return m, m.Validate()
 }
 
+// LeastGaussianShare is the least σ² of a share of discrete Gaussian noise ([Shares]).
+const LeastGaussianShare = 16
+
+// mostSharedBits bounds the σ² of discrete Gaussian noise in shares by 2^80: a sum of 1000 shares, each below 2^52,
+// stays below 2^62 unless a share is 4096 σ away.
+const mostSharedBits = 80
+
+// checkGaussianShares returns an error if noise of a σ² is not drawn in so many shares.
+func checkGaussianShares(sigmaSquared *big.Rat, needed int) error {
+	least := big.NewRat(LeastGaussianShare*int64(needed), 1)
+	most := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), mostSharedBits))
+	if sigmaSquared.Cmp(least) < 0 || sigmaSquared.Cmp(most) > 0 {
+		return fmt.Errorf("σ² of discrete Gaussian noise in %d shares is from %s to 2^%d", needed, least.RatString(),
+			mostSharedBits)
+	}
+	return nil
+}
+
 // gaussianRho returns ρ = l2Squared/2σ², exactly.
 //
 // Guarantee: the discrete Gaussian mechanism of parameter σ² is ρ-zCDP for

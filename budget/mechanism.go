@@ -70,7 +70,7 @@ func (m Mechanism) Validate() error {
 		}
 		bits = m.Kind.law().parameterBits()
 	}
-	if err := m.Shares.validate(m.Kind, m.Parameter); err != nil {
+	if err := m.Shares.validate(m.Kind == DiscreteLaplace || m.Kind == Skellam || m.Kind == DiscreteGaussian); err != nil {
 		return fmt.Errorf("%s: %w", m.Kind, err)
 	}
 	if m.Parameter == nil || m.Parameter.Sign() <= 0 {
@@ -97,6 +97,11 @@ func (m Mechanism) Validate() error {
 	}
 	for _, shift := range m.Shifts {
 		if err := shift.checkWithin(m.L1, m.L2Squared); err != nil {
+			return fmt.Errorf("%s: %w", m.Kind, err)
+		}
+	}
+	if m.Kind == DiscreteGaussian && m.Shares != (Shares{}) {
+		if err := checkGaussianShares(m.Parameter, m.Shares.Needed); err != nil {
 			return fmt.Errorf("%s: %w", m.Kind, err)
 		}
 	}

@@ -3,7 +3,6 @@ package budget
 import (
 	"errors"
 	"fmt"
-	"math/big"
 )
 
 // This file holds shares of noise, which several holders of data add to the same answers.
@@ -26,31 +25,15 @@ type Shares struct {
 // maxShares bounds Added. Then noise beyond 2^62, 4096 scales, has a probability below 1e-900.
 const maxShares = 1000
 
-// LeastGaussianShare is the least σ² of a share of discrete Gaussian noise.
-const LeastGaussianShare = 16
-
-// mostSharedBits bounds the σ² of discrete Gaussian noise in shares by 2^80: a sum of 1000 shares, each below 2^52,
-// stays below 2^62 unless a share is 4096 σ away.
-const mostSharedBits = 80
-
-// validate returns an error if noise of a kind, with this parameter, cannot be drawn in these shares.
-func (s Shares) validate(kind Kind, parameter *big.Rat) error {
+// validate returns an error if noise cannot be drawn in these shares, of a law that can be divided or of another one.
+func (s Shares) validate(divisible bool) error {
 	switch {
 	case s == Shares{}:
-		return nil
-	case kind != DiscreteLaplace && kind != Skellam && kind != DiscreteGaussian:
+	case !divisible:
 		return errors.New("only noise of the discrete Laplace, Skellam and discrete Gaussian laws is drawn in shares")
 	case s.Needed < 1 || s.Added < s.Needed || s.Added > maxShares:
 		return fmt.Errorf("of shares, 1 or more must be needed, and as many or more added, up to %d; not %d and %d", maxShares,
 			s.Needed, s.Added)
-	case kind != DiscreteGaussian || parameter == nil:
-		return nil
-	}
-	least := big.NewRat(LeastGaussianShare*int64(s.Needed), 1)
-	most := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), mostSharedBits))
-	if parameter.Cmp(least) < 0 || parameter.Cmp(most) > 0 {
-		return fmt.Errorf("σ² of discrete Gaussian noise in %d shares is from %s to 2^%d", s.Needed, least.RatString(),
-			mostSharedBits)
 	}
 	return nil
 }

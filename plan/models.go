@@ -170,6 +170,9 @@ func (p *Plan) Outcomes(m Model) ([]int64, error) {
 		return integersOf(levels[0])
 	}
 	outcomes := make([]int64, levels[0].Size())
+	if m.Class >= len(outcomes) {
+		return nil, fmt.Errorf("%s has no category %d", m.Target, m.Class)
+	}
 	outcomes[m.Class] = 1
 	return outcomes, nil
 }

@@ -55,9 +55,9 @@ func (r *reader) readModel(root, n document.Node) {
 	if t == nil {
 		return
 	}
-	r.checkModelSource(n, t)
 	m := Model{Name: n.Key.Value, Table: t.Name, Test: r.readTest(n.Get("test")), FromTables: n.Get("from").Present()}
 	if !m.FromTables {
+		r.checkModelSource(n, t)
 		m.Leaf = r.readModelLeaf(root, n)
 	}
 	target := r.readPredicted(t, n.Get("predict"), &m)
@@ -168,11 +168,10 @@ func (r *reader) checkModelSource(n document.Node, t *Table) {
 	p := document.Problem{
 		Message: fmt.Sprintf("rows of %s must not leave the database (stay: true), and a model needs how many rows have each combination of its columns, which is nearly the rows",
 			t.Name),
-		Expected: "a table whose rows are read and counted here: of files, or of a database without stay: true", Fix: "stay: false"}
+		Expected: "a table whose rows are read and counted here: of files, or of a database without stay: true"}
 	if d.Engine == Spark {
 		p.Message = fmt.Sprintf("rows of %s stay in Spark, and a model needs how many rows have each combination of its columns, which is nearly the rows",
 			t.Name)
-		p.Fix = fmt.Sprintf("source: {parquet: \"%s/*.parquet\"}", t.Name)
 	}
 	r.AddProblem(n.Get("table").Or(n.KeyNode()), p)
 }
@@ -246,8 +245,7 @@ func (r *reader) readPredicted(t *Table, n document.Node, m *Model) bool {
 	case len(pairs) == 0 && c.Type != domain.Integer && c.Type != domain.Decimal:
 		r.AddProblem(at, document.Problem{
 			Message:  fmt.Sprintf("%s has categories, and a model predicts the probability of one of them", c.Name),
-			Expected: "predict: {COLUMN: CATEGORY}",
-			Fix:      fmt.Sprintf("predict: {%s: %q}", c.Name, level.Categories[0].Code)})
+			Expected: fmt.Sprintf("predict: {%s: CATEGORY}, with the category whose probability is wanted", c.Name)})
 		return false
 	case len(pairs) == 0 && c.Type == domain.Decimal && c.Domain.Ranged():
 		r.AddProblem(at, document.Problem{

@@ -64,7 +64,8 @@ type sparkTable struct {
 	ID      string     `json:"id,omitempty"` // "" if each row is a unit
 	Columns []string   `json:"columns"`      // of the source
 	Values  [][]string `json:"values"`       // by column with codes, the columns of the source that it is made of
-	// Integers has by column with codes null, or the range of which all integers are encoded if its source has integers.
+	// Integers has by column with codes null, or the range of which all integers are encoded if its source has
+	// integers.
 	Integers []*scan.Integers `json:"integers"`
 
 	Codes []string `json:"codes,omitempty"` // names of files, by column with codes; "" for one of Lookups

@@ -28,6 +28,12 @@ type Prediction struct {
 	Microdata [][]uint32
 }
 
+// Check returns an error for a model that cannot be fitted.
+func (q Prediction) Check(p *plan.Plan) error {
+	_, err := newFitting(p, q.Model)
+	return err
+}
+
 // Predictor returns what a model predicts for a row, by the index of the category of each column of [plan.Model.By]:
 // the probability of the class, or a number.
 type Predictor func(codes []int) (float64, error)

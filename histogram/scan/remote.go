@@ -45,7 +45,8 @@ type Remote interface {
 // Made says what a column with codes is made of.
 type Made struct {
 	Columns []source.Column // of the source
-	// Integers, if it is not nil, holds for a single column of the source that has integers. It does not depend on data.
+	// Integers, if it is not nil, holds for a single column of the source that has integers. It does not depend on
+	// data.
 	Integers *Integers
 }
 

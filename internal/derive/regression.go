@@ -3,6 +3,7 @@ package derive
 // This file holds regressions that are made of the tables of a release: the tables of all pairs of their columns.
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/dprelease/dprelease/internal/measured"
@@ -20,6 +21,9 @@ func publishFromTables(s *measured.Sealed, m plan.Model) (*model.Regression, err
 	if err != nil {
 		return nil, err
 	}
+	if pairs := len(m.Columns()) * (len(m.Columns()) - 1) / 2; len(m.From) != pairs {
+		return nil, fmt.Errorf("it names %d tables, and there are %d pairs of its columns", len(m.From), pairs)
+	}
 	reader, err := synth.NewReader(s.Plan)
 	if err != nil {
 		return nil, err
@@ -30,6 +34,9 @@ func publishFromTables(s *measured.Sealed, m plan.Model) (*model.Regression, err
 			p := pair{Reader: reader, table: slices.IndexFunc(s.Plan.Tables, func(t plan.Table) bool {
 				return t.Path == m.From[len(tables)]
 			})}
+			if p.table < 0 {
+				return nil, fmt.Errorf("the release has no table %s", m.From[len(tables)])
+			}
 			if err := p.find(s.Plan.Plan(), m.Columns()[a], m.Columns()[b]); err != nil {
 				return nil, err
 			}

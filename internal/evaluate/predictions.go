@@ -87,6 +87,9 @@ func predictionsOf(e *published.Release, drawn []evaluate.Rows, asked []string) 
 		}) {
 			err = errPredictedTwice
 		}
+		if err == nil {
+			err = evaluate.Prediction{Model: p.model}.Check(e.Plan.Plan())
+		}
 		if err != nil {
 			return nil, nil, &verdict.Unusable{File: "--predict " + text, Err: err}
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/domain"
@@ -60,9 +61,9 @@ type Unfit struct {
 // Error names the file, the row and the column.
 func (e *Unfit) Error() string {
 	if e.Row == 0 {
-		return fmt.Sprintf("%s: column %s: %s", e.File, e.Column, e.Wrong)
+		return fmt.Sprintf("%s: column %s: %s", screen.Visible(e.File, ""), screen.Visible(e.Column, ""), e.Wrong)
 	}
-	return fmt.Sprintf("%s: row %d, column %s: %s", e.File, e.Row, e.Column, e.Wrong)
+	return fmt.Sprintf("%s: row %d, column %s: %s", screen.Visible(e.File, ""), e.Row, screen.Visible(e.Column, ""), e.Wrong)
 }
 
 // Verdict returns that the rows have to be corrected.

@@ -47,12 +47,6 @@ type exchange struct {
 	log     *slog.Logger
 }
 
-// exchange returns the exchange with the others on the roll.
-func (m *masking) exchange(p *compiled.Compiled) *exchange {
-	return &exchange{dir: m.rounds, release: p.Name, key: m.key, name: m.masks.Holder(), roll: m.nonced,
-		hash: m.masks.Roll(), log: m.log}
-}
-
 // checkRounds returns an error unless files can be written in the folder that all holders share.
 func checkRounds(p *compiled.Compiled, model, dir string) error {
 	if dir == "" {
@@ -81,11 +75,6 @@ func checkRounds(p *compiled.Compiled, model, dir string) error {
 	return nil
 }
 
-// leaving records in the book of the key that answers leave, before the first of them does.
-func (m *masking) leaving(ctx context.Context, p *compiled.Compiled) error {
-	return m.book.leaving(ctx, p, m.masks.Holder(), m.nonced.Nonces)
-}
-
 // roundAnswer is the file of a holder's answer to a round.
 type roundAnswer struct {
 	Format    string  `json:"format"`
@@ -111,7 +100,7 @@ func (x *exchange) path(a roundAnswer, holder string) string {
 
 // sum gives the holder's answer to the others, waits for theirs, and returns the sum of all, in which the masks cancel.
 // It returns an error if another holder was asked something else, and if the context ends.
-func (x *exchange) sum(ctx context.Context, r *journalledRounds, own roundAnswer) ([]int64, error) {
+func (x *exchange) sum(ctx context.Context, step string, own roundAnswer) ([]int64, error) {
 	if err := x.give(own); err != nil {
 		return nil, err
 	}
@@ -120,7 +109,7 @@ func (x *exchange) sum(ctx context.Context, r *journalledRounds, own roundAnswer
 		if name == x.name {
 			continue
 		}
-		answer, err := x.wait(ctx, r.step, own, name)
+		answer, err := x.wait(ctx, step, own, name)
 		if err != nil {
 			return nil, err
 		}

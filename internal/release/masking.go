@@ -123,6 +123,17 @@ func (m *masking) bind(ctx context.Context, p *compiled.Compiled, commitment str
 	return m.book.draw(ctx, p, m.nonced.Nonces[m.masks.Holder()], commitment)
 }
 
+// exchange returns the exchange with the others on the roll.
+func (m *masking) exchange(p *compiled.Compiled) *exchange {
+	return &exchange{dir: m.rounds, release: p.Name, key: m.key, name: m.masks.Holder(), roll: m.nonced,
+		hash: m.masks.Roll(), log: m.log}
+}
+
+// leaving records in the book of the key that answers leave, before the first of them does.
+func (m *masking) leaving(ctx context.Context, p *compiled.Compiled) error {
+	return m.book.leaving(ctx, p, m.masks.Holder(), m.nonced.Nonces)
+}
+
 // measuredPlan returns the plan with the noise of those who take part.
 func (m *masking) measuredPlan(p *compiled.Compiled) *compiled.Compiled {
 	if len(m.withdrawn) == 0 {

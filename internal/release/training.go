@@ -86,7 +86,7 @@ func (r *journalledRounds) Answer(ctx context.Context, round int, q boosting.Que
 	}
 	r.training.Rounds = append(r.training.Rounds, answer)
 	if r.others != nil {
-		if answer, err = r.others.sum(ctx, r, roundAnswer{Model: r.model, Round: round, Asked: asked, Masked: answer}); err != nil {
+		if answer, err = r.others.sum(ctx, r.step, roundAnswer{Model: r.model, Round: round, Asked: asked, Masked: answer}); err != nil {
 			return nil, err
 		}
 	}

@@ -204,7 +204,7 @@ var allowedImports = map[string][]string{
 	"internal/account": {"plan", "budget/ledger", "internal/durable", "budget/sign", "internal/verdict", "spec/files",
 		"internal/published", "internal/regular", "internal/screen", "plan/compiled", "plan/template"},
 	"internal/diagnostics": {"histogram/scan", "histogram/source", "internal/durable", "spec/files"},
-	"internal/predict": {"histogram/source", "internal/regular", "internal/verdict", "spec", "spec/domain",
+	"internal/predict": {"histogram/source", "internal/regular", "internal/screen", "internal/verdict", "spec", "spec/domain",
 		"spec/files",
 		"synth/model"},
 	"internal/evaluate": {"plan/selection", "internal/canonical", "budget", "budget/ledger", "histogram/evaluate",

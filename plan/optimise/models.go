@@ -69,12 +69,39 @@ func TableModels(r *spec.Release, tables []*workload.Table) (all []plan.Model, e
 		if m.From, err = workload.TablesOfPairs(r, tables, m.Table, m.Columns()); err != nil {
 			return nil, workload.LocateFault(r, "models."+m.Name, err)
 		}
-		if _, err := plan.NewEmpty(r).Design(m); err != nil {
+		d, err := plan.NewEmpty(r).Design(m)
+		if err != nil {
 			return nil, err
+		}
+		if work := workOfTables(d); work > mostTableWork {
+			return nil, workload.LocateFault(r, "models."+m.Name, &workload.Fault{Key: "from",
+				Message:  "the tables of pairs of its columns are too large to make a regression of",
+				Expected: "coarser levels or fewer columns: two columns of 30 categories each are as much as there may be"})
 		}
 		all = append(all, m)
 	}
 	return all, nil
+}
+
+// mostTableWork bounds [workOfTables]: some minutes.
+const mostTableWork = 1 << 30
+
+// workOfTables returns about how many steps it takes to follow the noise of the tables of all pairs of columns through
+// a regression: of each pair its cells, times the square of the number of its products of features.
+func workOfTables(d *design.Design) (work float64) {
+	features := func(c design.Column) float64 {
+		if c.IsNumber() {
+			return 1
+		}
+		return float64(c.Size())
+	}
+	for i, a := range d.Columns() {
+		for _, b := range d.Columns()[i+1:] {
+			products := float64(features(a) * features(b))
+			work += float64(products*products) * float64(a.Size()*b.Size())
+		}
+	}
+	return work
 }
 
 // Memory returns about how many bytes the rows of a model take while it is fitted: each as a cell of the joint

@@ -14,11 +14,16 @@ import (
 
 // TablesOfPairs returns the path of the first table that counts all rows of a confidential table by both columns of a
 // pair, each at its level or at a finer one, for each pair of some columns in the order (0, 1), (0, 2), …, (1, 2), ….
-// It returns a [*Fault] with the pairs that have no table.
+// It returns a [*Fault] with the pairs that have no table, and for two columns that are counted by one.
 func TablesOfPairs(r *spec.Release, tables []*Table, from string, columns []plan.Factor) ([]string, error) {
 	var found, missing []string
 	for a, x := range columns {
 		for _, y := range columns[a+1:] {
+			if x.Attribute == y.Attribute {
+				return nil, &Fault{Key: "from",
+					Message:  fmt.Sprintf("%s and %s are made of one column, and no table has both", x, y),
+					Expected: "columns of which none is made of another, or a leaf of the budget in place of `from`"}
+			}
 			i := slices.IndexFunc(TablesOf(tables, from), func(t *Table) bool {
 				return !t.CountsOtherThanRows() && !t.SomeCells() && t.decides(r, x) && t.decides(r, y)
 			})
