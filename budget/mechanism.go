@@ -70,7 +70,8 @@ func (m Mechanism) Validate() error {
 		}
 		bits = m.Kind.law().parameterBits()
 	}
-	if err := m.Shares.validate(m.Kind == DiscreteLaplace || m.Kind == Skellam || m.Kind == DiscreteGaussian); err != nil {
+	divisible := m.Kind == DiscreteLaplace || m.Kind == Skellam || m.Kind == DiscreteGaussian
+	if err := m.Shares.validate(divisible); err != nil {
 		return fmt.Errorf("%s: %w", m.Kind, err)
 	}
 	if m.Parameter == nil || m.Parameter.Sign() <= 0 {

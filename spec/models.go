@@ -239,7 +239,8 @@ func (r *reader) readPredicted(t *Table, n document.Node, m *Model) bool {
 			Expected: "a column with listed categories"})
 		return false
 	case level.Size() == 1:
-		r.AddProblem(at, document.Problem{Message: fmt.Sprintf("%s has one category, so there is nothing to predict", c.Name),
+		r.AddProblem(at, document.Problem{
+			Message:  fmt.Sprintf("%s has one category, so there is nothing to predict", c.Name),
 			Expected: "a column with two categories or more"})
 		return false
 	case len(pairs) == 0 && c.Type != domain.Integer && c.Type != domain.Decimal:
@@ -249,7 +250,8 @@ func (r *reader) readPredicted(t *Table, n document.Node, m *Model) bool {
 		return false
 	case len(pairs) == 0 && c.Type == domain.Decimal && c.Domain.Ranged():
 		r.AddProblem(at, document.Problem{
-			Message:  fmt.Sprintf("the categories of %s are ranges of decimals, and a model predicts whole numbers", c.Name),
+			Message: fmt.Sprintf("the categories of %s are ranges of decimals, and a model predicts whole numbers",
+				c.Name),
 			Expected: "a column of integers, such as one that counts hundredths"})
 		return false
 	case len(pairs) == 0 && (!c.Domain.Ranged() || c.Domain.Declared() != level.Size() ||

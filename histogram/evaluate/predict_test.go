@@ -68,9 +68,8 @@ func TestPredictionsOfAFewRows(t *testing.T) {
 	p := got.Published
 	loss := -(math.Log(.8) + math.Log(.4) + math.Log(.4) + math.Log(.9)) / 4
 	if got.Rows != 4 || got.Class != 2 || p.AUC != .75 || p.Accuracy != .5 || !near(p.LogLoss, loss) ||
-		!math.IsNaN(
-			p.RSquared,
-		) || !math.IsNaN(p.RMSE) || got.Microdata != nil || got.Ceiling == nil || got.SameRows == nil {
+		!math.IsNaN(p.RSquared) || !math.IsNaN(p.RMSE) || got.Microdata != nil || got.Ceiling == nil ||
+		got.SameRows == nil {
 		t.Errorf("%d rows, %d of the class: %v, %v, %v", got.Rows, got.Class, p.AUC, p.Accuracy, p.LogLoss)
 	}
 	marshalled, err := json.Marshal([]any{got, p})
@@ -139,15 +138,8 @@ func TestPredictionsAreThoseOfAllPairs(t *testing.T) {
 			}
 		}
 		if !near(got.AUC, ordered/pairs) || got.Accuracy != hits/200 || math.Abs(got.LogLoss-loss) > 1e-5 {
-			t.Errorf(
-				"got %v, %v, %v, want %v, %v, %v",
-				got.AUC,
-				got.Accuracy,
-				got.LogLoss,
-				ordered/pairs,
-				hits/200,
-				loss,
-			)
+			t.Errorf("got %v, %v, %v, want %v, %v, %v", got.AUC, got.Accuracy, got.LogLoss, ordered/pairs, hits/200,
+				loss)
 		}
 		guesses := []float64{2, 5, 7.5}
 		number := predicted(t, rows, Prediction{Model: ageByKind(spec.LinearModel),

@@ -234,9 +234,7 @@ func checkNumber(p *plan.Plan, m plan.Model, l *domain.Level) error {
 	}
 	return fmt.Errorf(
 		"the categories of %[1]s are not all numbers: name the one whose probability is predicted, such as %[1]s=%[2]s",
-		m.Target,
-		l.Categories[0].Code,
-	)
+		m.Target, l.Categories[0].Code)
 }
 
 // predictorsOf returns the columns of microdata that a target is predicted from, and those that are left out: a level

@@ -174,14 +174,8 @@ func checkDays(t *testing.T, place string, rows []stay, got predictionTruth) {
 	p := got.Published
 	if got.Method != "linear" || got.Class != "" || got.ClassRows != nil || p.AUC != nil ||
 		math.Abs(*p.RMSE-math.Sqrt(squares/400)) > 1e-9 || math.Abs(*p.RSquared-(1-squares/variation)) > 1e-9 {
-		t.Errorf(
-			"%+v: RMSE %v, R² %v, want %v, %v",
-			got,
-			*p.RMSE,
-			*p.RSquared,
-			math.Sqrt(squares/400),
-			1-squares/variation,
-		)
+		t.Errorf("%+v: RMSE %v, R² %v, want %v, %v", got, *p.RMSE, *p.RSquared, math.Sqrt(squares/400),
+			1-squares/variation)
 	}
 }
 

@@ -60,10 +60,11 @@ type Unfit struct {
 
 // Error names the file, the row and the column.
 func (e *Unfit) Error() string {
+	file, column := screen.Visible(e.File, ""), screen.Visible(e.Column, "")
 	if e.Row == 0 {
-		return fmt.Sprintf("%s: column %s: %s", screen.Visible(e.File, ""), screen.Visible(e.Column, ""), e.Wrong)
+		return fmt.Sprintf("%s: column %s: %s", file, column, e.Wrong)
 	}
-	return fmt.Sprintf("%s: row %d, column %s: %s", screen.Visible(e.File, ""), e.Row, screen.Visible(e.Column, ""), e.Wrong)
+	return fmt.Sprintf("%s: row %d, column %s: %s", file, e.Row, column, e.Wrong)
 }
 
 // Verdict returns that the rows have to be corrected.

@@ -197,12 +197,8 @@ func TestNumbersThatAreRefused(t *testing.T) {
 		"ten": "the value is not a number, and no whole number", "": "the value is missing, and the model has no category for that",
 		"1_0": "the value is not a number", "0x5": "the value is not a number",
 	} {
-		_, err := predict.Write(
-			t.Context(),
-			m,
-			write(t, "r.csv", "schooling,sex,ward\n1,f,1\n"+value+",f,1\n"),
-			io.Discard,
-		)
+		_, err := predict.Write(t.Context(), m, write(t, "r.csv", "schooling,sex,ward\n1,f,1\n"+value+",f,1\n"),
+			io.Discard)
 		if !verdict.Has[*predict.Unfit](err) || !strings.Contains(err.Error(), "row 2, column schooling: "+want) {
 			t.Errorf("%q: %v, want %s", value, err, want)
 		}

@@ -165,11 +165,8 @@ func (c *combination) addTraining(all []measured.Training) error {
 				to = sum.Rounds[round]
 			}
 			if len(to) != len(answer) {
-				return fmt.Errorf(
-					"it has another number of answers for the model %s than %s",
-					c.plan.Models[i].Name,
-					c.last,
-				)
+				return fmt.Errorf("it has another number of answers for the model %s than %s", c.plan.Models[i].Name,
+					c.last)
 			}
 			holder.Add(to, answer)
 		}
@@ -222,8 +219,6 @@ func (c *combination) leftMasks(err error) error {
 
 // missing returns those who take part and whose share is not there.
 func (c *combination) missing() []string {
-	return slices.DeleteFunc(
-		slices.Clone(c.with.roll.Holders),
-		func(name string) bool { _, ok := c.held[name]; return ok },
-	)
+	return slices.DeleteFunc(slices.Clone(c.with.roll.Holders),
+		func(name string) bool { _, ok := c.held[name]; return ok })
 }

@@ -52,10 +52,8 @@ func checkRounds(p *compiled.Compiled, model, dir string) error {
 	if dir == "" {
 		return refuseHolder(
 			p,
-			fmt.Sprintf(
-				"has the model %s, each round of which needs the answers of all holders: name the folder that they share with --rounds DIR, and measure at the same time",
-				model,
-			),
+			fmt.Sprintf("has the model %s, each round of which needs the answers of all holders: name the folder that they share with --rounds DIR, and measure at the same time",
+				model),
 		)
 	}
 	f, err := os.CreateTemp(dir, "."+p.Name+"-")
@@ -66,10 +64,8 @@ func checkRounds(p *compiled.Compiled, model, dir string) error {
 		return &verdict.Unusable{
 			File: dir,
 			Err: fmt.Errorf(
-				"--rounds %s is no folder that this holder can write in: make it first, where all holders can: %w",
-				dir,
-				err,
-			),
+				"--rounds %s is no folder that this holder can write in: make it first, where all holders can: %w", dir,
+				err),
 		}
 	}
 	return nil
@@ -223,10 +219,8 @@ func (x *exchange) check(path string, own roundAnswer, name string, a *roundAnsw
 	if err != nil {
 		return refuseSignature(
 			path,
-			fmt.Sprintf(
-				"%v: all holders measure the same plan, with the same signatures and one version of dprelease",
-				err,
-			),
+			fmt.Sprintf("%v: all holders measure the same plan, with the same signatures and one version of dprelease",
+				err),
 		)
 	}
 	return nil

@@ -140,14 +140,8 @@ func TestErrorsOfModelsOfHoldersHaveTheirLaw(t *testing.T) {
 				answers = answers[r.Times:]
 				parameter, _ := r.Noise.Parameter.Float64()
 				if off := chiSquare(errs, parameter*shares/needed); math.Abs(off) > 6.7 {
-					t.Errorf(
-						"units %s, %s: χ² over %d %s is off by %.1f deviations",
-						units,
-						m.Name,
-						len(errs),
-						r.Asks,
-						off,
-					)
+					t.Errorf("units %s, %s: χ² over %d %s is off by %.1f deviations", units, m.Name, len(errs), r.Asks,
+						off)
 				}
 				if r.Asks == plan.SquareSums {
 					continue
@@ -358,18 +352,10 @@ func TestAHolderWithdrawsBeforeTheRounds(t *testing.T) {
 // masked anew, without another debit, and sum up to moments with the noise of those who are left.
 func TestRegressionsAreMaskedAnew(t *testing.T) {
 	spec := modelsText(
-		strings.ReplaceAll(modelsSpec, "  risk: {predict: {back: \"yes\"}, by: [x, c], test: 20%%}\n", ""),
-		"30",
-		40,
-		3,
-		"x, c",
-	)
-	spec = strings.Replace(
-		spec,
-		"split: {risk: 1/3, effects: 1/3, tables: 1/3}",
-		"split: {effects: 1/2, tables: 1/2}",
-		1,
-	)
+		strings.ReplaceAll(modelsSpec, "  risk: {predict: {back: \"yes\"}, by: [x, c], test: 20%%}\n", ""), "30", 40, 3,
+		"x, c")
+	spec = strings.Replace(spec, "split: {risk: 1/3, effects: 1/3, tables: 1/3}", "split: {effects: 1/2, tables: 1/2}",
+		1)
 	f := newFederation(t, trustText{3, 2, "disjoint"}, spec)
 	f.sign(t)
 	for i := range f.holders {
@@ -464,12 +450,8 @@ func TestNoAnswerIsWrittenThroughALink(t *testing.T) {
 // TestHoldersHaveModelsAlone: a release of models alone can be planned under ε and δ, whatever noise its tables would
 // have.
 func TestHoldersHaveModelsAlone(t *testing.T) {
-	spec := strings.Replace(
-		modelsText(modelsSpec, "3", 40, 3, "x, c"),
-		"marginals: {backs: {by: [back], budget: tables}}\n",
-		"",
-		1,
-	)
+	spec := strings.Replace(modelsText(modelsSpec, "3", 40, 3, "x, c"),
+		"marginals: {backs: {by: [back], budget: tables}}\n", "", 1)
 	newFederation(t, trustText{3, 2, "disjoint"}, strings.Replace(spec,
 		"split: {risk: 1/3, effects: 1/3, tables: 1/3}", "split: {risk: 1/2, effects: 1/2}", 1))
 }
@@ -557,13 +539,8 @@ func TestAHolderAnswersARoundWithOneVector(t *testing.T) {
 		}
 		defer j.close()
 		r := &journalledRounds{journal: j, model: "risk", others: &exchange{hash: roll}}
-		got, err := r.answer(
-			0,
-			"asked",
-			len(vector),
-			func() ([]int64, error) { return vector, nil },
-			func() error { return nil },
-		)
+		got, err := r.answer(0, "asked", len(vector), func() ([]int64, error) { return vector, nil },
+			func() error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

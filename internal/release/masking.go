@@ -62,7 +62,8 @@ func (o Options) maskingFor(p *compiled.Compiled) (*masking, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &masking{participation: with, key: o.Holder.Key, rounds: o.Holder.Rounds, log: o.logger(), book: bookOf(o.Holder.KeyFile, o.Holder.Key)}
+	m := &masking{participation: with, key: o.Holder.Key, rounds: o.Holder.Rounds, log: o.logger(),
+		book: bookOf(o.Holder.KeyFile, o.Holder.Key)}
 	if m.nonced, err = with.roll.WithNonces(nonces); err != nil {
 		return nil, refuseHolder(p, "cannot be measured with these signatures: "+err.Error())
 	}

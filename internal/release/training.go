@@ -74,19 +74,15 @@ func (r *journalledRounds) Answer(ctx context.Context, round int, q boosting.Que
 	if err != nil {
 		return nil, err
 	}
-	answer, err := r.answer(
-		round,
-		asked,
-		q.Len(r.shape),
-		func() ([]int64, error) { return r.exact.Answer(ctx, round, q) },
-		func() error { return r.exact.Replay(round) },
-	)
+	answer, err := r.answer(round, asked, q.Len(r.shape),
+		func() ([]int64, error) { return r.exact.Answer(ctx, round, q) }, func() error { return r.exact.Replay(round) })
 	if err != nil {
 		return nil, err
 	}
 	r.training.Rounds = append(r.training.Rounds, answer)
 	if r.others != nil {
-		if answer, err = r.others.sum(ctx, r.step, roundAnswer{Model: r.model, Round: round, Asked: asked, Masked: answer}); err != nil {
+		own := roundAnswer{Model: r.model, Round: round, Asked: asked, Masked: answer}
+		if answer, err = r.others.sum(ctx, r.step, own); err != nil {
 			return nil, err
 		}
 	}

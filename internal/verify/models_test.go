@@ -48,10 +48,8 @@ func TestTamperModels(t *testing.T) {
 		return b
 	}
 	for _, of := range o.Plan.Models[0].Rounds { // the certificate lists all noise
-		if line := fmt.Sprintf("models/risk/%s × %d", of.Asks, of.Times); !bytes.Contains(
-			read("report.json"),
-			[]byte(line),
-		) {
+		if line := fmt.Sprintf("models/risk/%s × %d", of.Asks, of.Times); !bytes.Contains(read("report.json"),
+			[]byte(line)) {
 			t.Errorf("report.json does not name %s", line)
 		}
 	}
@@ -78,10 +76,8 @@ func TestTamperModels(t *testing.T) {
 			rounds, "other rounds"},
 		"a model of spaces": {rounds, replaced(`"rounds":`, `"rounds": `), rounds, "not in the form"},
 	} {
-		t.Run(
-			what,
-			func(t *testing.T) { assertRefused(t, relisted(t, o, c.name, c.content), Options{}, c.file, c.says) },
-		)
+		t.Run(what,
+			func(t *testing.T) { assertRefused(t, relisted(t, o, c.name, c.content), Options{}, c.file, c.says) })
 	}
 
 	for what, forge := range map[string]func(m *plan.Model){

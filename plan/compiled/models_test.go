@@ -80,10 +80,8 @@ func TestModelsOfTables(t *testing.T) {
 	if m := p.TableModels[0]; !slices.Equal(m.From, []string{"a", "b", "b"}) || m.Rounds != nil || p.Models != nil {
 		t.Errorf("it is made of %v", m.From)
 	}
-	_, err = plantest.PlanOfText(
-		t,
-		strings.Replace(fromTables, "b: {by: [ill, sex, age.band]}", "b: {by: [ill, age]}", 1),
-	)
+	_, err = plantest.PlanOfText(t,
+		strings.Replace(fromTables, "b: {by: [ill, sex, age.band]}", "b: {by: [ill, age]}", 1))
 	if err == nil || !strings.Contains(err.Error(), "no table has these pairs of its columns: sex × ill") {
 		t.Errorf("a missing pair: %v", err)
 	}

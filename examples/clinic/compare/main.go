@@ -170,35 +170,17 @@ func chart(all []result, ceiling float64) string {
 	x := func(i int) float64 { return left + 40 + float64(i)*(width-left-80)/float64(max(len(all)-1, 1)) }
 	y := func(auc float64) float64 { return top + (height-top-bottom)*(1-(auc-.5)/(.9-.5)) }
 	var b strings.Builder
-	fmt.Fprintf(
-		&b,
+	fmt.Fprintf(&b,
 		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13">`+"\n",
-		width,
-		height,
-	)
+		width, height)
 	b.WriteString("<title>AUC for the next year, by privacy budget</title>\n")
 	for _, auc := range []float64{.5, .6, .7, .8, .9} {
-		fmt.Fprintf(
-			&b,
-			`<path d="M%d %.1fH%d" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%.1f</text>`+"\n",
-			left,
-			y(auc),
-			width,
-			left-8,
-			y(auc)+4,
-			auc,
-		)
+		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%.1f</text>`+"\n",
+			left, y(auc), width, left-8, y(auc)+4, auc)
 	}
-	fmt.Fprintf(
-		&b,
+	fmt.Fprintf(&b,
 		`<path d="M%d %.1fH%d" stroke="#555" stroke-dasharray="5 4"/><text x="%d" y="%.1f">best possible: %.3f</text>`+"\n",
-		left,
-		y(ceiling),
-		width,
-		left+6,
-		y(ceiling)-6,
-		ceiling,
-	)
+		left, y(ceiling), width, left+6, y(ceiling)-6, ceiling)
 	for i, r := range all {
 		below := y(min(r.auc, r.together)) + 22
 		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="5" fill="#1f5fa8"/>`+

@@ -277,10 +277,8 @@ func TestRowsAreDividedAsTheyAreHeldOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := slices.Concat(cellsOf(t, first), cellsOf(t, second)), partsOf(t, s, rows, split); !slices.Equal(
-			got,
-			want,
-		) {
+		got, want := slices.Concat(cellsOf(t, first), cellsOf(t, second)), partsOf(t, s, rows, split)
+		if !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 	}
