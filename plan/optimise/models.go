@@ -98,7 +98,7 @@ func workOfTables(d *design.Design) (work float64) {
 	for i, a := range d.Columns() {
 		for _, b := range d.Columns()[i+1:] {
 			products := float64(features(a) * features(b))
-			work += float64(products*products) * float64(a.Size()*b.Size())
+			work += float64(float64(products*products) * float64(a.Size()*b.Size()))
 		}
 	}
 	return work
