@@ -163,7 +163,7 @@ func TestRowsOfParquet(t *testing.T) {
 // regression is bounded by nothing.
 func TestRegressionsPredict(t *testing.T) {
 	rows := write(t, "r.csv", "ward,schooling,sex\n1,10,f\n3,20,m\n,-4,f\n2,4.0,m\n")
-	sums := []float64{2 + 5 - .25 + 1, 2 + 10 + .25 - 8, 2 - 2 - .25 - 8, 2 + 2 + .25 + 1}
+	sums := []float64{2 + 5 - .25 + 1, 2 + 10 + .25 - 8, -.25 - 8, 2 + 2 + .25 + 1}
 	if got := scores(t, read(t, chance), rows); !same(got, sums) {
 		t.Errorf("log-odds %v, want %v", got, sums)
 	}
