@@ -52,7 +52,7 @@ tables:
 	return s.String()
 }
 
-// runModel runs the release of a model. This process is small, so that the peak is that of the command.
+// runModel runs the release of a model. This process uses little memory, so the peak is what the command uses.
 func runModel(ctx context.Context, j job) (*outcome, error) {
 	dir, err := os.MkdirTemp(filepath.Dir(j.Program), "model-")
 	if err != nil {

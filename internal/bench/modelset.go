@@ -22,8 +22,8 @@ type modelSet struct {
 	positive    string        // the category that is predicted
 }
 
-// modelColumn is a column: a number with its public range, or a category. Its values are those of a column of the file,
-// or follow from them by a public rule.
+// modelColumn is a column: a number with its public range, or a category. Its values come from a column of the file, as
+// they are or by a public rule.
 type modelColumn struct {
 	Name   string   `json:"name"`
 	Low    int      `json:"low"`

@@ -188,7 +188,7 @@ func TestRegressionsPredict(t *testing.T) {
 	}
 }
 
-// TestNumbersThatAreRefused: the range of a number is that of the rows which were counted.
+// TestNumbersThatAreRefused: a number must lie in the range in which rows were counted.
 func TestNumbersThatAreRefused(t *testing.T) {
 	m := read(t, wage)
 	for value, want := range map[string]string{

@@ -256,7 +256,7 @@ func TestOneRowMoreIsInOnePart(t *testing.T) {
 	}
 }
 
-// TestRowsAreDividedAsTheyAreHeldOut: the two parts of counts are those of the rows that are fitted to and held out.
+// TestRowsAreDividedAsTheyAreHeldOut: dividing counts gives the same two parts as fitting and holding out rows.
 func TestRowsAreDividedAsTheyAreHeldOut(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 18))
 	s := &boosting.Shape{Columns: []boosting.Column{{Categories: 4}}, Link: boosting.Logit, Outcomes: []int64{0, 1},
