@@ -139,7 +139,7 @@ func (x *attackedTraining) Answer(ctx context.Context, round int, q boosting.Que
 			exact = with
 		}
 		in := x.from.inner
-		noisy, err = in.addNoise(exact, r, 1, modelQuestion{Model: in.model, Round: round, Asked: &q})
+		noisy, err = in.addNoise(exact, r, 1, modelQuestion{Model: in.model, Round: round, Asked: &q}, nil)
 		in.next++
 	} else {
 		noisy, err = x.from.Answer(ctx, round, q)
@@ -159,8 +159,12 @@ func (x *attackedTraining) test(ctx context.Context, scores *boosting.Scores) er
 			return err
 		}
 		r, _ := of.model.Round(of.model.RoundCount() - 1)
+		shape, err := of.opened.exact.plan.Plan().Shape(of.model)
+		if err != nil {
+			return err
+		}
 		for _, n := range counts {
-			exact[side] = append(exact[side], n*boosting.Bound*int64(r.Times))
+			exact[side] = append(exact[side], n*shape.RowUnit()*int64(r.Times))
 		}
 	}
 	noisy, err := x.from.HeldOut(ctx, scores)
@@ -177,6 +181,13 @@ type asker func(ctx context.Context, s *boosting.Shape, o model.Oracle) (*boosti
 
 // trained asks as the release does.
 func trained(ctx context.Context, s *boosting.Shape, o model.Oracle) (*boosting.Scores, error) {
+	if s.Design != nil {
+		m, err := model.Descend(ctx, s, o)
+		if err != nil {
+			return nil, err
+		}
+		return &m.Scores, nil
+	}
 	m, err := model.Train(ctx, s, o)
 	if err != nil {
 		return nil, err
@@ -195,7 +206,10 @@ func worst(ctx context.Context, s *boosting.Shape, o model.Oracle) (*boosting.Sc
 	for round := range s.Rounds() {
 		q := boosting.Question{Column: s.Column(round)}
 		if round >= s.CountRounds() {
-			q.Groups, q.Scores = make([]int, s.Categories(q.Column)), scores
+			q.Scores = scores
+			if s.Design == nil {
+				q.Groups = make([]int, s.Categories(q.Column))
+			}
 		}
 		if _, err := o.Answer(ctx, round, q); err != nil {
 			return nil, err
@@ -303,6 +317,9 @@ func TestAuditOfModels(t *testing.T) {
 	tested := newModelAudit(t, spec.AddRemove, "[a], test: 50%", "x,x,y\n", "")
 	replaced := newModelAudit(t, spec.Replace, "[a, b]", "y,x,y\n", "y,y,n\n")
 	parted := newModelAudit(t, spec.Replace, "[a, b], test: 50%", "y,x,y\n", "y,y,n\n")
+	descended := newModelAudit(t, spec.AddRemove, "[a], method: gradient, test: 50%", "x,x,y\n", "")
+	descent := newModelAudit(t, spec.AddRemove, "[a], method: gradient", "x,x,y\n", "")
+	exchanged := newModelAudit(t, spec.Replace, "[a, b], method: gradient", "y,x,y\n", "y,y,n\n")
 	for i, c := range []struct {
 		what   string
 		audit  modelAudit
@@ -316,6 +333,10 @@ func TestAuditOfModels(t *testing.T) {
 		{"the worst questions, units replaced", replaced, worst, modelTrials, modelAlive, false},
 		// often one of the units is in either part, and the claim is for both in one cell
 		{"the worst questions, units replaced, half held out", parted, worst, modelTrials, .5, false},
+		{"gradients as the release asks, half held out", descended, trained, modelTrials, modelAlive, false},
+		{"the worst gradients", descent, worst, modelTrials, modelAlive, false},
+		// the feature by which the two rows differ cancels
+		{"the worst gradients, units replaced", exchanged, worst, modelTrials, .6, false},
 	} {
 		if i > 0 && !long {
 			continue
@@ -340,6 +361,10 @@ func TestAuditOfModels(t *testing.T) {
 			math.Sqrt(1 + largest)},
 		{brokenTraining{what: "residuals are not clipped", unclipped: true}, one, math.Sqrt(1 - residualShare + 4*largest)},
 		{brokenTraining{what: "half the noise", plant: halfNoise}, one, math.Sqrt(1 - residualShare + 4*largest)},
+		{brokenTraining{what: "gradients are not clipped", unclipped: true}, descent,
+			math.Sqrt(1 - gradientShare + 4*gradientShare*(boosting.Bound-2)/boosting.Bound)},
+		{brokenTraining{what: "rows held out are in the gradients too", held: true, plant: fitAll}, descended,
+			math.Sqrt(1 + gradientShare*(boosting.Bound-2)/boosting.Bound)},
 	} {
 		if least := leastMu(.999*b.mu*b.audit.claim, modelTrials); !(least > b.audit.claim) {
 			t.Errorf("%s: by the laws the bound may be as low as %g, of a claim of %g", b.what, least, b.audit.claim)
@@ -358,8 +383,11 @@ func TestAuditOfModels(t *testing.T) {
 	}
 }
 
-// residualShare is the share of μ² that sums of residuals have.
-const residualShare = 1 - boosting.CountPercent/100.
+// residualShare is the share of μ² that sums of residuals have, and gradientShare that of gradients.
+const (
+	residualShare = 1 - boosting.CountPercent/100.
+	gradientShare = 1 - boosting.DescentCountPercent/100.
+)
 
 // halfNoise halves the standard deviation of the noise in sums of residuals.
 func halfNoise(x *trainer, _ answer.Answer) error {

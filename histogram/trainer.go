@@ -30,11 +30,13 @@ import (
 // Guarantee: all that it ever gives, to whoever asks whatever questions, each after seeing the answers before, loses no
 // more privacy than the mechanisms of the model's rounds in the plan, one after another. Neighbours: those of the
 // release. Theorem: Zhu, Dong & Wang 2022, theorem 10: dominating pairs compose where mechanisms are fixed beforehand
-// and only what they ask is adapted. One row adds at most 1 to one count, or at most [boosting.Bound] in absolute value
-// to one sum, and moves the moments of a regression by their sensitivity ([design.Design.Diagonal]). A row that is held
-// out adds to counts of held-out rows alone, which have the noise of the sums. Argument: docs/proofs/models.md. Of
-// several holders all this holds of what the trusted ones give together; what one gives is uniform to whoever lacks its
-// key and that of one other. Argument: docs/proofs/holders.md.
+// and only what they ask is adapted. One row adds at most 1 to one count, at most [boosting.Bound] in absolute value to
+// one sum, its features times at most that to a gradient ([design.Design.Gradient]), and moves the moments of a
+// regression by their sensitivity ([design.Design.Diagonal]). A row that is held out adds to counts of held-out rows
+// alone, which have the noise of the sums. Argument: docs/proofs/models.md. Of several holders all this holds of what
+// the trusted ones give together; what one gives is uniform to whoever lacks its key and that of one other, but for the
+// answers that a holder of a local model ([plan.Model.Local]) keeps: all this holds of these by themselves. Argument:
+// docs/proofs/holders.md.
 type Trainer struct {
 	answer.Redacted
 	inner *trainer // a pointer, of which reflection prints only the address
@@ -45,8 +47,8 @@ type trainer struct {
 	opened          *opened
 	model           plan.Model
 	masks           *holder.Masks // of one of several holders; nil: the data are in one place
-	fitted, heldOut *boosted.Rows // of an additive model
-	moments         [2][]int64    // of a regression, by round
+	fitted, heldOut *boosted.Rows // of a model whose rounds depend on each other
+	moments         [2][]int64    // of a regression by moments, by round
 
 	mu     sync.Mutex
 	next   int  // round
@@ -91,7 +93,7 @@ const manyCells = 1 << 20
 // take takes the rows of the model, as the numbers of rows with each combination of categories.
 func (t *trainer) take(ctx context.Context, rows answer.Answer) error {
 	m, p := t.model, t.opened.exact.plan.Plan()
-	if !m.Additive() {
+	if !m.Adaptive() {
 		d, err := p.Design(m)
 		if err == nil {
 			t.moments[0], t.moments[1], err = moments.Count(ctx, d, rows.Cells, rows.Counts, runtime.GOMAXPROCS(0))
@@ -115,8 +117,9 @@ var (
 	errNoModel      = errors.New("the plan has no such model")
 	errTrainerGiven = errors.New("the trainer of this model was given before; each is given once")
 	errNoModelRound = errors.New("this is not the next round of the model; each is answered once, in order")
-	errNoMoments    = errors.New("an additive model has no moments")
-	errOnlyMoments  = errors.New("a regression has moments alone")
+	errNoMoments    = errors.New("only a regression that is fitted to moments has them")
+	errOnlyMoments  = errors.New("a regression that is fitted to moments asks nothing else")
+	errNotLocal     = errors.New("only a holder of a local model gives updates of its own")
 	errNotHeldOut   = errors.New("held-out rows are counted once, after the last round of a model with a test")
 )
 
@@ -133,14 +136,18 @@ func (t *Trainer) Answer(ctx context.Context, round int, q boosting.Question) ([
 	if err != nil {
 		return nil, err
 	}
-	if !x.model.Additive() {
+	if !x.model.Adaptive() {
 		return nil, errOnlyMoments
 	}
 	exact, err := x.fitted.Answer(ctx, round, q)
 	if err != nil {
 		return nil, err
 	}
-	noisy, err := x.addNoise(exact, r, 1, modelQuestion{Model: x.model, Round: round, Asked: &q})
+	masks := x.masks
+	if x.model.Local() {
+		masks = nil // the holder keeps the answer, and gives the others what it makes of several
+	}
+	noisy, err := x.addNoise(exact, r, 1, modelQuestion{Model: x.model, Round: round, Asked: &q}, masks)
 	if err == nil {
 		x.next++
 	}
@@ -160,10 +167,10 @@ func (t *Trainer) Moments(round int) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.model.Additive() {
+	if x.model.Adaptive() {
 		return nil, errNoMoments
 	}
-	noisy, err := x.addNoise(x.moments[round], r, 1, modelQuestion{Model: x.model, Round: round})
+	noisy, err := x.addNoise(x.moments[round], r, 1, modelQuestion{Model: x.model, Round: round}, x.masks)
 	if err == nil {
 		x.next++
 	}
@@ -184,11 +191,11 @@ func (t *Trainer) Replay(round int) error {
 }
 
 // HeldOut returns the numbers of held-out rows by bin of their scores and outcome, the outcome fastest, in units of
-// 1/[boosting.Bound] of a row and for each round of residuals once: the sum of as many noisy histograms. It succeeds
-// once, after the last round.
+// 1/[boosting.Shape.RowUnit] of a row and for each round of residuals once: the sum of as many noisy histograms. It
+// succeeds once, after the last round.
 //
-// Guarantee: nothing more than the sums of residuals lose: no row is in both, one row adds Bound to one of the counts,
-// and there are as many histograms as sums, with the same noise. Argument: docs/proofs/models.md.
+// Guarantee: nothing more than the sums of residuals lose: no row is in both, one row adds RowUnit to one of the
+// counts, and there are as many histograms as sums, with the same noise. Argument: docs/proofs/models.md.
 func (t *Trainer) HeldOut(ctx context.Context, scores *boosting.Scores) ([]int64, error) {
 	x := t.inner
 	x.mu.Lock()
@@ -200,11 +207,16 @@ func (t *Trainer) HeldOut(ctx context.Context, scores *boosting.Scores) ([]int64
 	if err != nil {
 		return nil, err
 	}
+	shape, err := x.opened.exact.plan.Plan().Shape(x.model)
+	if err != nil {
+		return nil, err
+	}
 	for i := range exact {
-		exact[i] *= boosting.Bound
+		exact[i] *= shape.RowUnit()
 	}
 	last := x.model.Rounds[len(x.model.Rounds)-1]
-	noisy, err := x.addNoise(exact, last, last.Times, modelQuestion{Model: x.model, Round: x.next, HeldOut: scores})
+	noisy, err := x.addNoise(exact, last, last.Times, modelQuestion{Model: x.model, Round: x.next, HeldOut: scores},
+		x.masks)
 	x.scored = err == nil
 	return noisy, err
 }
@@ -219,6 +231,23 @@ func (t *Trainer) ReplayHeldOut() error {
 	}
 	x.scored = true
 	return nil
+}
+
+// MaskUpdate masks what a holder of a local model made of its own noisy answers, in place, with the masks of a round of
+// averaging and the state that all holders started it from. In one place it leaves it as it is.
+//
+// Guarantee: a masked update is uniform to whoever lacks the keys of its holder and of one other, if no other update of
+// the same round and state is masked. It returns an error for another model, and as [holder.Masks.Mask] does.
+func (t *Trainer) MaskUpdate(round int, state *boosting.Scores, update []int64) ([]int64, error) {
+	x := t.inner
+	if !x.model.Local() {
+		return nil, errNotLocal
+	}
+	if x.masks == nil {
+		return update, nil
+	}
+	asked := modelQuestion{Model: x.model, Round: round, Update: &modelUpdate{state}}
+	return update, mask(x.masks, asked.definition(), update)
 }
 
 // checkRound returns what a round asks, and an error unless it is the next one.
@@ -236,6 +265,12 @@ type modelQuestion struct {
 	Round   int                `json:"round"`
 	Asked   *boosting.Question `json:"asked,omitempty"`
 	HeldOut *boosting.Scores   `json:"held_out,omitempty"`
+	Update  *modelUpdate       `json:"update,omitempty"`
+}
+
+// modelUpdate defines what a holder gives of a local model.
+type modelUpdate struct {
+	State *boosting.Scores `json:"state"` // from which all holders started
 }
 
 // definition returns the bytes from which the noise stream and the masks of an answer are derived.
@@ -247,18 +282,25 @@ func MomentsDefinition(m plan.Model, round int) []byte {
 }
 
 // addNoise returns the sum of so many answers with the exact integers, each with the noise of a round, and masked if
-// there are several holders.
-func (x *trainer) addNoise(exact []int64, r plan.ModelRounds, times int, asked modelQuestion) ([]int64, error) {
+// masks are given.
+func (x *trainer) addNoise(exact []int64, r plan.ModelRounds, times int, asked modelQuestion, masks *holder.Masks) (
+	[]int64, error) {
 	addTo, err := x.opened.drawing(r.Noise)
 	if err != nil {
 		return nil, err
 	}
+	draws := 1
+	if x.opened.exact.madeUp { // the noise of all holders is drawn here
+		draws = x.opened.exact.plan.Plan().Draws(x.model)
+	}
 	definition, hash := asked.definition(), answer.HashOf(exact)
 	sum := make([]int64, len(exact))
 	for i := range times {
-		one := slices.Clone(exact)
-		if err := addTo(x.opened.streams.Noise(definition, hash, i), r.Noise.Parameter, one); err != nil {
-			return nil, err
+		one, stream := slices.Clone(exact), x.opened.streams.Noise(definition, hash, i)
+		for range draws {
+			if err := addTo(stream, r.Noise.Parameter, one); err != nil {
+				return nil, err
+			}
 		}
 		for k, n := range one {
 			if sum[k], err = addExactly(sum[k], n); err != nil {
@@ -266,10 +308,10 @@ func (x *trainer) addNoise(exact []int64, r plan.ModelRounds, times int, asked m
 			}
 		}
 	}
-	if x.masks == nil {
+	if masks == nil {
 		return sum, nil
 	}
-	return sum, mask(x.masks, definition, sum)
+	return sum, mask(masks, definition, sum)
 }
 
 // addExactly returns a sum, and an error if it has more than 62 bits.

@@ -39,8 +39,9 @@ type Model struct {
 	From []string `json:"from,omitempty"`
 	// Rounds are what is asked, in order.
 	Rounds []ModelRounds `json:"rounds,omitempty"`
-	// Schedule is how an additive model is fitted.
+	// Schedule is how an additive model is fitted, and Descent how a regression is by gradient descent.
 	Schedule *boosting.Schedule `json:"schedule,omitempty"`
+	Descent  *boosting.Descent  `json:"descent,omitempty"`
 	// Test is the share of rows that are held out, an exact fraction; "" for none. They are counted by bins of their
 	// scores as often as residuals are summed up, with the same noise. No row is in both, so this costs nothing more.
 	Test string `json:"test,omitempty"`
@@ -64,6 +65,10 @@ const (
 	CountsOfColumn ModelQuestion = "counts"
 	// ResidualSums asks for the sums of the residuals of the model so far, by group of categories of a column.
 	ResidualSums ModelQuestion = "residuals"
+	// CountsOfTarget asks for the number of rows with each category of the target, and GradientSums for the sums of each
+	// feature times the residual of the model so far.
+	CountsOfTarget ModelQuestion = "target"
+	GradientSums   ModelQuestion = "gradient"
 	// SquareSums asks for the sums of squares of the features of a regression, and Products for the sums of their
 	// products.
 	SquareSums ModelQuestion = "squares"
@@ -94,7 +99,7 @@ func (m Model) Mechanisms() []budget.Mechanism {
 
 // checkRounds returns an error for numbers of rounds that no model has, or that are too many to be listed.
 func (m Model) checkRounds() error {
-	if len(m.Rounds) > 4 { // as many as there are questions
+	if len(m.Rounds) > 2 { // no method has more
 		return fmt.Errorf("model %s has too many kinds of rounds", m.Name)
 	}
 	for _, r := range m.Rounds {
@@ -114,6 +119,23 @@ func (m Model) RoundCount() int {
 	return n
 }
 
+// Sealed returns how many answers are sealed, without that of held-out rows: of a local model, the sum of the holders'
+// counts and that of their updates in each round of averaging.
+func (m Model) Sealed() int {
+	if m.Local() {
+		return 1 + m.Descent.Rounds
+	}
+	return m.RoundCount()
+}
+
+// Draws returns by how many holders, each by itself, the noise of a model is drawn.
+func (p *Plan) Draws(m Model) int {
+	if !m.Local() || p.Guarantee.Holders == nil {
+		return 1
+	}
+	return len(p.Guarantee.Holders.TookPart())
+}
+
 // Round returns what a round asks and with which noise. Rounds are numbered from 0.
 func (m Model) Round(number int) (ModelRounds, bool) {
 	for _, r := range m.Rounds {
@@ -128,8 +150,12 @@ func (m Model) Round(number int) (ModelRounds, bool) {
 	return ModelRounds{}, false
 }
 
-// Shape returns what is fixed of an additive model before the data are seen, and how its rounds are asked.
+// Shape returns what is fixed of a model before the data are seen, and how its rounds are asked, if these depend on each
+// other.
 func (p *Plan) Shape(m Model) (*boosting.Shape, error) {
+	if m.Descent != nil {
+		return p.ExactDescent(m, *m.Descent)
+	}
 	s, err := p.ExactShape(m, *m.Schedule)
 	if err != nil {
 		return nil, err
@@ -157,6 +183,18 @@ func (p *Plan) ExactShape(m Model, schedule boosting.Schedule) (*boosting.Shape,
 		return nil, fmt.Errorf("model %s: %w", m.Name, err)
 	}
 	return s, nil
+}
+
+// ExactDescent returns the shape of a regression of the same columns and target that is fitted by gradient descent
+// without noise.
+func (p *Plan) ExactDescent(m Model, descent boosting.Descent) (*boosting.Shape, error) {
+	s, err := p.ExactShape(m, boosting.Schedule{})
+	if err != nil {
+		return nil, err
+	}
+	s.Descent = descent
+	s.Design, err = p.Design(m)
+	return s, err
 }
 
 // Outcomes returns the outcome of each category of the target of a model: 1 for the class whose probability is
@@ -211,7 +249,7 @@ func (p *Plan) Design(m Model) (*design.Design, error) {
 
 // ModelAnswers returns the most integers that answer the rounds of a model.
 func (p *Plan) ModelAnswers(m Model) (int64, error) {
-	if !m.Additive() {
+	if !m.Adaptive() {
 		d, err := p.Design(m)
 		if err != nil {
 			return 0, err
@@ -223,6 +261,9 @@ func (p *Plan) ModelAnswers(m Model) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if d := s.Design; d != nil {
+		return 2*int64(m.RoundCount())*int64(d.Features()) + int64(s.Categories(len(m.By))) + 2*boosting.ScoreBins, nil
+	}
 	answers := int64(m.RoundCount())*boosting.MostGroups + 2*boosting.ScoreBins
 	for column := range len(m.By) + 1 {
 		answers += int64(s.Categories(column))
@@ -230,8 +271,17 @@ func (p *Plan) ModelAnswers(m Model) (int64, error) {
 	return answers, nil
 }
 
-// Additive reports whether a model is fitted in rounds that depend on each other.
+// Additive reports whether a model is a sum of tables of scores.
 func (m Model) Additive() bool { return m.Method == spec.AdditiveModel }
+
+// Adaptive reports whether what each round of a model asks depends on the answers before it.
+func (m Model) Adaptive() bool { return m.Additive() || m.Descends() }
+
+// Descends reports whether a model is fitted by gradient descent.
+func (m Model) Descends() bool { return m.Method == spec.GradientModel || m.Local() }
+
+// Local reports whether each holder fits a model by itself between sums over all holders, with all of the noise.
+func (m Model) Local() bool { return m.Method == spec.FederatedModel }
 
 // integersOf returns the integers that the categories of a level are.
 func integersOf(l *domain.Level) ([]int64, error) {

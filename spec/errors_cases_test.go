@@ -897,6 +897,13 @@ var errorCases = map[string][]errorCase{
 		risk("logistic regression of a number", "predict: {sex: female}, by: [age.band, hour], test: 10%",
 			"predict: hour, by: [age.band], method: logistic"),
 		risk("test of a regression", "test: 10%", "test: 10%, method: linear"),
+		risk("gradient descent of a number", "predict: {sex: female}, by: [age.band, hour], test: 10%",
+			"predict: hour, by: [age.band], method: gradient"),
+		risk("federated averaging in one place", "test: 10%", "test: 10%, method: fedavg, steps: 10"),
+		risk("steps of another method", "test: 10%", "steps: 5"),
+		risk("no steps", "test: 10%", "method: fedavg, steps: 0"),
+		risk("gradient descent by tables", "budget: micro, ", "").with("main: 1/4, micro: 1/4", "main: 1/2").
+			with("test: 10%", "from: tables, method: gradient"),
 		risk("an additive model of tables", "budget: micro, ", "").with("main: 1/4, micro: 1/4", "main: 1/2").
 			with("test: 10%", "from: tables"),
 		risk("a leaf for tables", "test: 10%", "method: linear, from: tables"),

@@ -22,7 +22,7 @@ func modelsShape() *shape.Shape {
 	predict := "{COLUMN: CATEGORY} for the probability of a category, such as {readmitted: \"yes\"}, or a column of numbers"
 	return shape.Dictionary("models by name, such as {risk: {table: stays, predict: {readmitted: \"yes\"}, by: [age, days]}}",
 		`^`+columnSyntax+`$`,
-		shape.Object("{table, predict, by, method, link, from, test, budget}",
+		shape.Object("{table, predict, by, method, steps, link, from, test, budget}",
 			shape.Field{Key: "table", Shape: shape.Text("a confidential table")},
 			shape.Field{Key: "predict", Shape: shape.Choice(predict,
 				shape.OnMapping(shape.Dictionary(predict, `^`+columnSyntax+`$`,
@@ -32,8 +32,10 @@ func modelsShape() *shape.Shape {
 			shape.Field{Key: "by", Shape: shape.List("a list of attributes, such as [age.band, sex]",
 				shape.Text("an attribute, such as age or age.band"), 1, 0),
 				Required: "the columns from which it is predicted"},
-			shape.Field{Key: "method", Shape: shape.Enum("additive, linear or logistic", string(AdditiveModel),
-				string(LinearModel), string(LogisticModel))},
+			shape.Field{Key: "method", Shape: shape.Enum("additive, linear, logistic, gradient or fedavg",
+				string(AdditiveModel), string(LinearModel), string(LogisticModel), string(GradientModel),
+				string(FederatedModel))},
+			shape.Field{Key: "steps", Shape: shape.Whole("how many steps each holder takes between two averages, from 1 to 50", 1, 50)},
 			shape.Field{Key: "link", Shape: shape.Enum("identity or log", string(IdentityLink), string(LogLink))},
 			shape.Field{Key: "from", Shape: shape.Enum("tables", "tables")},
 			shape.Field{Key: "test", Shape: shape.Number("the share of rows that are held out, from 1% to 50%, such as 10%")},
@@ -77,7 +79,8 @@ func (r *reader) readModel(root, n document.Node) {
 	if !target {
 		return
 	}
-	r.checkMethod(n, m)
+	r.checkMethod(root, n, m)
+	m.Steps = r.readSteps(n.Get("steps"), m)
 	m.Link = r.readLink(t, n.Get("link"), m)
 	if m.FromTables {
 		r.checkFree(root, n, m)
@@ -88,25 +91,46 @@ func (r *reader) readModel(root, n document.Node) {
 }
 
 // checkMethod reports what the method of a model cannot do.
-func (r *reader) checkMethod(n document.Node, m Model) {
+func (r *reader) checkMethod(root, n document.Node, m Model) {
 	switch at := n.Get("test"); {
-	case m.Method == LogisticModel && m.Class < 0:
+	case m.Method != AdditiveModel && m.Method != LinearModel && m.Class < 0:
 		r.AddProblem(n.Get("method"), document.Problem{Message: "a logistic regression predicts the probability of a category",
 			Expected: "method: linear for a number, or predict: {COLUMN: CATEGORY}", Fix: "method: linear"})
-	case at.Present() && m.Method != AdditiveModel:
-		r.WrongKey(at, document.Problem{Message: "rows are held out to test an additive model, and a regression has intervals instead",
-			Expected: "no test"})
+	case m.Method == FederatedModel && !root.Get("holders").Present():
+		r.AddProblem(n.Get("method"), document.Problem{
+			Message:  "federated averaging is for several holders, and the release has none",
+			Expected: "method: gradient, or holders", Fix: "method: gradient"})
+	case at.Present() && (m.Method == LinearModel || m.Method == LogisticModel):
+		r.WrongKey(at, document.Problem{Message: "a regression that is fitted to sums of products holds out no rows",
+			Expected: "no test; additive and gradient models have one"})
 	case at.Present() && m.Class < 0:
 		r.WrongKey(at, document.Problem{Message: "rows are held out to test a model of a category, and this one predicts a number",
 			Expected: "no test"})
 	}
 }
 
+// usualSteps is how many steps each holder takes between two averages unless the spec says otherwise.
+const usualSteps = 5
+
+// readSteps reads how many steps each holder takes between two averages; 0 for a method without holders' own steps.
+func (r *reader) readSteps(n document.Node, m Model) int {
+	switch {
+	case m.Method != FederatedModel && n.Present():
+		r.WrongKey(n, document.Problem{Message: "only federated averaging has steps of each holder",
+			Expected: "no steps, or method: fedavg"})
+	case n.Present():
+		return int(n.WholeNumber())
+	case m.Method == FederatedModel:
+		return usualSteps
+	}
+	return 0
+}
+
 // checkFree reports what a model that is made of tables cannot have.
 func (r *reader) checkFree(root, n document.Node, m Model) {
-	if m.Method == AdditiveModel {
+	if m.Method != LinearModel && m.Method != LogisticModel {
 		r.WrongKey(n.Get("from"), document.Problem{
-			Message:  "an additive model asks the rows in rounds, and tables are not enough",
+			Message:  fmt.Sprintf("a model of method %s asks the rows in rounds, and tables are not enough", m.Method),
 			Expected: "method: linear or logistic, or a leaf of the budget in place of `from`", Fix: "method: linear"})
 	}
 	if at := n.Get("budget"); at.Present() {

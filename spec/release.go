@@ -318,6 +318,8 @@ type Model struct {
 	// By are the columns from which it is predicted, each at a level and each once.
 	By     []Attribute
 	Method ModelMethod
+	// Steps are those that each holder takes between two averages of a FederatedModel; 0 of other methods.
+	Steps int
 	// Link is how the mean of a number follows from the scores of an additive model; "" if the target is predicted as a
 	// category, or by a regression.
 	Link ModelLink
@@ -331,11 +333,14 @@ type Model struct {
 type ModelMethod string
 
 // AdditiveModel is a sum of one table of scores for each column, fitted in rounds. LinearModel and LogisticModel are
-// regressions, fitted to noisy sums of products.
+// regressions, fitted to noisy sums of products. GradientModel is a logistic regression, fitted by gradient descent;
+// FederatedModel is one to which several holders come by federated averaging.
 const (
-	AdditiveModel ModelMethod = "additive"
-	LinearModel   ModelMethod = "linear"
-	LogisticModel ModelMethod = "logistic"
+	AdditiveModel  ModelMethod = "additive"
+	LinearModel    ModelMethod = "linear"
+	LogisticModel  ModelMethod = "logistic"
+	GradientModel  ModelMethod = "gradient"
+	FederatedModel ModelMethod = "fedavg"
 )
 
 // ModelLink names how the mean of a number follows from a sum of scores.

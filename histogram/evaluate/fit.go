@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/moments"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/boosting"
+	"github.com/dprelease/dprelease/plan/design"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth/model"
 )
@@ -46,7 +47,7 @@ func newFitting(p *plan.Plan, m plan.Model) (*fitting, error) {
 	for _, x := range outcomes {
 		f.outcomes = append(f.outcomes, float64(x))
 	}
-	if m.Additive() {
+	if m.Adaptive() {
 		var shape *boosting.Shape
 		if shape, err = f.shape(1); err == nil {
 			err = shape.Check()
@@ -62,8 +63,11 @@ func newFitting(p *plan.Plan, m plan.Model) (*fitting, error) {
 
 // fit returns what a model predicts that is fitted to rows without noise.
 func (f *fitting) fit(ctx context.Context, rows cellCounts) (Predictor, error) {
-	if f.model.Additive() {
+	switch {
+	case f.model.Additive():
 		return f.fitAdditive(ctx, rows)
+	case f.model.Descends():
+		return f.fitDescent(ctx, rows)
 	}
 	return f.fitRegression(ctx, rows)
 }
@@ -74,8 +78,11 @@ func (f *fitting) fit(ctx context.Context, rows cellCounts) (Predictor, error) {
 // (BenchmarkSchedules of package boosted).
 const usualMu = 2
 
-// shape returns the shape of an additive model that is fitted to so many rows.
+// shape returns the shape of a model that is fitted to so many rows, in rounds.
 func (f *fitting) shape(rows int64) (*boosting.Shape, error) {
+	if f.model.Descends() {
+		return f.plan.ExactDescent(f.model, boosting.NewDescent(usualMu, rows, len(f.model.By), 1))
+	}
 	return f.plan.ExactShape(f.model, boosting.NewSchedule(usualMu, rows, len(f.model.By)))
 }
 
@@ -110,7 +117,24 @@ func (f *fitting) fitAdditive(ctx context.Context, rows cellCounts) (Predictor, 
 	return NewPredictor(f.plan, f.model, p)
 }
 
-// fitRegression fits a regression.
+// fitDescent fits a regression by gradient descent.
+func (f *fitting) fitDescent(ctx context.Context, rows cellCounts) (Predictor, error) {
+	shape, err := f.shape(total(rows.counts))
+	if err != nil {
+		return nil, err
+	}
+	exact, _, err := boosted.New(ctx, shape, rows.cells, rows.counts, boosted.Split{})
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := model.Descend(ctx, shape, exact)
+	if err != nil {
+		return nil, err
+	}
+	return f.predictor(shape.Design, fitted.Publish())
+}
+
+// fitRegression fits a regression by moments.
 func (f *fitting) fitRegression(ctx context.Context, rows cellCounts) (Predictor, error) {
 	d, err := f.plan.Design(f.model)
 	if err != nil {
@@ -132,6 +156,11 @@ func (f *fitting) fitRegression(ctx context.Context, rows cellCounts) (Predictor
 	if err != nil {
 		return nil, err
 	}
+	return f.predictor(d, fitted)
+}
+
+// predictor returns what a regression of a design predicts.
+func (f *fitting) predictor(d *design.Design, fitted *model.Regression) (Predictor, error) {
 	fitted.Columns = model.ColumnsOf(d)
 	p, err := fitted.Predictor()
 	if err != nil {

@@ -46,7 +46,7 @@ func NewPredictor(p *plan.Plan, m plan.Model, published *model.Predictor) (Predi
 		return nil, err
 	}
 	numbers := make([][]int64, len(m.By))
-	if !m.Additive() {
+	if !m.Additive() { // a regression may have numbers
 		d, err := p.Design(m)
 		if err != nil {
 			return nil, err

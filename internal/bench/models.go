@@ -105,7 +105,8 @@ func (b *bench) runModels(ctx context.Context, to io.Writer) error {
 func (b *bench) fitSplits(ctx context.Context, s modelSet, rows [][]string, epsilons []float64) ([]*method,
 	error) {
 	methods := []*method{{who: ownName, words: "additive", fit: ownModels("additive", additiveScores)},
-		{who: ownName, words: "logistic", fit: ownModels("logistic", regressionScores)}}
+		{who: ownName, words: "logistic", fit: ownModels("logistic", regressionScores)},
+		{who: ownName, words: "gradient", fit: ownModels("gradient", regressionScores)}}
 	for _, p := range modelPeers {
 		one := &method{who: p.name, words: p.words}
 		if (peer{name: p.name}).isInstalled(ctx) {

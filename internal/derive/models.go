@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/boosting"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/design"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/domain"
@@ -29,6 +30,9 @@ func writeModels(ctx context.Context, out *Folder, s *measured.Sealed) (all []ma
 		case m.Additive():
 			one.Additive, err = publishModel(ctx, s.Plan, m, s.Training[i])
 			content = one.Additive
+		case m.Descends():
+			one.Regression, err = publishDescended(ctx, s.Plan, m, s.Training[i])
+			content = one.Regression
 		case m.From != nil:
 			one.Regression, err = publishFromTables(s, m)
 			content = one.Regression
@@ -79,6 +83,12 @@ func regressionOf(p *compiled.Compiled, m plan.Model, moments *model.RegressionM
 	if err != nil {
 		return nil, err
 	}
+	out.Columns, err = regressionColumns(p, m, d)
+	return out, err
+}
+
+// regressionColumns returns the labels of the columns of a regression: numbers have no categories.
+func regressionColumns(p *compiled.Compiled, m plan.Model, d *design.Design) ([]model.Labels, error) {
 	labels, _, err := labelsOf(p, m)
 	if err != nil {
 		return nil, err
@@ -88,8 +98,48 @@ func regressionOf(p *compiled.Compiled, m plan.Model, moments *model.RegressionM
 			labels[i].Categories, labels[i].Values.Least = nil, labels[i].Values.Least[:1]
 		}
 	}
-	out.Columns = labels
-	return out, nil
+	return labels, nil
+}
+
+// publishDescended returns the published form of a regression that was fitted by gradient descent.
+func publishDescended(ctx context.Context, p *compiled.Compiled, m plan.Model, answers measured.Training) (
+	*model.Regression, error) {
+	shape, err := p.Plan().Shape(m)
+	if err != nil {
+		return nil, err
+	}
+	var fitted *model.Descended
+	if m.Local() {
+		fitted, err = model.AverageUpdates(shape, answers.Rounds)
+	} else {
+		fitted, err = model.Descend(ctx, shape, sealedRounds(answers.Rounds))
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := fitted.Publish()
+	if out.Columns, err = regressionColumns(p, m, shape.Design); err == nil {
+		out.Performance, err = performanceOf(p, m, shape, fitted.Scores.Intercept, answers)
+	}
+	return out, err
+}
+
+// performanceOf returns how well a model predicts the held-out rows; nil if there are none. The counts are sums over as
+// many draws as there are rounds of residuals, of all holders that draw noise by themselves, in units of 1/RowUnit of a
+// row.
+func performanceOf(p *compiled.Compiled, m plan.Model, shape *boosting.Shape, intercept int32, answers measured.Training) (
+	*model.Performance, error) {
+	if answers.HeldOut == nil {
+		return nil, nil
+	}
+	last := m.Rounds[len(m.Rounds)-1]
+	unit := float64(last.Times) * float64(shape.RowUnit())
+	counts := make([]float64, len(answers.HeldOut))
+	for i, n := range answers.HeldOut {
+		counts[i] = float64(n) / unit
+	}
+	variance := float64(float64(p.Plan().Draws(m)) * last.Noise.Variance())
+	return model.Judge(intercept, counts, variance/float64(unit*float64(shape.RowUnit())))
 }
 
 // publishModel returns the published form of an additive model.
@@ -116,17 +166,9 @@ func publishModel(ctx context.Context, p *compiled.Compiled, m plan.Model, answe
 		}
 	}
 	out, err := fitted.Publish(m.Target.String(), labels, classes)
-	if err != nil || answers.HeldOut == nil {
-		return out, err
+	if err == nil {
+		out.Performance, err = performanceOf(p, m, shape, fitted.Scores.Intercept, answers)
 	}
-	// The counts are sums over as many rounds as there are rounds of residuals, in units of 1/Bound of a row.
-	last := m.Rounds[len(m.Rounds)-1]
-	unit := float64(last.Times) * boosting.Bound
-	counts := make([]float64, len(answers.HeldOut))
-	for i, n := range answers.HeldOut {
-		counts[i] = float64(n) / unit
-	}
-	out.Performance, err = fitted.Judge(counts, last.Noise.Variance()/(unit*boosting.Bound))
 	return out, err
 }
 

@@ -26,7 +26,7 @@ func TrainingPath(m plan.Model) string { return "rounds/" + m.Path() + ".json" }
 // encode returns the file of the answers, as canonical JSON. It returns an error for another number of rounds than the
 // plan has.
 func (t Training) encode(m plan.Model) ([]byte, error) {
-	if len(t.Rounds) != m.RoundCount() || (t.HeldOut != nil) != (m.Test != "") {
+	if len(t.Rounds) != m.Sealed() || (t.HeldOut != nil) != (m.Test != "") {
 		return nil, fmt.Errorf("model %s has answers to other rounds than the plan has", m.Name)
 	}
 	b, err := json.Marshal(t)

@@ -538,8 +538,8 @@ func TestAHolderAnswersARoundWithOneVector(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer j.close()
-		r := &journalledRounds{journal: j, model: "risk", others: &exchange{hash: roll}}
-		got, err := r.answer(0, "asked", len(vector), func() ([]int64, error) { return vector, nil },
+		r := &journalledRounds{journal: j, model: plan.Model{Name: "risk"}, others: &exchange{hash: roll}}
+		got, err := r.answer(journalEntry{Asked: "asked", Roll: roll}, len(vector), func() ([]int64, error) { return vector, nil },
 			func() error { return nil })
 		if err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func (o Options) maskingFor(p *compiled.Compiled) (*masking, error) {
 	case o.FromShards != "":
 		return nil, refuseHolder(p, "is of several holders, and a holder's part is counted in one place: leave out --from-shards")
 	}
-	if at := slices.IndexFunc(p.Models, plan.Model.Additive); at >= 0 {
+	if at := slices.IndexFunc(p.Models, plan.Model.Adaptive); at >= 0 {
 		if err := checkRounds(p, p.Models[at].Name, o.Holder.Rounds); err != nil {
 			return nil, err
 		}
@@ -218,8 +218,8 @@ func (m *masking) maskAnew(old *holder.Masks, s *measured.Sealed) error {
 		}
 	}
 	for i, model := range s.Plan.Models {
-		if model.Additive() { // all holders answered its rounds, so none of them can have withdrawn
-			return errors.New("the rounds of an additive model are of one roll")
+		if model.Adaptive() { // all holders answered its rounds, so none of them can have withdrawn
+			return errors.New("rounds that depend on each other are of one roll")
 		}
 		for round, answer := range s.Training[i].Rounds {
 			if err := m.exchangeMasks(old, histogram.MomentsDefinition(model, round), answer); err != nil {

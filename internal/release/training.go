@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/holder"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/progress"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/boosting"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth/model"
@@ -23,7 +24,7 @@ import (
 // its own, masked.
 func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.Opened, j *journal, held *masking) (
 	measured.Training, error) {
-	rounds := &journalledRounds{journal: j, model: p.Models[i].Name}
+	rounds := &journalledRounds{journal: j, model: p.Models[i]}
 	var masks *holder.Masks
 	if held != nil {
 		masks, rounds.others, p = held.masks, held.exchange(p), held.measuredPlan(p)
@@ -33,7 +34,7 @@ func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.O
 	if rounds.exact, err = opened.Trainer(ctx, i, masks); err != nil {
 		return measured.Training{}, err
 	}
-	if !m.Additive() {
+	if !m.Adaptive() {
 		d, err := p.Plan().Design(m)
 		if err == nil {
 			err = rounds.measureMoments(d.Lengths())
@@ -50,17 +51,39 @@ func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.O
 	}
 	rounds.step = fmt.Sprintf("fitting the model %s in %s", m.Name, budget.Plural(int64(m.RoundCount()), "round"))
 	ctx = progress.Begin(ctx, int64(m.RoundCount()), "%s", rounds.step)
-	fitted, err := model.Train(ctx, rounds.shape, rounds)
+	scores, err := rounds.fit(ctx)
 	if err == nil && m.Test != "" {
-		err = rounds.testOn(ctx, &fitted.Scores)
+		err = rounds.testOn(ctx, scores)
 	}
 	return rounds.training, err
+}
+
+// fit fits the model, and returns the scores that it gives to rows.
+func (r *journalledRounds) fit(ctx context.Context) (*boosting.Scores, error) {
+	if r.model.Additive() {
+		fitted, err := model.Train(ctx, r.shape, r)
+		if err != nil {
+			return nil, err
+		}
+		return &fitted.Scores, nil
+	}
+	var fitted *model.Descended
+	var err error
+	if r.model.Local() {
+		fitted, err = model.Federate(ctx, r.shape, r, r)
+	} else {
+		fitted, err = model.Descend(ctx, r.shape, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &fitted.Scores, nil
 }
 
 // journalledRounds answers the rounds of a model. Each answer is in the journal before anybody sees it.
 type journalledRounds struct {
 	journal  *journal
-	model    string
+	model    plan.Model
 	step     string // that is under way, in words
 	shape    *boosting.Shape
 	exact    *histogram.Trainer
@@ -68,26 +91,57 @@ type journalledRounds struct {
 	training measured.Training
 }
 
-// Answer returns the answer of a round, from the journal or drawn now: of several holders, the sum of their answers.
+// Answer returns the answer of a round, from the journal or drawn now: of several holders, the sum of their answers,
+// unless each of them keeps its own.
 func (r *journalledRounds) Answer(ctx context.Context, round int, q boosting.Question) ([]int64, error) {
 	asked, err := hashOfAsked(q)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := r.answer(round, asked, q.Len(r.shape),
+	answer, err := r.answer(journalEntry{Round: round, Asked: asked, Roll: r.rollOf(!r.model.Local())}, q.Len(r.shape),
 		func() ([]int64, error) { return r.exact.Answer(ctx, round, q) }, func() error { return r.exact.Replay(round) })
 	if err != nil {
 		return nil, err
 	}
-	r.training.Rounds = append(r.training.Rounds, answer)
-	if r.others != nil {
-		own := roundAnswer{Model: r.model, Round: round, Asked: asked, Masked: answer}
-		if answer, err = r.others.sum(ctx, r.step, own); err != nil {
-			return nil, err
-		}
-	}
 	progress.Add(ctx, 1)
-	return answer, nil
+	if r.model.Local() {
+		return answer, nil
+	}
+	return r.share(ctx, round, asked, answer)
+}
+
+// share notes an answer for the sealed folder, and returns the sum of the answers of all holders.
+func (r *journalledRounds) share(ctx context.Context, round int, asked string, answer []int64) ([]int64, error) {
+	r.training.Rounds = append(r.training.Rounds, answer)
+	if r.others == nil {
+		return answer, nil
+	}
+	return r.others.sum(ctx, r.step, roundAnswer{Model: r.model.Name, Round: round, Asked: asked, Masked: answer})
+}
+
+// Sum returns the sum of the updates of all holders, each masked.
+func (r *journalledRounds) Sum(ctx context.Context, round int, state *boosting.Scores, own []int64) ([]int64, error) {
+	asked, err := hashOfAsked(struct {
+		Update int
+		State  *boosting.Scores
+	}{round, state})
+	if err != nil {
+		return nil, err
+	}
+	masked, err := r.answer(journalEntry{Round: round, Asked: asked, Roll: r.rollOf(true)}, len(own),
+		func() ([]int64, error) { return r.exact.MaskUpdate(round, state, own) }, func() error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return r.share(ctx, round, asked, masked)
+}
+
+// rollOf returns the hash of the roll that an answer is masked for if it goes to the other holders; "" if it does not.
+func (r *journalledRounds) rollOf(goes bool) string {
+	if r.others == nil || !goes {
+		return ""
+	}
+	return r.others.hash
 }
 
 // hashOfAsked returns the SHA-256 of a question, in hexadecimal.
@@ -104,8 +158,8 @@ func (r *journalledRounds) measureMoments(diagonal, products int) error {
 		return err
 	}
 	for round, integers := range []int{diagonal, products} {
-		answer, err := r.answer(round, asked, integers, func() ([]int64, error) { return r.exact.Moments(round) },
-			func() error { return r.exact.Replay(round) })
+		answer, err := r.answer(journalEntry{Round: round, Asked: asked, Roll: r.rollOf(true)}, integers,
+			func() ([]int64, error) { return r.exact.Moments(round) }, func() error { return r.exact.Replay(round) })
 		if err != nil {
 			return err
 		}
@@ -120,24 +174,22 @@ func (r *journalledRounds) testOn(ctx context.Context, scores *boosting.Scores) 
 	if err != nil {
 		return err
 	}
-	r.training.HeldOut, err = r.answer(len(r.training.Rounds), asked, 2*boosting.ScoreBins,
+	e := journalEntry{Round: len(r.training.Rounds), Asked: asked, Roll: r.rollOf(true)}
+	r.training.HeldOut, err = r.answer(e, 2*boosting.ScoreBins,
 		func() ([]int64, error) { return r.exact.HeldOut(ctx, scores) }, r.exact.ReplayHeldOut)
 	return err
 }
 
-// answer returns an answer of so many integers from the journal, or one that is drawn now and recorded.
+// answer returns the answer of an entry, of so many integers, from the journal, or one that is drawn now and recorded.
 //
 // Of one of several holders the journal has the masked answer. If some have withdrawn since, it is drawn again to be
 // masked for the others: the same integers, as noise follows from the key, the question and the exact integers.
-func (r *journalledRounds) answer(round int, asked string, integers int, draw func() ([]int64, error),
-	replay func() error) ([]int64, error) {
-	e := journalEntry{Model: r.model, Round: round, Asked: asked}
+func (r *journalledRounds) answer(e journalEntry, integers int, draw func() ([]int64, error), replay func() error) (
+	[]int64, error) {
+	e.Model = r.model.Name
 	old, err := r.journal.replay(e)
 	if err != nil {
 		return nil, err
-	}
-	if r.others != nil {
-		e.Roll = r.others.hash
 	}
 	if old != nil && old.Roll == e.Roll {
 		if len(old.Answer) != integers {

@@ -28,18 +28,18 @@ privacy: {protects: person, neighbours: add-remove, account: trips}
 budget: {rho: 1, split: {tables: 1/4, model: 3/4}}
 tables: {stays: {source: {csv: t.csv}, unit: row, expect: {rows: [1, 400]}, columns: {sex: {values: [f, m]}, age: {type: integer, range: [0, 19]}, back: {values: [no, yes]}}}}
 marginals: {m: {by: [sex], budget: tables}}
-models: {risk: {predict: {back: "yes"}, by: [sex, age], test: 20%, budget: model}}
+models: {risk: {predict: {back: "yes"}, by: [sex, age], method: METHOD, test: 20%, budget: model}}
 `
 
-// trainingOffice is an office that fits a model to 200 rows.
-func trainingOffice(t *testing.T) releasetest.Office {
+// trainingOffice is an office that fits a model to 200 rows by a method.
+func trainingOffice(t *testing.T, method string) releasetest.Office {
 	t.Helper()
 	rows := &strings.Builder{}
 	rows.WriteString("sex,age,back\n")
 	for i := range 200 {
 		fmt.Fprintf(rows, "%c,%d,%s\n", "fm"[i%2], i%20, []string{"no", "yes"}[min(i%3, 1)])
 	}
-	return releasetest.With(t, trainingSpec, "account: trips\nprotects: person\nneighbours: add-remove\ncap: {rho: 3}\n",
+	return releasetest.With(t, strings.ReplaceAll(trainingSpec, "METHOD", method), "account: trips\nprotects: person\nneighbours: add-remove\ncap: {rho: 3}\n",
 		rows.String())
 }
 
@@ -95,79 +95,87 @@ func chained(bodies [][]byte) (text []byte) {
 // TestTrainingIsCutOffAnywhere resumes from every beginning of a journal, whole lines and parts of one: all answers are
 // those of the run that was not cut off, and the journal ends as that run's.
 func TestTrainingIsCutOffAnywhere(t *testing.T) {
-	o := trainingOffice(t)
-	want, whole, err := drawTraining(t, o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))
-	lines = lines[:len(lines)-1]
-	// the header, what was drawn before, and the rounds with the count of held-out rows
-	if rounds := o.Plan.Models[0].RoundCount(); len(lines) != 2+rounds+1 || len(want.Rounds) != rounds ||
-		len(want.HeldOut) == 0 {
-		t.Fatalf("%d lines for %d rounds", len(lines), rounds)
-	}
-	at := 0
-	for _, line := range lines {
-		for _, n := range []int{at, at + len(line)/2} {
-			got, after, err := drawTraining(t, o, whole[:n])
-			if err != nil || !reflect.DeepEqual(got, want) || !bytes.Equal(after, whole) {
-				t.Fatalf("cut off after %d bytes: %v, other answers %v", n, err, !reflect.DeepEqual(got, want))
+	for _, method := range []string{"additive", "gradient"} {
+		t.Run(method, func(t *testing.T) {
+			o := trainingOffice(t, method)
+			want, whole, err := drawTraining(t, o, nil)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		at += len(line)
-	}
-	if n := o.Debits(t); n != 1 {
-		t.Errorf("%d debits, expected 1", n)
+			lines := bytes.SplitAfter(whole, []byte("\n"))
+			lines = lines[:len(lines)-1]
+			// the header, what was drawn before, and the rounds with the count of held-out rows
+			if rounds := o.Plan.Models[0].RoundCount(); len(lines) != 2+rounds+1 || len(want.Rounds) != rounds ||
+				len(want.HeldOut) == 0 {
+				t.Fatalf("%d lines for %d rounds", len(lines), rounds)
+			}
+			at := 0
+			for _, line := range lines {
+				for _, n := range []int{at, at + len(line)/2} {
+					got, after, err := drawTraining(t, o, whole[:n])
+					if err != nil || !reflect.DeepEqual(got, want) || !bytes.Equal(after, whole) {
+						t.Fatalf("cut off after %d bytes: %v, other answers %v", n, err, !reflect.DeepEqual(got, want))
+					}
+				}
+				at += len(line)
+			}
+			if n := o.Debits(t); n != 1 {
+				t.Errorf("%d debits, expected 1", n)
+			}
+		})
 	}
 }
 
 // TestForgedTrainingIsRefused: a journal whose rounds were not asked as they are now gives no answer, even if its
 // hashes fit.
 func TestForgedTrainingIsRefused(t *testing.T) {
-	o := trainingOffice(t)
-	_, whole, err := drawTraining(t, o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var bodies [][]byte
-	for line := range bytes.Lines(whole) {
-		_, body, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
-		bodies = append(bodies, body)
-	}
-	last := len(bodies) - 1
-	changed := func(i int, change func(e *journalEntry)) [][]byte {
-		var e journalEntry
-		if err := json.Unmarshal(bodies[i], &e); err != nil {
-			t.Fatal(err)
-		}
-		change(&e)
-		all := slices.Clone(bodies)
-		if all[i], err = json.Marshal(e); err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
-	for name, forged := range map[string][][]byte{
-		"a round left out":        slices.Delete(slices.Clone(bodies), 5, 6),
-		"a round twice":           slices.Insert(slices.Clone(bodies), 5, bodies[5]),
-		"rounds exchanged":        slices.Concat(bodies[:6], [][]byte{bodies[7], bodies[6]}, bodies[8:]),
-		"held-out rows too early": slices.Concat(bodies[:last-1], bodies[last:]),
-		"held-out rows twice":     append(slices.Clone(bodies), bodies[last]),
-		"another question":        changed(7, func(e *journalEntry) { e.Asked = strings.Repeat("0", 64) }),
-		"another model":           changed(7, func(e *journalEntry) { e.Model = "other" }),
-		"another answer":          changed(7, func(e *journalEntry) { e.Answer[0] += 1 << 20 }), // other questions follow
-		"an answer too short":     changed(last-1, func(e *journalEntry) { e.Answer = e.Answer[1:] }),
-		"no answer":               changed(last, func(e *journalEntry) { e.Answer = nil }),
-		"counts too short":        changed(last, func(e *journalEntry) { e.Answer = e.Answer[1:] }),
-	} {
-		_, _, err := drawTraining(t, o, chained(forged))
-		var refused *JournalRefused
-		if !errors.As(err, &refused) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, _, err := drawTraining(t, o, chained(bodies)); err != nil {
-		t.Errorf("the journal itself: %v", err)
+	for _, method := range []string{"additive", "gradient"} {
+		t.Run(method, func(t *testing.T) {
+			o := trainingOffice(t, method)
+			_, whole, err := drawTraining(t, o, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var bodies [][]byte
+			for line := range bytes.Lines(whole) {
+				_, body, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
+				bodies = append(bodies, body)
+			}
+			last := len(bodies) - 1
+			changed := func(i int, change func(e *journalEntry)) [][]byte {
+				var e journalEntry
+				if err := json.Unmarshal(bodies[i], &e); err != nil {
+					t.Fatal(err)
+				}
+				change(&e)
+				all := slices.Clone(bodies)
+				if all[i], err = json.Marshal(e); err != nil {
+					t.Fatal(err)
+				}
+				return all
+			}
+			for name, forged := range map[string][][]byte{
+				"a round left out":        slices.Delete(slices.Clone(bodies), 5, 6),
+				"a round twice":           slices.Insert(slices.Clone(bodies), 5, bodies[5]),
+				"rounds exchanged":        slices.Concat(bodies[:6], [][]byte{bodies[7], bodies[6]}, bodies[8:]),
+				"held-out rows too early": slices.Concat(bodies[:last-1], bodies[last:]),
+				"held-out rows twice":     append(slices.Clone(bodies), bodies[last]),
+				"another question":        changed(7, func(e *journalEntry) { e.Asked = strings.Repeat("0", 64) }),
+				"another model":           changed(7, func(e *journalEntry) { e.Model = "other" }),
+				"another answer":          changed(7, func(e *journalEntry) { e.Answer[0] += 1 << 20 }), // other questions follow
+				"an answer too short":     changed(last-1, func(e *journalEntry) { e.Answer = e.Answer[1:] }),
+				"no answer":               changed(last, func(e *journalEntry) { e.Answer = nil }),
+				"counts too short":        changed(last, func(e *journalEntry) { e.Answer = e.Answer[1:] }),
+			} {
+				_, _, err := drawTraining(t, o, chained(forged))
+				var refused *JournalRefused
+				if !errors.As(err, &refused) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			if _, _, err := drawTraining(t, o, chained(bodies)); err != nil {
+				t.Errorf("the journal itself: %v", err)
+			}
+		})
 	}
 }

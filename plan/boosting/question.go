@@ -28,16 +28,16 @@ func (s *Scores) Of(codes []int) int32 {
 // Check returns an error if tables are not of a shape, or an entry is beyond the bound within which no sum overflows.
 func (s *Scores) Check(shape *Shape) error {
 	if len(s.Tables) != len(shape.Columns) {
-		return errors.New("an additive model has one table for each column")
+		return errors.New("a model has one table for each column")
 	}
 	tables := append([][]int32{{s.Intercept}}, s.Tables...)
 	for i, table := range tables {
 		if i > 0 && len(table) != shape.Columns[i-1].Categories {
-			return errors.New("a table of an additive model has one entry for each category")
+			return errors.New("a table of a model has one entry for each category")
 		}
 		for _, entry := range table {
 			if entry < -mostEntry || entry > mostEntry {
-				return fmt.Errorf("an entry of an additive model is from %d to %d", -mostEntry, mostEntry)
+				return fmt.Errorf("an entry of a model is from %d to %d", -mostEntry, mostEntry)
 			}
 		}
 	}
@@ -50,16 +50,23 @@ func (s *Scores) Check(shape *Shape) error {
 //
 // With Scores it asks, for each group of the column's categories, the sum of [Residuals.Of] over its rows. One row adds
 // an integer from −[Bound] to Bound to one of the sums, whatever the scores and groups are.
+//
+// With Scores of a shape with a design it asks for the gradient: for each feature but the target, the sum of the
+// feature times the residual over all rows. Column is 0. One row adds its features times one integer from −Bound to
+// Bound.
 type Question struct {
 	Column int     // len(Columns) is the target
-	Groups []int   // of each category, numbered from 0 without gaps; nil without Scores
+	Groups []int   // of each category, numbered from 0 without gaps; nil without Scores and for a gradient
 	Scores *Scores // of the model so far
 }
 
 // Len returns how many integers answer a question of a shape.
 func (q Question) Len(shape *Shape) int {
-	if q.Scores == nil {
+	switch {
+	case q.Scores == nil:
 		return shape.Categories(q.Column)
+	case shape.Design != nil:
+		return shape.Design.Features() - 1
 	}
 	groups := 0
 	for _, g := range q.Groups {
@@ -72,7 +79,7 @@ func (q Question) Len(shape *Shape) int {
 // sensitivity of [Question].
 func (s *Shape) CheckQuestion(round int, q Question) error {
 	if round < 0 || round >= s.Rounds() {
-		return errors.New("an additive model has no such round")
+		return errors.New("the model has no such round")
 	}
 	if q.Column != s.Column(round) {
 		return errors.New("the round asks about another column")
@@ -82,6 +89,12 @@ func (s *Shape) CheckQuestion(round int, q Question) error {
 			return errors.New("the first rounds count categories")
 		}
 		return nil
+	}
+	if s.Design != nil {
+		if q.Scores == nil || q.Groups != nil {
+			return errors.New("the round asks for the gradient")
+		}
+		return q.Scores.Check(s)
 	}
 	if q.Scores == nil || len(q.Groups) != s.Columns[q.Column].Categories {
 		return errors.New("the round asks for sums of residuals by group of all categories")

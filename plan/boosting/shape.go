@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/dprelease/dprelease/plan/design"
 )
 
 // Link says how the mean of the outcome follows from the score.
@@ -36,26 +38,30 @@ type Column struct {
 	Ordered    bool // groups are of adjacent categories
 }
 
-// Shape is all of a model that is fixed before the data are seen.
+// Shape is all of a model that is fixed before the data are seen: of an additive model, or, with a design, of a
+// logistic regression by gradient descent, whose tables are its weights times the features.
 type Shape struct {
 	Columns  []Column // that the model predicts by
 	Link     Link
 	Outcomes []int64 // value of each category of the target, which is the last column of the data
 	Schedule
-	Seed [32]byte // of the groups; public
+	Design  *design.Design // of the same columns and target; nil: of an additive model
+	Descent Descent        // of a shape with a design
+	Seed    [32]byte       // of the groups; public
 	// CountVariance and SumVariance are the variances of the noise of each count of the first rounds, in squares of
-	// rows, and of each sum of residuals, in squares of 1/[Bound] of the range of outcomes.
+	// rows, and of each sum of residuals, in squares of 1/[Bound] of the range of outcomes; they are not used with a
+	// design.
 	CountVariance, SumVariance float64
 }
 
 // Check returns an error if a shape is none that can be fitted.
 func (s *Shape) Check() error {
 	if len(s.Columns) == 0 || len(s.Columns) > MostColumns {
-		return fmt.Errorf("an additive model predicts by 1 to %d columns", MostColumns)
+		return fmt.Errorf("a model predicts by 1 to %d columns", MostColumns)
 	}
 	for i, c := range s.Columns {
 		if c.Categories < 1 || c.Categories > MostCategories {
-			return fmt.Errorf("column %d of an additive model has 1 to %d categories", i+1, MostCategories)
+			return fmt.Errorf("column %d of a model has 1 to %d categories", i+1, MostCategories)
 		}
 	}
 	for _, v := range []float64{s.CountVariance, s.SumVariance} {
@@ -66,13 +72,30 @@ func (s *Shape) Check() error {
 	if err := s.checkOutcomes(); err != nil {
 		return err
 	}
+	if s.Design != nil {
+		return s.checkDesign()
+	}
 	return s.Schedule.Check()
+}
+
+// checkDesign returns an error unless the design is of the shape's columns and class.
+func (s *Shape) checkDesign() error {
+	sizes := s.Design.Sizes()
+	if s.Link != Logit || len(sizes) != len(s.Columns)+1 {
+		return errors.New("gradient descent fits a model of a class, to all columns of its design")
+	}
+	for i, n := range sizes {
+		if n != s.Categories(i) {
+			return errors.New("the design of a model has other columns")
+		}
+	}
+	return s.Descent.Check()
 }
 
 // checkOutcomes returns an error if the outcomes are none of the link.
 func (s *Shape) checkOutcomes() error {
 	if len(s.Outcomes) < 2 || len(s.Outcomes) > MostCategories {
-		return fmt.Errorf("the target of an additive model has 2 to %d categories", MostCategories)
+		return fmt.Errorf("the target of a model has 2 to %d categories", MostCategories)
 	}
 	low, high := slices.Min(s.Outcomes), slices.Max(s.Outcomes)
 	if low == high {
@@ -97,18 +120,45 @@ func (s *Shape) checkOutcomes() error {
 	return nil
 }
 
-// CountRounds returns how many rounds count categories: one for each column, and the last for the target.
-func (s *Shape) CountRounds() int { return len(s.Columns) + 1 }
+// CountRounds returns how many rounds count categories: one for each column, and the last for the target. With a design
+// only the target is counted.
+func (s *Shape) CountRounds() int {
+	if s.Design != nil {
+		return 1
+	}
+	return len(s.Columns) + 1
+}
 
-// Rounds returns how many rounds there are: those that count, then Epochs for each column.
-func (s *Shape) Rounds() int { return s.CountRounds() + s.Epochs*len(s.Columns) }
+// Rounds returns how many rounds there are: those that count, then Epochs for each column, or the steps of the descent.
+func (s *Shape) Rounds() int {
+	if s.Design != nil {
+		return s.CountRounds() + s.Descent.Gradients()
+	}
+	return s.CountRounds() + s.Epochs*len(s.Columns)
+}
 
-// Column returns the column that a round asks about. Of the round that counts the target it is len(Columns).
+// Column returns the column that a round asks about. Of the round that counts the target it is len(Columns), and of one
+// that asks for a gradient 0.
 func (s *Shape) Column(round int) int {
-	if round < s.CountRounds() {
+	switch {
+	case s.Design != nil && round < s.CountRounds():
+		return len(s.Columns)
+	case s.Design != nil:
+		return 0
+	case round < s.CountRounds():
 		return round
 	}
 	return (round - s.CountRounds()) % len(s.Columns)
+}
+
+// RowUnit returns how far one row can move the answer of a round that sums residuals, in the L2 norm, rounded down: a
+// held-out row counts as much.
+func (s *Shape) RowUnit() int64 {
+	if s.Design == nil {
+		return Bound
+	}
+	squares := s.Design.Gradient(Bound, design.Change{Added: 1}).L2Squared
+	return squares.Sqrt(squares).Int64()
 }
 
 // Categories returns the number of categories of a column, or of the target, which is column len(Columns).

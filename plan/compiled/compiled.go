@@ -85,6 +85,9 @@ func (c *Compiled) WithoutHolders(withdrawn []string) *Compiled {
 	for i := range p.Models {
 		p.Models[i].Rounds = slices.Clone(p.Models[i].Rounds)
 		for k := range p.Models[i].Rounds {
+			if p.Models[i].Local() {
+				break // each draws all of the noise
+			}
 			p.Models[i].Rounds[k].Noise.Shares.Added = len(held.TookPart())
 		}
 	}

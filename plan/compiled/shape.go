@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"github.com/dprelease/dprelease/plan/boosting"
 	"math"
 	"math/big"
 	"reflect"
 	"slices"
 
-	"github.com/dprelease/dprelease/spec/domain"
-
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/boosting"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/fitting"
 	"github.com/dprelease/dprelease/plan/limit"
@@ -22,6 +20,7 @@ import (
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file checks the shape of a plan that was read: whether its parts fit each other and its spec, so that no
@@ -299,10 +298,16 @@ func checkModel(r *spec.Release, m plan.Model) error {
 		return fmt.Errorf("model %s has no such columns", m.Name)
 	case m.Link != "" && (m.Link != boosting.Log || !m.Additive() || m.Class >= 0):
 		return fmt.Errorf("model %s has no link %q", m.Name, m.Link)
-	case m.Additive() && m.Schedule != nil && m.Schedule.Check() == nil:
+	case m.Additive() && m.Schedule != nil && m.Schedule.Check() == nil && m.Descent == nil:
 		wanted = []plan.ModelRounds{{Asks: plan.CountsOfColumn, Times: len(m.By) + 1},
 			{Asks: plan.ResidualSums, Times: m.Schedule.Epochs * len(m.By)}}
-	case m.Schedule != nil || m.Method != spec.LinearModel && m.Method != spec.LogisticModel:
+	case m.Descends() && m.Descent != nil && m.Descent.Check() == nil && m.Schedule == nil && m.Class >= 0:
+		wanted = []plan.ModelRounds{{Asks: plan.CountsOfTarget, Times: 1},
+			{Asks: plan.GradientSums, Times: m.Descent.Gradients()}}
+		if m.Local() {
+			shares = budget.Shares{}
+		}
+	case m.Schedule != nil || m.Descent != nil || m.Method != spec.LinearModel && m.Method != spec.LogisticModel:
 		return fmt.Errorf("model %s is by a method that this version does not know", m.Name)
 	}
 	if !slices.EqualFunc(m.Rounds, wanted, func(r, w plan.ModelRounds) bool {
@@ -310,8 +315,17 @@ func checkModel(r *spec.Release, m plan.Model) error {
 	}) {
 		return fmt.Errorf("model %s has other rounds than its method asks", m.Name)
 	}
+	if m.Adaptive() {
+		shape, err := plan.NewEmpty(r).Shape(m)
+		if err == nil {
+			err = shape.Check()
+		}
+		if err != nil {
+			return fmt.Errorf("model %s: %w", m.Name, err)
+		}
+	}
 	if test := plan.Amount(m.Test); m.Test != "" &&
-		(!m.Additive() || test == nil || test.Sign() <= 0 || test.Cmp(big.NewRat(1, 2)) > 0) {
+		(!m.Adaptive() || test == nil || test.Sign() <= 0 || test.Cmp(big.NewRat(1, 2)) > 0) {
 		return fmt.Errorf("model %s holds out %q of the rows", m.Name, m.Test)
 	}
 	return nil
@@ -322,7 +336,7 @@ func (w *Workload) checkTableModel(p *plan.Plan, m plan.Model) error {
 	from, err := workload.TablesOfPairs(p.Release(), w.Tables, m.Table, m.Columns())
 	wanted := plan.Model{Name: m.Name, Table: m.Table, Method: m.Method, Target: m.Target, Class: m.Class, By: m.By,
 		From: from}
-	if err != nil || len(m.By) == 0 || m.Additive() || !reflect.DeepEqual(m, wanted) {
+	if err != nil || len(m.By) == 0 || m.Adaptive() || !reflect.DeepEqual(m, wanted) {
 		return fmt.Errorf("model %s is not a regression of the tables", m.Name)
 	}
 	return nil

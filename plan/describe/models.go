@@ -32,6 +32,8 @@ func roundsText(r plan.ModelRounds) string {
 var asked = map[plan.ModelQuestion]string{
 	plan.CountsOfColumn: "counts of one column each",
 	plan.ResidualSums:   "sums of residuals by group of one column's categories",
+	plan.CountsOfTarget: "counts of the target's categories",
+	plan.GradientSums:   "the gradient (sums of each feature times the residuals)",
 	plan.SquareSums:     "sums of squares of the columns",
 	plan.Products:       "sums of products of any two columns",
 }
@@ -45,6 +47,13 @@ func methodText(m plan.Model) string {
 		return "additive: a table of scores for each column, whose sum decides the prediction."
 	case m.Method == spec.LinearModel:
 		return "linear: a coefficient with an interval for each number and category."
+	}
+	switch m.Method {
+	case spec.GradientModel:
+		return "gradient: a weight for each number and category of a logistic regression, fitted by gradient descent."
+	case spec.FederatedModel:
+		return fmt.Sprintf("fedavg: a logistic regression. Each holder takes %s of gradient descent by itself, with all of the noise, and then the mean of all holders' models is taken, %s.",
+			budget.Plural(int64(m.Descent.Steps), "step"), budget.Plural(int64(m.Descent.Rounds), "time"))
 	}
 	return "logistic: an approximate coefficient, without an interval, for each number and category."
 }
@@ -73,7 +82,7 @@ func explainModel(p *plan.Plan, b *strings.Builder, m plan.Model) {
 	for _, r := range m.Rounds {
 		fmt.Fprintf(b, "  Asked: %s.\n", roundsText(r))
 	}
-	if m.Additive() {
+	if m.Adaptive() {
 		b.WriteString("  What a round asks depends on the noisy answers before it. How many rounds there are, and their noise, are fixed here.\n")
 	}
 	fmt.Fprintf(b, "  %s\n", modelCostText(m))

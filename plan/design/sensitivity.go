@@ -53,6 +53,25 @@ func (d *Design) OffDiagonal(c Change) Sensitivity {
 	return c.sensitivity(l1, squares, least, Scale*d.target)
 }
 
+// Gradient returns the sensitivity of sums to which each row adds its features, but for the target, times an integer of
+// the row's own, from −most to most.
+//
+// Guarantee: no two tables that differ by the change have sums further apart, in either norm, whatever the integers
+// are. Neighbours: both relations, see [Change]. Theorem: the triangle inequality, over rows. Argument:
+// docs/proofs/models.md.
+func (d *Design) Gradient(most int64, c Change) Sensitivity {
+	l1, squares, largest := new(big.Int), new(big.Int), int64(0)
+	for _, e := range d.encodings[:len(d.encodings)-1] {
+		l1.Add(l1, power(e.Unit, 1))
+		squares.Add(squares, power(e.Unit, 2))
+		largest = max(largest, e.Unit)
+	}
+	rows := new(big.Int).Add(big.NewInt(c.Added), big.NewInt(c.Removed))
+	reach := rows.Mul(rows, big.NewInt(most))
+	return Sensitivity{L1: l1.Mul(l1, reach), L2Squared: squares.Mul(squares, new(big.Int).Mul(reach, reach)),
+		Largest: big.NewInt(most * largest)}
+}
+
 // power returns xⁿ.
 func power(x, n int64) *big.Int { return new(big.Int).Exp(big.NewInt(x), big.NewInt(n), nil) }
 

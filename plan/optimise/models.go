@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file holds the planning of models: how many rounds each has, and what noise its leaf buys for them.
@@ -53,9 +54,31 @@ func ExpandModels(r *spec.Release) ([]Model, error) {
 			}
 			m.cells *= int64(l.Size())
 		}
+		if err := m.checkCategories(r, levels); err != nil {
+			return nil, err
+		}
 		all = append(all, m)
 	}
 	return all, nil
+}
+
+// checkCategories returns an error for a model in rounds with a column of too many categories.
+func (m Model) checkCategories(r *spec.Release, levels []*domain.Level) error {
+	named := m.named(r)
+	for i, l := range levels {
+		if !named.Adaptive() || l.Size() <= boosting.MostCategories {
+			continue
+		}
+		key := "by"
+		if i == len(named.By) {
+			key = "predict"
+		}
+		return workload.LocateFault(r, "models."+named.Name, &workload.Fault{Key: key,
+			Message: fmt.Sprintf("%s has %s categories", named.Columns()[i], budget.Group(int64(l.Size()))),
+			Expected: fmt.Sprintf("at most %s: a coarser level, or a smaller range",
+				budget.Group(boosting.MostCategories))})
+	}
+	return nil
 }
 
 // TableModels returns the regressions that a spec wants made of its tables. It returns an error if no table has two of
@@ -143,9 +166,12 @@ func factorOf(t *spec.Table, a spec.Attribute) plan.Factor {
 func (m Model) spendLeaf(r *spec.Release, amount *big.Rat) (plan.Model, error) {
 	out := m.named(r)
 	var err error
-	if out.Additive() {
+	switch {
+	case out.Additive():
 		err = m.spendOnRounds(&out, r, amount)
-	} else {
+	case out.Descends():
+		err = m.spendOnGradients(&out, r, amount)
+	default:
 		err = m.spendOnMoments(&out, r, amount)
 	}
 	if err != nil {
@@ -164,11 +190,7 @@ func (m Model) spendOnMoments(out *plan.Model, r *spec.Release, amount *big.Rat)
 	if err != nil {
 		return err
 	}
-	all, _ := counted.Unit{Table: r.Table(out.Table), Neighbours: r.Privacy.Neighbours, Cells: 2}.Rows()
-	change := design.Change{Added: all}
-	if r.Privacy.Neighbours == spec.Replace {
-		change.Removed = all
-	}
+	change := changeOf(r, out.Table)
 	diagonal, products := d.Diagonal(change), d.OffDiagonal(change)
 	squares := new(big.Rat).SetInt(diagonal.L2Squared)
 	weighted := new(big.Rat).Quo(new(big.Rat).SetInt(products.L2Squared), new(big.Rat).SetFloat64(design.NoiseRatio))
@@ -178,12 +200,66 @@ func (m Model) spendOnMoments(out *plan.Model, r *spec.Release, amount *big.Rat)
 		by   design.Sensitivity
 		rho  *big.Rat
 	}{{plan.SquareSums, diagonal, ofSquares}, {plan.Products, products, new(big.Rat).Sub(amount, ofSquares)}} {
-		by := &counted.Sensitivity{L1: one.by.L1, L2Squared: one.by.L2Squared, LargestFactor: one.by.Largest}
-		noise, err := modelNoise(r, by, one.rho)
+		noise, err := modelNoise(r, sensitivityOf(one.by), one.rho)
 		if err != nil {
 			return err
 		}
 		out.Rounds = append(out.Rounds, plan.ModelRounds{Asks: one.asks, Times: 1, Noise: noise})
+	}
+	return nil
+}
+
+// changeOf returns what a privacy unit can change in a table.
+func changeOf(r *spec.Release, table string) design.Change {
+	all, _ := counted.Unit{Table: r.Table(table), Neighbours: r.Privacy.Neighbours, Cells: 2}.Rows()
+	change := design.Change{Added: all}
+	if r.Privacy.Neighbours == spec.Replace {
+		change.Removed = all
+	}
+	return change
+}
+
+// sensitivityOf returns the sensitivity of sums of features.
+func sensitivityOf(s design.Sensitivity) *counted.Sensitivity {
+	return &counted.Sensitivity{L1: s.L1, L2Squared: s.L2Squared, LargestFactor: s.Largest}
+}
+
+// spendOnGradients divides the ρ of a leaf among the rounds of gradient descent: a part for the count of rows, and the
+// rest equally among the gradients. The noise of a local model is not shared: each holder draws all of it.
+//
+// Guarantee: all rounds together are ρ-zCDP with ρ at most the amount, and no more private than their mechanisms one
+// after another, whatever each round asks. Neighbours: the release's own. Theorem: Zhu, Dong & Wang 2022, theorem 10, as
+// the mechanism of each round is fixed beforehand. Argument: docs/proofs/models.md.
+func (m Model) spendOnGradients(out *plan.Model, r *spec.Release, amount *big.Rat) error {
+	d, err := plan.NewEmpty(r).Design(*out)
+	if err != nil {
+		return err
+	}
+	rho, _ := amount.Float64()
+	descent := boosting.NewDescent(math.Sqrt(2*rho), m.expectedRows(r), len(out.By), max(m.requested.Steps, 1))
+	out.Descent = &descent
+	counts := new(big.Rat).Mul(amount, big.NewRat(boosting.DescentCountPercent, 100))
+	each := new(big.Rat).Sub(amount, counts)
+	each.Quo(each, big.NewRat(int64(descent.Gradients()), 1))
+	unit := counted.Unit{Table: r.Table(out.Table), Neighbours: r.Privacy.Neighbours, Cells: 2}
+	noise := func(by *counted.Sensitivity, rho *big.Rat) (budget.Mechanism, error) {
+		if out.Local() {
+			return noiseFor(budget.DefaultLaw(false), by, rho)
+		}
+		return modelNoise(r, by, rho)
+	}
+	count, err := noise(unit.Counts(), counts)
+	if err != nil {
+		return err
+	}
+	sum, err := noise(sensitivityOf(d.Gradient(boosting.Bound, changeOf(r, out.Table))), each)
+	if err != nil {
+		return err
+	}
+	out.Rounds = []plan.ModelRounds{{Asks: plan.CountsOfTarget, Times: 1, Noise: count},
+		{Asks: plan.GradientSums, Times: descent.Gradients(), Noise: sum}}
+	if test := m.requested.Test; test != nil {
+		out.Test = test.RatString()
 	}
 	return nil
 }

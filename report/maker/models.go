@@ -3,6 +3,7 @@ package maker
 // This file describes models: what each predicts, how well, and what it must not be trusted for.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -47,12 +48,27 @@ func modelOf(p *plan.Plan, m plan.Model, fitted Model) (report.Model, error) {
 	switch {
 	case m.Additive() && fitted.Additive != nil && len(fitted.Additive.Columns) == len(m.By):
 		describeAdditive(&out, l, m, fitted.Additive)
-	case !m.Additive() && fitted.Regression != nil && string(m.Method) == fitted.Regression.Method:
+	case !m.Additive() && fitted.Regression != nil &&
+		fitted.Regression.Method == cmp.Or(regressionMethods[m.Method], model.RegressionLogistic):
 		describeRegression(&out, l, m, fitted.Regression)
 	default:
 		return out, errors.New("it is not of the plan")
 	}
 	return out, nil
+}
+
+// regressionMethods are the methods in published regressions; any other is a logistic regression.
+var regressionMethods = map[spec.ModelMethod]string{spec.LinearModel: model.RegressionLinear}
+
+// describePerformance describes how well a model predicts held-out rows.
+func describePerformance(out *report.Model, f *model.Performance) {
+	if f == nil {
+		return
+	}
+	out.AUC, out.Accuracy = estimateOf(f.AUC), estimateOf(f.Accuracy)
+	for _, c := range f.Calibration {
+		out.Calibration = append(out.Calibration, report.Calibration{From: c.From, To: c.To, Share: estimateOf(c.Share)})
+	}
 }
 
 // describeAdditive describes the scores of an additive model, and how well it predicts.
@@ -66,13 +82,7 @@ func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fit
 	case m.Link != "":
 		out.Trust = l.Text("The logarithm of a prediction is the intercept plus one score for each column, so the tables below are the whole model: a score of 0.1 makes the prediction about a tenth larger. The band of a score is for the noise alone, 95 % for each score by itself.")
 	}
-	if f := fitted.Performance; f != nil {
-		out.AUC, out.Accuracy = estimateOf(f.AUC), estimateOf(f.Accuracy)
-		for _, c := range f.Calibration {
-			out.Calibration = append(out.Calibration,
-				report.Calibration{From: c.From, To: c.To, Share: estimateOf(c.Share)})
-		}
-	}
+	describePerformance(out, fitted.Performance)
 	for _, c := range fitted.Columns {
 		out.Columns = append(out.Columns, report.ModelColumn{Name: c.Name, Importance: c.Importance,
 			Categories: c.Categories, Scores: c.Scores, Errors: c.Errors})
@@ -87,6 +97,13 @@ func describeRegression(out *report.Model, l *language.Language, m plan.Model, f
 		out.Method = l.Text("logistic regression, approximated by least squares of noisy sums of products (Fisher's discriminant)")
 		out.Trust = l.Text("The model ranks rows as the linear regression of the same columns does. Its coefficients are approximate and have no interval (%s).", l.Text(report.ModelOnly))
 	}
+	if m.Descends() {
+		out.Method = l.Text("logistic regression, fitted by gradient descent with noisy gradients (Bassily, Smith and Thakurta 2014)")
+		out.Trust = l.Text("The weights predict: the log-odds of a row are the intercept plus the weight of each category and each number times its weight. A short descent shrinks them, and they have no intervals: they are no estimates of coefficients.")
+	}
+	if m.Local() {
+		out.Method = l.Text("logistic regression by federated averaging: each holder takes steps of gradient descent by itself, with all of the noise, and the mean of their models follows (McMahan, Moore, Ramage, Hampson and Agüera y Arcas 2017)")
+	}
 	if m.From != nil {
 		out.Method = l.Text("linear regression of the released tables of all pairs of its columns: each coefficient is corrected for their noise")
 		if m.Method == spec.LogisticModel {
@@ -97,6 +114,7 @@ func describeRegression(out *report.Model, l *language.Language, m plan.Model, f
 	if fitted.Positive != "" {
 		out.Predicts = l.Text("the probability that %s is %s", m.Target.Attribute, fitted.Positive)
 	}
+	describePerformance(out, fitted.Performance)
 	out.Flags = flagsIn(l, fitted.Flags)
 	for _, t := range fitted.Terms {
 		one := report.Term{Column: t.Column, Category: t.Category, Coefficient: t.Coefficient, Weight: t.Weight,
@@ -116,9 +134,10 @@ var regressionFlags = map[string]string{
 		"The target does not vary clearly above the noise."),
 	model.RegressionNoResidual: language.Key(
 		"The noise hides how far rows are from the fit, so intervals leave out sampling."),
-	model.RegressionModelOnly: language.Key("The coefficients are approximate and have no intervals."),
-	model.RegressionReference: language.Key("reference"),
-	model.RegressionNotClear:  language.Key("not clear of the noise: left out"),
+	model.RegressionModelOnly:   language.Key("The coefficients are approximate and have no intervals."),
+	model.RegressionWeightsOnly: language.Key("The regression has weights, and no coefficients with intervals."),
+	model.RegressionReference:   language.Key("reference"),
+	model.RegressionNotClear:    language.Key("not clear of the noise: left out"),
 }
 
 func flagsIn(l *language.Language, flags []string) (all []string) {

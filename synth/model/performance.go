@@ -32,20 +32,17 @@ type Calibration struct {
 	Share *Interval `json:"share,omitempty"` // nil: too few rows for the noise
 }
 
-// Judge estimates the performance of a model of link [boosting.Logit] from noisy numbers of held-out rows, by bin of
-// score ([boosting.NewBins] of its intercept) and outcome: 2·[boosting.ScoreBins] numbers, the outcome fastest, each
-// with independent noise of a variance, in squares of rows.
+// Judge estimates the performance of a model of link [boosting.Logit], by the intercept of its scores, from noisy
+// numbers of held-out rows, by bin of score ([boosting.NewBins] of the intercept) and outcome: 2·[boosting.ScoreBins]
+// numbers, the outcome fastest, each with independent noise of a variance, in squares of rows.
 //
-// It returns an error for another link, for another number of them, and for numbers and variances that are not finite.
-func (m *Additive) Judge(noisy []float64, variance float64) (*Performance, error) {
-	if m.Shape.Link != boosting.Logit {
-		return nil, errors.New("only a model of a class is judged")
-	}
+// It returns an error for another number of them, and for numbers and variances that are not finite.
+func Judge(intercept int32, noisy []float64, variance float64) (*Performance, error) {
 	if len(noisy) != 2*boosting.ScoreBins {
 		return nil, fmt.Errorf("performance is estimated from %d numbers", 2*boosting.ScoreBins)
 	}
 	h := &heldOut{variance: variance, counts: make([][2]float64, boosting.ScoreBins),
-		bins: boosting.NewBins(m.Scores.Intercept)}
+		bins: boosting.NewBins(intercept)}
 	for i, n := range append(slices.Clone(noisy), variance) {
 		if !(math.Abs(n) <= mostNoisy) || variance < 0 {
 			return nil, errors.New("performance is estimated from numbers below 2^62, and a variance from 0")

@@ -55,7 +55,7 @@ func (p population) exact() *Performance {
 	for i := range counts {
 		counts[i] = 1e12 * p[i/2][i%2]
 	}
-	of, err := judged.Judge(counts, 0)
+	of, err := Judge(judged.Scores.Intercept, counts, 0)
 	if err != nil {
 		panic(err)
 	}
@@ -114,7 +114,7 @@ func TestIntervalsCover(t *testing.T) {
 // judge returns a performance.
 func judge(t *testing.T, counts []float64, variance float64) *Performance {
 	t.Helper()
-	of, err := judged.Judge(counts, variance)
+	of, err := Judge(judged.Scores.Intercept, counts, variance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestTooFewRows(t *testing.T) {
 		"much noise":         {counts(map[int]float64{20: 1000, 47: 1000}), 1e60, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			of, err := judged.Judge(c.counts, c.variance)
+			of, err := Judge(judged.Scores.Intercept, c.counts, c.variance)
 			if name == "much noise" {
 				if err == nil {
 					t.Error("a variance beyond the bound is accepted")
@@ -205,12 +205,12 @@ func TestTooFewRows(t *testing.T) {
 	}
 	for _, bad := range [][]float64{nil, make([]float64, 47), counts(map[int]float64{0: math.NaN()}),
 		counts(map[int]float64{0: math.Inf(1)})} {
-		if _, err := judged.Judge(bad, 1); err == nil {
+		if _, err := Judge(judged.Scores.Intercept, bad, 1); err == nil {
 			t.Errorf("%d numbers are accepted", len(bad))
 		}
 	}
 	for _, variance := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := judged.Judge(counts(nil), variance); err == nil {
+		if _, err := Judge(judged.Scores.Intercept, counts(nil), variance); err == nil {
 			t.Errorf("variance %v is accepted", variance)
 		}
 	}

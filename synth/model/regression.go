@@ -34,6 +34,8 @@ const (
 	RegressionNoResidual = "no residual variance"
 	// RegressionModelOnly: the coefficients approximate those of the likelihood, and so have no intervals.
 	RegressionModelOnly = "model only"
+	// RegressionWeightsOnly: the regression was fitted by gradient descent, and has weights alone.
+	RegressionWeightsOnly = "weights only"
 	// RegressionReference: the category with which the others of its column are compared.
 	RegressionReference = "reference"
 	// RegressionNotClear: the term does not vary clearly above the noise given the terms before it: it is constant,
@@ -57,6 +59,8 @@ type Regression struct {
 	ResidualVariance *float64 `json:"residual_variance,omitempty"`
 	// RSquared is the part of the target's variation that the fit of a linear regression explains, from 0 to 1.
 	RSquared *float64 `json:"r_squared,omitempty"`
+	// Performance is how well a regression that was fitted by gradient descent predicts held-out rows.
+	Performance *Performance `json:"performance,omitempty"`
 	// Flags say what is the matter with the regression as a whole.
 	Flags []string `json:"flags,omitempty"`
 }

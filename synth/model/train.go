@@ -31,6 +31,18 @@ type Additive struct {
 	Importance []float64
 }
 
+// ask returns the answer to the question of a round.
+func ask(ctx context.Context, shape *boosting.Shape, oracle Oracle, round int, q boosting.Question) ([]int64, error) {
+	noisy, err := oracle.Answer(ctx, round, q)
+	if err == nil && len(noisy) != q.Len(shape) {
+		err = fmt.Errorf("%d integers are no answer to a question of %d", len(noisy), q.Len(shape))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("round %d of a model: %w", round+1, err)
+	}
+	return noisy, nil
+}
+
 // Train fits an additive model by cyclic boosting (Nori, Caruana, Bu, Shen & Kulkarni, ICML 2021, with rounds as in
 // Friedman 2001). It asks the rounds of the shape in order: the counts of each column and of the target, then sums of
 // residuals, each for the model as the answers so far have made it. A round moves the entries of each group by a share
@@ -47,12 +59,9 @@ func Train(ctx context.Context, shape *boosting.Shape, oracle Oracle) (*Additive
 	t := newTrainer(shape)
 	for round := range shape.Rounds() {
 		q := t.question(round)
-		noisy, err := oracle.Answer(ctx, round, q)
-		if err == nil && len(noisy) != q.Len(shape) {
-			err = fmt.Errorf("%d integers are no answer to a question of %d", len(noisy), q.Len(shape))
-		}
+		noisy, err := ask(ctx, shape, oracle, round, q)
 		if err != nil {
-			return nil, fmt.Errorf("round %d of an additive model: %w", round+1, err)
+			return nil, err
 		}
 		if q.Scores == nil {
 			t.counts = append(t.counts, noisy)

@@ -291,7 +291,7 @@ func fitOnce(t testing.TB, d dataset, mu float64, seed int, split boosted.Split)
 	for i, n := range exact {
 		noisy[i] = float64(n) + math.Sqrt(variance)*random.NormFloat64()
 	}
-	if judged, err = m.Judge(noisy, variance); err != nil {
+	if judged, err = model.Judge(m.Scores.Intercept, noisy, variance); err != nil {
 		t.Fatal(err)
 	}
 	return aucOn(m, rows[n:]), aucOn(m, rows[:n]), judged

@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan/boosting"
+	"github.com/dprelease/dprelease/plan/design"
 )
 
 // Rows are exact rows: a joint histogram in compact form, with the score of each cell. It shows "confidential" however
@@ -40,13 +41,14 @@ type codes struct {
 	wide   []uint16
 }
 
-// mostRows bounds the rows of a model, so that no sum of residuals comes near 2⁶¹.
+// mostRows bounds the rows of a model, so that no sum of residuals comes near 2⁶¹. With features, which are up to
+// [design.Scale], there are fewer by that factor.
 const mostRows = int64(1) << 48
 
 // Errors name no value of the data.
 var (
 	errCells = errors.New("the cells of a joint histogram are ascending and within its sizes; no count is negative")
-	errMany  = errors.New("an additive model is fitted to fewer than 2^48 rows")
+	errMany  = errors.New("an additive model is fitted to at most 2^48 rows, and gradient descent to 2^38")
 )
 
 // New returns the rows of a joint histogram that a model is fitted to, and those that are held out.
@@ -75,11 +77,14 @@ func New(ctx context.Context, shape *boosting.Shape, cells []uint64, counts []in
 
 // checkCells returns an error unless a joint histogram is as New describes it.
 func checkCells(shape *boosting.Shape, cells []uint64, counts []int64) error {
-	product := uint64(1)
+	product, most := uint64(1), mostRows
+	if shape.Design != nil {
+		most = mostRows / design.Scale
+	}
 	for c := range len(shape.Columns) + 1 {
 		high, low := bits.Mul64(product, uint64(shape.Categories(c)))
 		if high > 0 {
-			return errors.New("the columns of an additive model have more than 2^64 cells")
+			return errors.New("the columns of a model have more than 2^64 cells")
 		}
 		product = low
 	}
@@ -91,7 +96,7 @@ func checkCells(shape *boosting.Shape, cells []uint64, counts []int64) error {
 		if cell >= product || i > 0 && cell <= cells[i-1] || counts[i] < 0 {
 			return errCells
 		}
-		if counts[i] > mostRows-total {
+		if counts[i] > most-total {
 			return errMany
 		}
 		total += counts[i]
@@ -208,8 +213,8 @@ func (r *rows) set(entry int, cell uint64, count uint32) {
 // Answer answers the question of a round exactly: [boosting.Question.Len] integers.
 //
 // Sensitivity: one row more changes one of the integers, by 1 in a round that counts and by at most [boosting.Bound] in
-// a round that sums residuals, whatever the question. k rows more change them by at most k times as much in L1, and so
-// in L2.
+// a round that sums residuals, whatever the question, and a gradient by the row's features times at most Bound. k rows
+// more change them by at most k times as much, in L1 and in L2.
 //
 // It returns an error for a question that [boosting.Shape.CheckQuestion] refuses, and if the context ends.
 func (r *Rows) Answer(ctx context.Context, round int, q boosting.Question) ([]int64, error) {
@@ -219,8 +224,11 @@ func (r *Rows) Answer(ctx context.Context, round int, q boosting.Question) ([]in
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if q.Scores == nil {
+	switch {
+	case q.Scores == nil:
 		return x.countCategories(ctx, q.Column)
+	case x.shape.Design != nil:
+		return x.sumGradient(ctx, q.Scores)
 	}
 	return x.sumResiduals(ctx, q)
 }

@@ -1,0 +1,200 @@
+package boosted_test
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/dprelease/dprelease/histogram/internal/boosted"
+	"github.com/dprelease/dprelease/plan/boosting"
+	"github.com/dprelease/dprelease/plan/design"
+)
+
+// descents are shapes of gradient descent with numbers, contrasts and categories, narrow and wide.
+func descents(t *testing.T) (all []*boosting.Shape) {
+	t.Helper()
+	numbers := func(n int) (values []int64) {
+		for i := range n {
+			values = append(values, int64(3*i-7))
+		}
+		return values
+	}
+	names := func(n int) (categories []string) {
+		for i := range n {
+			categories = append(categories, strconv.Itoa(i))
+		}
+		return categories
+	}
+	for _, columns := range [][]design.Column{
+		{{Name: "a", Values: numbers(300)}, {Name: "b", Categories: names(2)}, {Name: "c", Categories: names(5)},
+			{Name: "d", Values: numbers(4)}, {Name: "t", Categories: names(3)}},
+		{{Name: "a", Categories: names(400)}, {Name: "t", Categories: names(2)}},
+	} {
+		of, err := design.New(columns, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &boosting.Shape{Link: boosting.Logit, Design: of, Descent: boosting.Descent{Rounds: 3, Steps: 2, Rate: .5}}
+		for _, c := range columns[:len(columns)-1] {
+			s.Columns = append(s.Columns, boosting.Column{Categories: c.Size(), Ordered: c.IsNumber()})
+		}
+		s.Outcomes = make([]int64, columns[len(columns)-1].Size())
+		s.Outcomes[1] = 1
+		all = append(all, s)
+	}
+	return all
+}
+
+// drawGradient returns the question of a round of gradient descent.
+func drawGradient(random *rand.Rand, s *boosting.Shape, round int) boosting.Question {
+	if round < s.CountRounds() {
+		return boosting.Question{Column: s.Column(round)}
+	}
+	return boosting.Question{Scores: drawScores(random, s)}
+}
+
+// addGradient adds a row's features times its residual, as real numbers rounded to integers: their definition.
+func addGradient(s *boosting.Shape, row []int, q boosting.Question, answer []int64) {
+	last := len(row) - 1
+	mean := 1 / (1 + math.Exp(-float64(q.Scores.Of(row[:last]))/boosting.ScoreUnit))
+	residual := s.Residuals().Of(row[last], q.Scores.Of(row[:last]))
+	if outcome := float64(s.Outcomes[row[last]]); math.Abs(float64(residual)/boosting.Bound-(outcome-mean)) > 1e-3 {
+		panic("a residual is far from outcome − mean")
+	}
+	add := func(feature int, value float64) { answer[feature] += int64(math.Round(value)) * int64(residual) }
+	add(0, design.Scale)
+	at := 1
+	for i, c := range s.Design.Columns()[:last] {
+		switch {
+		case c.IsNumber():
+			low, high := c.Range()
+			unit := s.Design.Encodings()[i+1].Unit
+			add(at, float64(unit)*float64(2*c.Values[row[i]]-low-high)/float64(high-low))
+			at++
+		case c.Size() == 2:
+			add(at, float64(2*row[i]-1)*design.Scale)
+			at++
+		default:
+			add(at+row[i], design.Scale)
+			at += c.Size()
+		}
+	}
+}
+
+// TestGradientsAreExact compares all rounds of gradient descent with answers row by row.
+func TestGradientsAreExact(t *testing.T) {
+	random := rand.New(rand.NewPCG(21, 22))
+	for _, s := range descents(t) {
+		for _, n := range []int{0, 1, 20_000} {
+			rows := drawRows(random, sizesOf(s), n)
+			of := newRows(t, s, rows)
+			for round := range s.Rounds() {
+				q := drawGradient(random, s, round)
+				got, err := of.Answer(t.Context(), round, q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := make([]int64, q.Len(s))
+				for _, row := range rows {
+					if q.Scores == nil {
+						want[row[q.Column]]++
+					} else {
+						addGradient(s, row, q, want)
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("%d rows, round %d: got %v, want %v", n, round, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestSensitivityOfGradients: under add-remove and replace, with up to three rows a unit, answers are as close as the
+// sensitivity says, and rows that are as far apart as can be are nearly that far apart.
+func TestSensitivityOfGradients(t *testing.T) {
+	random := rand.New(rand.NewPCG(23, 24))
+	for _, s := range descents(t) {
+		nearest := 0.0
+		for range 300 {
+			common := drawRows(random, sizesOf(s), random.IntN(10))
+			change := design.Change{Added: 1 + random.Int64N(3), Removed: random.Int64N(2) * 3}
+			sides := [2][][]int{extremes(s, 1, int(change.Added)), extremes(s, 0, int(change.Removed))}
+			if random.IntN(2) == 0 {
+				sides[0], sides[1] = drawRows(random, sizesOf(s), int(change.Added)), drawRows(random, sizesOf(s), int(change.Removed))
+			}
+			q := boosting.Question{Scores: drawScores(random, s)}
+			if random.IntN(2) == 0 {
+				q.Scores.Intercept = -80_000
+				for _, table := range q.Scores.Tables {
+					clear(table)
+				}
+			}
+			var of [2][]int64
+			for side, rows := range sides {
+				var err error
+				if of[side], err = newRows(t, s, append(slices.Clone(common), rows...)).Answer(t.Context(), 1, q); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l1, squares := new(big.Int), new(big.Int)
+			for i, x := range of[0] {
+				d := new(big.Int).Abs(big.NewInt(x - of[1][i]))
+				l1.Add(l1, d)
+				squares.Add(squares, d.Mul(d, d))
+			}
+			bound := s.Design.Gradient(boosting.Bound, change)
+			if l1.Cmp(bound.L1) > 0 || squares.Cmp(bound.L2Squared) > 0 {
+				t.Fatalf("%+v: L1 %v of %v, L2² %v of %v", change, l1, bound.L1, squares, bound.L2Squared)
+			}
+			ratio, _ := new(big.Rat).SetFrac(squares, bound.L2Squared).Float64()
+			nearest = max(nearest, ratio)
+		}
+		if nearest < .99 {
+			t.Errorf("answers are at most %v of the bound apart", nearest)
+		}
+		if unit := s.RowUnit(); unit*unit > s.Design.Gradient(boosting.Bound, design.Change{Added: 1}).L2Squared.Int64() {
+			t.Errorf("a held-out row counts %d, more than a row in training", unit)
+		}
+	}
+}
+
+// extremes returns rows of an outcome whose features are all as large as can be.
+func extremes(s *boosting.Shape, outcome, n int) (rows [][]int) {
+	for range n {
+		row := make([]int, len(s.Columns)+1)
+		row[len(s.Columns)] = outcome
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// TestOtherQuestionsOfGradientsAreRefused asks what gradient descent does not.
+func TestOtherQuestionsOfGradientsAreRefused(t *testing.T) {
+	random := rand.New(rand.NewPCG(25, 26))
+	s := descents(t)[0]
+	of := newRows(t, s, drawRows(random, sizesOf(s), 10))
+	short, large := drawScores(random, s), drawScores(random, s)
+	short.Tables[0] = short.Tables[0][1:]
+	large.Tables[0][0] = 1 << 25
+	for name, q := range map[string]boosting.Question{
+		"nothing":       {},
+		"groups":        {Scores: drawScores(random, s), Groups: make([]int, 300)},
+		"another table": {Scores: short},
+		"a large entry": {Scores: large},
+		"a column":      {Scores: drawScores(random, s), Column: 1},
+	} {
+		if _, err := of.Answer(t.Context(), 1, q); err == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+	if _, err := of.Answer(t.Context(), s.Rounds(), boosting.Question{Scores: drawScores(random, s)}); err == nil {
+		t.Error("a round too many is answered")
+	}
+	if _, _, err := boosted.New(t.Context(), s, []uint64{0}, []int64{1 << 39}, boosted.Split{}); err == nil {
+		t.Error("2^39 rows are taken")
+	}
+}
