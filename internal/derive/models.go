@@ -30,7 +30,7 @@ func writeModels(ctx context.Context, out *Folder, s *measured.Sealed) (all []ma
 			one.Additive, err = publishModel(ctx, s.Plan, m, s.Training[i])
 			content = one.Additive
 		case m.From != nil:
-			one.Regression, err = publishFromTables(s, m)
+			one.Regression, err = publishFromTables(ctx, s, m)
 			content = one.Regression
 		default:
 			one.Regression, err = publishRegression(s.Plan, m, s.Training[i])
