@@ -1,8 +1,11 @@
 package report
 
 import (
+	"math"
 	"strconv"
+	"strings"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec/language"
 )
 
@@ -82,12 +85,14 @@ type ModelColumn struct {
 	Scores     []float64 `json:"scores"`
 	Errors     []float64 `json:"standard_errors"`
 	// Counts are the noisy numbers of rows with each category that the model was fitted to, each with a standard error.
-	Counts     []int64 `json:"counts"`
-	CountError float64 `json:"count_standard_error"`
+	Counts     []int64 `json:"counts,omitempty"`
+	CountError float64 `json:"count_standard_error,omitempty"`
 }
 
 // HasHardlyRows reports whether a model was fitted to hardly any rows with a category, as far as the noise shows it.
-func (c ModelColumn) HasHardlyRows(category int) bool { return float64(c.Counts[category]) < c.LeastRows() }
+func (c ModelColumn) HasHardlyRows(category int) bool {
+	return c.Counts != nil && float64(c.Counts[category]) < c.LeastRows()
+}
 
 // LeastRows returns the noisy number of rows below which there are hardly any: 10, or twice its standard error, so that
 // at least 97 in 100 categories without rows are below it.
@@ -140,6 +145,47 @@ func (m Model) AccuracyText(l *language.Language) string {
 		return text
 	}
 	return l.Text("%s; always giving the more frequent answer would have %s", text, m.Baseline.PercentText(l))
+}
+
+// LeastRowsText says how categories with hardly any rows are marked, and what their scores are worth; "" if the model has
+// no such category.
+func (m Model) LeastRowsText(l *language.Language) string {
+	for _, c := range m.Columns {
+		if len(c.hardlyAny()) > 0 {
+			return l.Text("Hatched, or marked ○: the model was fitted to hardly any rows with that category, as their noisy number is below %s. Believe no score there: it is taken from neighbours and drawn towards 0, which margins and bands do not show.",
+				budget.Group(int64(math.Ceil(c.LeastRows()))))
+		}
+	}
+	return ""
+}
+
+// FewText names the categories of a column that hardly any rows have, "" for none.
+func (c ModelColumn) FewText(l *language.Language) string {
+	few := c.hardlyAny()
+	if len(few) == 0 {
+		return ""
+	}
+	return l.Text("Hardly any rows in %s: %s", c.Name, firstCategories(l, few))
+}
+
+// firstCategories lists the first few categories, and says how many more there are.
+func firstCategories(l *language.Language, all []string) string {
+	const most = 8
+	list := strings.Join(all[:min(len(all), most)], ", ")
+	if more := len(all) - most; more > 0 {
+		return l.Text("%s and %d more", list, more)
+	}
+	return list
+}
+
+// hardlyAny returns the categories that hardly any rows have.
+func (c ModelColumn) hardlyAny() (few []string) {
+	for i, category := range c.Categories {
+		if c.HasHardlyRows(i) {
+			few = append(few, category)
+		}
+	}
+	return few
 }
 
 // CalibrationRange says in words which probabilities a range of the calibration has: rounded to whole percent, or as

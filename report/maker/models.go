@@ -3,10 +3,8 @@ package maker
 // This file describes models: what each predicts, how well, and what it must not be trusted for.
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
@@ -22,7 +20,7 @@ type Model struct {
 	Regression *model.Regression
 }
 
-// modelsOf describes all models, in the spec's order. They are given in the plan's.
+// modelsOf describes all models, in the spec's order.
 func modelsOf(p *plan.Plan, all []Model) ([]report.Model, error) {
 	if len(all) != len(p.AllModels()) {
 		return nil, fmt.Errorf("%d models are published, the plan has %d", len(all), len(p.AllModels()))
@@ -35,10 +33,6 @@ func modelsOf(p *plan.Plan, all []Model) ([]report.Model, error) {
 		}
 		out = append(out, one)
 	}
-	place := func(m report.Model) int {
-		return slices.IndexFunc(p.Release().Models, func(of spec.Model) bool { return of.Name == m.Name })
-	}
-	slices.SortFunc(out, func(a, b report.Model) int { return cmp.Compare(place(a), place(b)) })
 	return out, nil
 }
 
