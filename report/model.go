@@ -203,7 +203,9 @@ func (m Model) CalibrationRange(l *language.Language, i int) string {
 
 func (m Model) calibrationEdge(l *language.Language, edge float64) string {
 	const finest = 4
-	written := func(x float64, decimals int) string { return strconv.FormatFloat(float64(100*x), 'f', decimals, 64) + "%" }
+	written := func(x float64, decimals int) string {
+		return strconv.FormatFloat(float64(100*x), 'f', decimals, 64) + "%"
+	}
 	decimals := 0
 	for _, c := range m.Calibration {
 		for decimals < finest && written(c.From, decimals) == written(c.To, decimals) {

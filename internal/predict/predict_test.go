@@ -201,7 +201,7 @@ func TestNumbersThatAreRefused(t *testing.T) {
 			io.Discard)
 		const allowed = "; expected a value from -4 to 20: correct it, or leave the row out"
 		if !verdict.Has[*predict.Unfit](err) || !strings.HasSuffix(err.Error(), allowed) ||
-			 !strings.Contains(err.Error(), "line 3, column schooling: "+want) {
+			!strings.Contains(err.Error(), "line 3, column schooling: "+want) {
 			t.Errorf("%q: %v, want %s", value, err, want)
 		}
 	}
