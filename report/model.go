@@ -134,7 +134,7 @@ func (e Estimate) PercentText(l *language.Language) string {
 }
 
 func (e Estimate) text(l *language.Language, number func(float64) string) string {
-	return l.Text("%s (95 %% interval %s to %s)", l.Number(number(e.Value)), l.Number(number(e.Low)),
+	return l.Text("%s (95%% interval %s to %s)", l.Number(number(e.Value)), l.Number(number(e.Low)),
 		l.Number(number(e.High)))
 }
 
@@ -147,12 +147,11 @@ func (m Model) AccuracyText(l *language.Language) string {
 	return l.Text("%s; always giving the more frequent answer would have %s", text, m.Baseline.PercentText(l))
 }
 
-// LeastRowsText says how categories with hardly any rows are marked, and what their scores are worth; "" if the model has
-// no such category.
+// LeastRowsText says which categories have hardly any rows, and what their scores are worth; "" if there are none.
 func (m Model) LeastRowsText(l *language.Language) string {
 	for _, c := range m.Columns {
 		if len(c.hardlyAny()) > 0 {
-			return l.Text("Hatched, or marked ○: the model was fitted to hardly any rows with that category, as their noisy number is below %s. Believe no score there: it is taken from neighbours and drawn towards 0, which margins and bands do not show.",
+			return l.Text("A category has hardly any rows if their noisy number is below %s. Believe no score there: it is taken from neighbours and drawn towards 0, which margins and bands do not show.",
 				budget.Group(int64(math.Ceil(c.LeastRows()))))
 		}
 	}

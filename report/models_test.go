@@ -3,6 +3,7 @@ package report_test
 // This file tests what a report says of models.
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -15,18 +16,19 @@ import (
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/synth/model"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // modelsText is a release of four models, or with a table one of five: the second is made of that table.
 const modelsText = `version: 1
 release: readmission-2026
 about: {title: "Readmissions, 2026", population: residents aged 0–110, contact: statistics office}
-privacy: {protects: patient, neighbours: add-remove, account: lfs-panel}
+privacy: {protects: person, neighbours: add-remove, account: lfs-panel}
 budget: {epsilon: 2, delta: 1e-6, split: {a: SHARE, b: SHARE, c: SHARE, d: SHARETABLES}}
 tables:
   stays:
     source: {csv: stays.csv}
-    unit: {id: patient, max_rows: 1}
+    unit: {id: person_id, max_rows: 1}
     columns:
       readmitted: {values: ["no", "yes"]}
       age:        {type: integer, range: [18, 105]}
@@ -111,8 +113,8 @@ func modelsInput(withTable bool) maker.Input {
 	return in
 }
 
-// pagesOf returns the pages of a report, without markup and line breaks.
-func pagesOf(t *testing.T, r *report.Report) map[string]string {
+// plainPages returns the pages of a report, without markup and line breaks.
+func plainPages(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
 	all := map[string]string{"report.html": strings.Join(textsOf(pageOf(t, r)), " "),
 		"report.md": string(page.Markdown(r)), "README.txt": string(page.Readme(r))}
@@ -122,11 +124,19 @@ func pagesOf(t *testing.T, r *report.Report) map[string]string {
 	return all
 }
 
-// TestReportOfModelsAlone: no page of a release without tables says something of counts, cells and tables that it does
-// not have.
+// TestReportOfModelsAlone: the report of a release without tables follows the schema, and no page of it says something of
+// counts, cells and tables that it does not have.
 func TestReportOfModelsAlone(t *testing.T) {
-	for name, text := range pagesOf(t, reportOf(t, modelsInput(false))) {
-		for _, never := range []string{"very number", "exact count", "of all tables together", "every table", "100%",
+	r := reportOf(t, modelsInput(false))
+	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.JSON()))
+	if err == nil {
+		err = compiledSchema(t).Validate(instance)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	for name, text := range plainPages(t, r) {
+		for _, never := range []string{"very number", "verything published", "the exact count", "of all tables together", "every table", "100%",
 			"over a small base", "noisy count with its own error", "unbiased estimate next to it", "tables below"} {
 			if strings.Contains(text, never) {
 				t.Errorf("%s says %q", name, never)
@@ -146,21 +156,21 @@ func TestReportOfModels(t *testing.T) {
 	if want := []string{"risk", "free", "stay", "effects", "chances"}; !slices.Equal(names, want) {
 		t.Errorf("models %v, want %v", names, want)
 	}
-	for name, text := range pagesOf(t, r) {
+	for name, text := range plainPages(t, r) {
 		if name == "README.txt" {
 			continue
 		}
 		for _, want := range []string{"always giving the more frequent answer would have 84.0", "below about 6", "about 6",
 			"to 12", "above about 41", "models/risk.json has, are the whole model", "The intercept is −1.75",
-			"no coefficient, but its weight still predicts", "their noisy number is below 27", "This release also has 5 models",
-			"Do not let a model decide about a patient by itself"} {
+			"no coefficient, but its weight still predicts", "noisy number is below 27", "This release also has 5 models",
+			"Do not let a model decide about a person by itself"} {
 			if !strings.Contains(strings.ReplaceAll(text, "\u202f", " "), want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
 		}
 	}
 	text := pageOf(t, r)
-	for _, want := range []string{"score (log-odds)", "score (logarithm of days)", ">−9<", ">105<", `class="strip hatched"`,
+	for _, want := range []string{"score (log-odds)", "follow (logarithm of days)", ">−9<", ">105<", `class="strip hatched"`,
 		`fill="url(#scores-risk-1-few)"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not hold %q", want)

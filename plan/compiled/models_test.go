@@ -67,8 +67,8 @@ release: r
 privacy: {protects: person, neighbours: add-remove}
 budget: {rho: 1, split: {counts: 1/3, first: 1/3, second: 1/3}}
 tables:
-  t: {source: {csv: t.csv}, unit: row, columns: {age: {type: integer, range: [0, 9], levels: {band: {width: 5}}}, sex: {values: [f, m]}, ill: {values: [no, yes]}}}
-  u: {source: {csv: u.csv}, unit: row, columns: {age: {type: integer, range: [0, 9]}, sex: {values: [f, m]}, ill: {values: [no, yes]}}}
+  t: {source: {csv: t.csv}, unit: {id: id, max_rows: 1}, columns: {age: {type: integer, range: [0, 9], levels: {band: {width: 5}}}, sex: {values: [f, m]}, ill: {values: [no, yes]}}}
+  u: {source: {csv: u.csv}, unit: {id: id, max_rows: 1}, columns: {age: {type: integer, range: [0, 9]}, sex: {values: [f, m]}, ill: {values: [no, yes]}}}
 marginals: {pairs: {table: t, every: [2], by: [age, sex, ill], budget: counts}}
 models:
   risk: {table: t, predict: {ill: "yes"}, by: [age, sex], test: 10%, budget: first}
@@ -101,7 +101,6 @@ func TestModelsAgreeWithTheSpec(t *testing.T) {
 		"another name":     func(m *plan.Model) { m.Name = "other" },
 		"another table":    func(m *plan.Model) { m.Table = "u" },
 		"another leaf":     func(m *plan.Model) { m.Leaf = "counts" },
-		"no leaf":          func(m *plan.Model) { m.Leaf = "" },
 		"another method":   func(m *plan.Model) { m.Method = spec.AdditiveModel + spec.LinearModel },
 		"another target":   func(m *plan.Model) { m.Target.Attribute = "sex" },
 		"another level":    func(m *plan.Model) { m.Target.Level = "band" },
@@ -122,6 +121,7 @@ func TestModelsAgreeWithTheSpec(t *testing.T) {
 	}
 	for name, forge := range map[string]func(p *plan.Plan){
 		"rows in place of tables": func(p *plan.Plan) { p.TableModels[0].From = nil },
+		"no leaf":                 func(p *plan.Plan) { p.Models[1].Leaf = "" },
 		"nothing held out":        func(p *plan.Plan) { p.Models[0].Test = "" },
 		"another order of models": func(p *plan.Plan) { slices.Reverse(p.Models) },
 		"a model less":            func(p *plan.Plan) { p.Models = p.Models[:1] },

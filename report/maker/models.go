@@ -58,7 +58,7 @@ func modelOf(p *plan.Plan, m plan.Model, fitted Model) (report.Model, error) {
 // describeAdditive describes the scores of an additive model, and how well it predicts.
 func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fitted *model.Published) {
 	out.Method = l.Text("additive: the prediction follows from a sum of scores, one for the category of each column (Nori, Caruana, Bu, Shen and Kulkarni 2021)")
-	out.Trust = l.Text("The score of a row is the intercept plus one score for each column: the scores of all categories, which %s has, are the whole model. The band of a score is for the noise alone, 95 %% for each score by itself.",
+	out.Trust = l.Text("The score of a row is the intercept plus one score for each column: the scores of all categories, which %s has, are the whole model. The band of a score is for the noise alone, 95%% for each score by itself.",
 		out.File)
 	out.Unit, out.Intercept = l.Text("units of %s", m.Target.Attribute), &fitted.Intercept
 	out.Distrust = l.Text("A score says how rows differ, not why: it is no effect, and it depends on the other columns. The model was fitted to noisy sums and to the rows of this table; for other people and other times nothing is known. It must not decide about a person by itself.")
@@ -68,7 +68,7 @@ func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fit
 		out.Unit = l.Text("log-odds")
 	case m.Link != "":
 		out.Unit = l.Text("logarithm of %s", m.Target.Attribute)
-		out.Trust = l.Text("The logarithm of a prediction is the intercept plus one score for each column: the scores of all categories, which %s has, are the whole model. A score of 0.1 makes the prediction about a tenth larger. The band of a score is for the noise alone, 95 %% for each score by itself.",
+		out.Trust = l.Text("The logarithm of a prediction is the intercept plus one score for each column: the scores of all categories, which %s has, are the whole model. A score of 0.1 makes the prediction about a tenth larger. The band of a score is for the noise alone, 95%% for each score by itself.",
 			out.File)
 	}
 	if f := fitted.Performance; f != nil {

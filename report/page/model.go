@@ -17,14 +17,15 @@ import (
 // scoreCard is the chart of a column's scores, and the list of them. All columns of a model have one scale.
 type scoreCard struct {
 	report.ModelColumn
-	ID    string
-	Unit  string     // what scores are, with the word score
-	Line  *scoreLine // nil for few categories
-	Ticks []tick     // above strips
-	Zero  string     // position of the score 0 on a strip
-	Rows  []scoreRow
-	More  int    // categories that are not listed
-	File  string // of the model, which has them
+	ID      string
+	Unit    string // what scores are, with the word score
+	Caption string
+	Line    *scoreLine // nil for few categories
+	Ticks   []tick     // above strips
+	Zero    string     // position of the score 0 on a strip
+	Rows    []scoreRow
+	More    int    // categories that are not listed
+	File    string // of the model, which has them
 }
 
 // scoreRow is the score of a category. Its positions are shares of the width of a strip.
@@ -62,15 +63,12 @@ func (p page) ScoreCards(m report.Model) (all []scoreCard) {
 			sc = scale{min(sc.low, s-margin), max(sc.high, s+margin)}
 		}
 	}
-	sc, numbers := ticksWithin(sc, axisRunes)
-	l := p.In()
+	sc, numbers := sc.roundTicks(6)
+	l, ticks := p.In(), p.scoreTicks(sc, numbers)
 	for k, c := range m.Columns {
 		card := scoreCard{ModelColumn: c, ID: fmt.Sprintf("scores-%s-%d", m.Name, k+1), Unit: l.Text("score (%s)", m.Unit),
-			Zero: percent(sc.position(0)), More: max(len(c.Scores)-mostScores, 0), File: m.File}
-		for i, v := range numbers {
-			card.Ticks = append(card.Ticks, tick{Text: l.Number(words.Figure(v)), At: percent(sc.position(v)),
-				Anchor: anchorOf(i, len(numbers))})
-		}
+			Caption: l.Text("Score of each category (%s)", m.Unit),
+			Ticks:   ticks, Zero: percent(sc.position(0)), More: max(len(c.Scores)-mostScores, 0), File: m.File}
 		for i := range c.Scores[:min(len(c.Scores), mostScores)] {
 			card.Rows = append(card.Rows, p.scoreRow(c, i, sc))
 		}
@@ -78,6 +76,24 @@ func (p page) ScoreCards(m report.Model) (all []scoreCard) {
 			card.Line = p.scoreLine(c, sc, numbers)
 		}
 		all = append(all, card)
+	}
+	return all
+}
+
+// scoreTicks returns as many of the numbers of a scale as have room above a strip: the first, and every second, third
+// and so on after it.
+func (p page) scoreTicks(sc scale, numbers []float64) (all []tick) {
+	texts, longest := make([]string, len(numbers)), 0
+	for i, v := range numbers {
+		texts[i] = p.In().Number(words.Figure(v))
+		longest = max(longest, len([]rune(texts[i])))
+	}
+	every := 1
+	for (longest+2)*((len(numbers)-1)/every) > axisRunes {
+		every++
+	}
+	for i := 0; i < len(numbers); i += every {
+		all = append(all, tick{Text: texts[i], At: percent(sc.position(numbers[i])), Anchor: anchorOf(i, len(numbers))})
 	}
 	return all
 }
