@@ -1,7 +1,9 @@
 package model
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -498,6 +500,12 @@ func TestRegressionsThatCannotBeAskedForAreRefused(t *testing.T) {
 	pairs := func(change func([]table) []table) error {
 		_, err := RegressionMomentsOfTables(t.Context(), p.design, change(pairTables(p.design, p.codes, r, 1)))
 		return err
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := RegressionMomentsOfTables(stopped, p.design, pairTables(p.design, p.codes, r, 1)); !errors.Is(err,
+		context.Canceled) {
+		t.Errorf("a stopped regression of tables: %v", err)
 	}
 	_, logistic := LogisticRegression(n, RegressionOptions{})
 	for _, c := range []struct {
