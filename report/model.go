@@ -27,7 +27,8 @@ type Model struct {
 	// Baseline is the accuracy of always giving the more frequent answer.
 	Baseline    *Estimate     `json:"baseline,omitempty"`
 	Calibration []Calibration `json:"calibration,omitempty"`
-	// Unit says in words what scores of an additive model are, such as log-odds. Intercept is the score before any column.
+	// Unit says in words what scores of an additive model are, such as log-odds. Intercept is the score before any
+	// column.
 	Unit         string        `json:"unit,omitempty"`
 	Intercept    *float64      `json:"intercept,omitempty"`
 	Columns      []ModelColumn `json:"columns,omitempty"` // of an additive model

@@ -72,11 +72,13 @@ func modelsInput(withTable bool) maker.Input {
 			{Labels: labels("emergency", "no", "yes"), Scores: []float64{-.25, .5}, Errors: []float64{.0155, .0175},
 				Importance: .3125, Counts: []int64{4321, 2109}, CountError: 13.5},
 			{Labels: labels("ward", "surgery", "medicine", "births"), Scores: []float64{.0625, -.125, .03},
-				Errors: []float64{.02, .0175, .1}, Importance: .0925, Counts: []int64{2800, 3600, -9}, CountError: 13.5},
+				Errors: []float64{.02, .0175, .1}, Importance: .0925, Counts: []int64{2800, 3600, -9},
+				CountError: 13.5},
 		}, Performance: &model.Performance{AUC: &model.Interval{Estimate: .6731, Low: .64, High: .7041},
 			Accuracy: &model.Interval{Estimate: .8531, Low: .838, High: .866},
 			Baseline: &model.Interval{Estimate: .8401, Low: .825, High: .8553},
-			Calibration: []model.Calibration{{From: 0, To: .0556, Share: &model.Interval{Estimate: .058, Low: .036, High: .087}},
+			Calibration: []model.Calibration{
+				{From: 0, To: .0556, Share: &model.Interval{Estimate: .058, Low: .036, High: .087}},
 				{From: .0556, To: .1207, Share: &model.Interval{Estimate: .0994, Low: .081, High: .1193}},
 				{From: .1207, To: .4071, Share: &model.Interval{Estimate: .26, Low: .2, High: .3212}},
 				{From: .4071, To: 1}}}}
@@ -124,8 +126,8 @@ func plainPages(t *testing.T, r *report.Report) map[string]string {
 	return all
 }
 
-// TestReportOfModelsAlone: the report of a release without tables follows the schema, and no page of it says something of
-// counts, cells and tables that it does not have.
+// TestReportOfModelsAlone: the report of a release without tables follows the schema, and no page of it says something
+// of counts, cells and tables that it does not have.
 func TestReportOfModelsAlone(t *testing.T) {
 	r := reportOf(t, modelsInput(false))
 	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.JSON()))

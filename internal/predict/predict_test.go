@@ -235,7 +235,7 @@ func TestRegressionsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestRowsThatAreRefused: nothing is guessed. A message has the line, the column and what is allowed, and not the value.
+// TestRowsThatAreRefused: nothing is guessed. A message has the line, the column and what is allowed, and no value.
 func TestRowsThatAreRefused(t *testing.T) {
 	m := read(t, risk)
 	for _, c := range []struct{ text, want string }{

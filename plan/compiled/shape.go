@@ -316,11 +316,11 @@ func (w *Workload) checkModels(p *plan.Plan) error {
 		requested := &p.Release().Models[i]
 		of, wanted := &fitted, workload.NewModel(p.Release(), requested)
 		if requested.FromTables {
-			var err error
-			if wanted.From, err = workload.TablesOfPairs(p.Release(), w.Tables, wanted.Table, wanted.Columns()); err != nil {
+			from, err := workload.TablesOfPairs(p.Release(), w.Tables, wanted.Table, wanted.Columns())
+			if err != nil {
 				return fmt.Errorf("model %s: %w", requested.Name, err)
 			}
-			of = &made
+			of, wanted.From = &made, from
 		}
 		if len(*of) == 0 {
 			return fmt.Errorf("it lacks the model %s", requested.Name)

@@ -40,7 +40,8 @@ func ExpandModels(r *spec.Release) ([]Model, error) {
 		if m.leaf < 0 {
 			return nil, fmt.Errorf("model %s: the budget has no leaf %q", m.requested.Name, m.requested.Leaf)
 		}
-		levels, err := plan.Query{Table: m.requested.Table, Factors: workload.NewModel(r, m.requested).Columns()}.Levels(r)
+		columns := workload.NewModel(r, m.requested).Columns()
+		levels, err := plan.Query{Table: m.requested.Table, Factors: columns}.Levels(r)
 		if err != nil {
 			return nil, fmt.Errorf("model %s: %w", m.requested.Name, err)
 		}

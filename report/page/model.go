@@ -135,7 +135,8 @@ func (p page) scoreLine(c report.ModelColumn, sc scale, numbers []float64) *scor
 			i++
 		}
 		if i > from {
-			line.Few = append(line.Few, fewRows{percent(float64(from) / float64(n)), percent(float64(i-from) / float64(n))})
+			line.Few = append(line.Few,
+				fewRows{percent(float64(from) / float64(n)), percent(float64(i-from) / float64(n))})
 		}
 	}
 	longest := 0

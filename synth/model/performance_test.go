@@ -154,8 +154,8 @@ func (c coverage) check(t *testing.T, what string) {
 	}
 }
 
-// TestBaseline: the more frequent class is never below one half, and neither is an interval in which either class may be
-// it.
+// TestBaseline: the share of the more frequent class is never below one half, nor is an interval in which either class
+// may be it.
 func TestBaseline(t *testing.T) {
 	for _, c := range []struct {
 		zeros, ones, estimate, low, most float64
