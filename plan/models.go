@@ -75,9 +75,16 @@ const (
 	Products   ModelQuestion = "products"
 )
 
-// AllModels returns the models in the order in which they are published: those that are fitted in rounds, and then
-// those that are made of tables.
-func (p *Plan) AllModels() []Model { return slices.Concat(p.Models, p.TableModels) }
+// AllModels returns the models in the order of the spec, in which they are published: those that are fitted in rounds,
+// and those that are made of tables.
+func (p *Plan) AllModels() []Model {
+	all := slices.Concat(p.Models, p.TableModels)
+	place := func(m Model) int {
+		return slices.IndexFunc(p.Release().Models, func(of spec.Model) bool { return of.Name == m.Name })
+	}
+	slices.SortStableFunc(all, func(a, b Model) int { return cmp.Compare(place(a), place(b)) })
+	return all
+}
 
 // Columns returns the columns whose rows a model is fitted to: those it predicts from, and then the target.
 func (m Model) Columns() []Factor { return append(slices.Clone(m.By), m.Target) }

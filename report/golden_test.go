@@ -23,6 +23,7 @@ func TestGolden(t *testing.T) {
 	levels := reportOf(t, levelsInput())
 	microdata := reportOf(t, microdataInput(report.Official, "", 36435, 20.5, 14.25))
 	figures := reportOf(t, figuresInput(report.Official, designWeight))
+	models := reportOf(t, modelsInput(true))
 	for _, f := range []struct {
 		name string
 		got  []byte
@@ -44,6 +45,10 @@ func TestGolden(t *testing.T) {
 		{"figures.html", []byte(pageOf(t, figures))},
 		{"figures.md", page.Markdown(figures)},
 		{"figures.txt", page.Readme(figures)},
+		{"models.json", models.JSON()},
+		{"models.html", []byte(pageOf(t, models))},
+		{"models.md", page.Markdown(models)},
+		{"models.txt", page.Readme(models)},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			path := filepath.Join("testdata", f.name)

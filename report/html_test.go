@@ -255,7 +255,7 @@ func TestDrawingsAreNamed(t *testing.T) {
 				}
 			}
 			for _, f := range page.all("figure") {
-				if len(f.all("h3")) != 1 || len(f.all("figcaption"))+len(f.all("caption")) == 0 ||
+				if len(f.all("h3"))+len(f.all("h4")) != 1 || len(f.all("figcaption"))+len(f.all("caption")) == 0 ||
 					len(f.all("table")) == 0 && len(r.Maps) == 0 {
 					t.Errorf("a figure of class %q without heading, caption or table", f.class)
 				}

@@ -1,8 +1,11 @@
 package report
 
 import (
+	"math"
 	"strconv"
+	"strings"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec/language"
 )
 
@@ -19,9 +22,15 @@ type Model struct {
 	// HeldOut is the share of the rows that tested the model, an exact fraction; "" for none.
 	HeldOut string `json:"held_out,omitempty"`
 	// AUC and Accuracy are missing without held-out rows, and where too few were held out for the noise.
-	AUC          *Estimate     `json:"auc,omitempty"`
-	Accuracy     *Estimate     `json:"accuracy,omitempty"`
-	Calibration  []Calibration `json:"calibration,omitempty"`
+	AUC      *Estimate `json:"auc,omitempty"`
+	Accuracy *Estimate `json:"accuracy,omitempty"`
+	// Baseline is the accuracy of always giving the more frequent answer.
+	Baseline    *Estimate     `json:"baseline,omitempty"`
+	Calibration []Calibration `json:"calibration,omitempty"`
+	// Unit says in words what scores of an additive model are, such as log-odds. Intercept is the score before any
+	// column.
+	Unit         string        `json:"unit,omitempty"`
+	Intercept    *float64      `json:"intercept,omitempty"`
 	Columns      []ModelColumn `json:"columns,omitempty"` // of an additive model
 	Terms        []Term        `json:"terms,omitempty"`   // of a regression
 	Flags        []string      `json:"flags,omitempty"`   // what is the matter with a regression
@@ -76,7 +85,19 @@ type ModelColumn struct {
 	Categories []string  `json:"categories"`
 	Scores     []float64 `json:"scores"`
 	Errors     []float64 `json:"standard_errors"`
+	// Counts are the noisy numbers of rows with each category that the model was fitted to, each with a standard error.
+	Counts     []int64 `json:"counts,omitempty"`
+	CountError float64 `json:"count_standard_error,omitempty"`
 }
+
+// HasHardlyRows reports whether a model was fitted to hardly any rows with a category, as far as the noise shows it.
+func (c ModelColumn) HasHardlyRows(category int) bool {
+	return c.Counts != nil && float64(c.Counts[category]) < c.LeastRows()
+}
+
+// LeastRows returns the noisy number of rows below which there are hardly any: 10, or twice its standard error, so that
+// at least 97 in 100 categories without rows are below it.
+func (c ModelColumn) LeastRows() float64 { return max(10, 2*c.CountError) }
 
 // Lowest returns the category with the lowest score, and Highest that with the highest.
 func (c ModelColumn) Lowest() int { return c.extreme(-1) }
@@ -105,6 +126,91 @@ func (c ModelColumn) LargestError() float64 {
 
 // Text returns an estimate with its interval.
 func (e Estimate) Text(l *language.Language) string {
-	number := func(x float64) string { return l.Number(strconv.FormatFloat(x, 'f', 3, 64)) }
-	return l.Text("%s (95 %% interval %s to %s)", number(e.Value), number(e.Low), number(e.High))
+	return e.text(l, func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) })
+}
+
+// PercentText returns a share with its interval, as percentages.
+func (e Estimate) PercentText(l *language.Language) string {
+	return e.text(l, func(x float64) string { return strconv.FormatFloat(float64(100*x), 'f', 1, 64) + "%" })
+}
+
+func (e Estimate) text(l *language.Language, number func(float64) string) string {
+	return l.Text("%s (95%% interval %s to %s)", l.Number(number(e.Value)), l.Number(number(e.Low)),
+		l.Number(number(e.High)))
+}
+
+// AccuracyText returns the accuracy with its interval, and what always giving the more frequent answer would have.
+func (m Model) AccuracyText(l *language.Language) string {
+	text := m.Accuracy.PercentText(l)
+	if m.Baseline == nil {
+		return text
+	}
+	return l.Text("%s; always giving the more frequent answer would have %s", text, m.Baseline.PercentText(l))
+}
+
+// LeastRowsText says which categories have hardly any rows, and what their scores are worth; "" if there are none.
+func (m Model) LeastRowsText(l *language.Language) string {
+	for _, c := range m.Columns {
+		if len(c.hardlyAny()) > 0 {
+			return l.Text("A category has hardly any rows if their noisy number is below %s. Believe no score there: it is taken from neighbours and drawn towards 0, which margins and bands do not show.",
+				budget.Group(int64(math.Ceil(c.LeastRows()))))
+		}
+	}
+	return ""
+}
+
+// FewText names the categories of a column that hardly any rows have, "" for none.
+func (c ModelColumn) FewText(l *language.Language) string {
+	few := c.hardlyAny()
+	if len(few) == 0 {
+		return ""
+	}
+	return l.Text("Hardly any rows in %s: %s", c.Name, firstCategories(l, few))
+}
+
+// firstCategories lists the first few categories, and says how many more there are.
+func firstCategories(l *language.Language, all []string) string {
+	const most = 8
+	list := strings.Join(all[:min(len(all), most)], ", ")
+	if more := len(all) - most; more > 0 {
+		return l.Text("%s and %d more", list, more)
+	}
+	return list
+}
+
+// hardlyAny returns the categories that hardly any rows have.
+func (c ModelColumn) hardlyAny() (few []string) {
+	for i, category := range c.Categories {
+		if c.HasHardlyRows(i) {
+			few = append(few, category)
+		}
+	}
+	return few
+}
+
+// CalibrationRange says in words which probabilities a range of the calibration has: rounded to whole percent, or as
+// finely as it takes to tell the ranges apart.
+func (m Model) CalibrationRange(l *language.Language, i int) string {
+	c := m.Calibration[i]
+	switch {
+	case i == 0:
+		return l.Text("below about %s", m.calibrationEdge(l, c.To))
+	case i == len(m.Calibration)-1:
+		return l.Text("above about %s", m.calibrationEdge(l, c.From))
+	}
+	return l.Text("about %s to %s", m.calibrationEdge(l, c.From), m.calibrationEdge(l, c.To))
+}
+
+func (m Model) calibrationEdge(l *language.Language, edge float64) string {
+	const finest = 4
+	written := func(x float64, decimals int) string {
+		return strconv.FormatFloat(float64(100*x), 'f', decimals, 64) + "%"
+	}
+	decimals := 0
+	for _, c := range m.Calibration {
+		for decimals < finest && written(c.From, decimals) == written(c.To, decimals) {
+			decimals++
+		}
+	}
+	return l.Number(written(edge, decimals))
 }

@@ -290,6 +290,7 @@ func inputs() map[string]maker.Input {
 		"summed pure": summedInput("{epsilon: 1}"),
 		"mixed noise": specInput(report.Official, oneTable("{epsilon: 1, delta: 1e-9}")),
 		"target":      targetInput(),
+		"model table": modelsInput(true),
 		"sparse":      sparseInput(sparseText),
 		"sparse only": sparseInput(sparseAlone()),
 		"figures":     figuresInput(report.Official, designWeight),

@@ -42,6 +42,15 @@ func (r *Report) checkForm() error {
 			}
 		}
 	}
+	for _, m := range r.Models {
+		for _, c := range m.Columns {
+			n := len(c.Categories)
+			if n == 0 || len(c.Scores) != n || len(c.Errors) != n || c.Counts != nil && len(c.Counts) != n {
+				return fmt.Errorf("the model %q has a column %q without a score, an error and a count for each category", m.Name,
+					c.Name)
+			}
+		}
+	}
 	for _, m := range r.Microdata {
 		if err := m.checkForm(); err != nil {
 			return fmt.Errorf("the microdata of %q %w", m.Table, err)

@@ -911,6 +911,7 @@ var errorCases = map[string][]errorCase{
 		{name: "from tables that there are not", text: alone, params: map[string]string{}, edits: []edit{{
 			"synthetic:", "models: {m: {table: persons, predict: {sex: f}, by: [hour], method: linear, from: tables}}\nsynthetic:"}}},
 		risk("too large a test", "test: 10%", "test: 60%"),
+		risk("too small a test", "test: 10%", "test: 0.1%"),
 		risk("leaf mistyped", "{budget: micro", "{budget: micra"),
 		risk("leaf of a marginal", "{budget: micro", "{budget: main"),
 		risk("no leaf", "{budget: micro, ", "{"),

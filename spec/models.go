@@ -314,7 +314,11 @@ func (r *reader) readTest(n document.Node) *big.Rat {
 		return nil
 	}
 	if share.Cmp(leastTest) < 0 || share.Cmp(mostTest) > 0 {
-		r.AddProblem(n, document.Problem{Message: "test is " + n.Text(), Expected: "from 1% to 50%", Fix: "test: 10%"})
+		p := document.Problem{Message: "test is " + n.Text(), Expected: "from 1% to 50%", Fix: "test: 50%"}
+		if share.Cmp(leastTest) < 0 {
+			p.Fix = "test: 1%"
+		}
+		r.AddProblem(n, p)
 	}
 	return share
 }

@@ -556,6 +556,12 @@ func (a *app) printPublished(p *compiled.Compiled, r dprelease.Result) {
 		{"report.html", "what was promised, what it cost, how good each table is: open this first"},
 		{"README.txt", "how to read the tables with DuckDB, pandas and R"},
 	}
+	if len(p.Tables) == 0 && len(p.Synthetic) == 0 {
+		lines = [][2]string{
+			{"report.html", "what was promised, what it cost, how well each model predicts: open this first"},
+			{"README.txt", "what is in each file"},
+		}
+	}
 	if len(p.Tables) > 0 {
 		lines = append(lines, [2]string{"tables/", "a Parquet file per table, with error bars"})
 	}

@@ -43,8 +43,7 @@ func (c *csvBlock) readBatches(ctx context.Context, b *Buffers, most int, visit 
 		return c.notUTF8()
 	}
 	scratchOf[textScratch](b).fitTo(b, c.file)
-	s := scanner{block: c.text, delimiter: c.file.delimiter, singleColumn: len(c.file.header) == 1,
-		blankIsEmpty: c.file.total}
+	s := c.scanner()
 	for first := int64(0); ; {
 		n, err := c.readBatch(ctx, b, &s, most)
 		if err != nil || n == 0 {
@@ -55,6 +54,12 @@ func (c *csvBlock) readBatches(ctx context.Context, b *Buffers, most int, visit 
 		}
 		first += int64(n)
 	}
+}
+
+// scanner returns a scanner of the block's rows.
+func (c *csvBlock) scanner() scanner {
+	return scanner{block: c.text, delimiter: c.file.delimiter, singleColumn: len(c.file.header) == 1,
+		blankIsEmpty: c.file.total}
 }
 
 // fitTo fits the buffers and their scratch to a CSV file.
@@ -174,6 +179,15 @@ func (c *csvBlock) notUTF8() error {
 // rowError returns the error of the row at the scanner's position.
 func (c *csvBlock) rowError(s *scanner, err error) error {
 	return c.file.malformedLine(err, c.lineNumber(s.at))
+}
+
+// lineOf returns the number, from 1, of the line on which a row begins that was read before.
+func (c *csvBlock) lineOf(row int64) int64 {
+	s := c.scanner()
+	if _, err := s.nextRows(slices.Repeat([]int{-1}, len(c.file.slots)), nil, int(row)); err == nil {
+		_, _ = s.skipBlank() // the row is there
+	}
+	return c.lineNumber(s.at)
 }
 
 // lineNumber returns the number, from 1, of the line of a position in the block.

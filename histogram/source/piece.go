@@ -47,6 +47,15 @@ func (p *Piece) Read(ctx context.Context, b *Buffers, most int, visit func(*Batc
 	return p.part.readBatches(ctx, b, max(most, 1), visit)
 }
 
+// Line returns the number, from 1, of the line of the file on which a row of the piece begins, rows numbered from 0. It
+// returns 0 if the file is not CSV.
+func (p *Piece) Line(row int64) int64 {
+	if c, ok := p.part.(*csvBlock); ok {
+		return c.lineOf(row)
+	}
+	return 0
+}
+
 // Raw passes all wanted columns as values, in records of at most [MaxRows] rows that are valid until visit returns.
 // It is slow; it serves to say what is wrong with values.
 func (p *Piece) Raw(ctx context.Context, visit func(arrow.Record) error) error {

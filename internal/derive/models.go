@@ -20,24 +20,29 @@ import (
 	"github.com/dprelease/dprelease/synth/model"
 )
 
-// writeModels writes the models of a release, and returns them in the plan's order.
+// writeModels writes the models of a release, and returns them in the order of the spec.
 func writeModels(ctx context.Context, out *Folder, s *measured.Sealed) (all []maker.Model, err error) {
-	for i, m := range s.Plan.AllModels() {
+	fitted := s.Training
+	for _, m := range s.Plan.AllModels() {
 		ctx := progress.Begin(ctx, 0, "fitting the model %s", m.Name)
 		var one maker.Model
 		var content any
+		var answers measured.Training
+		if m.From == nil {
+			answers, fitted = fitted[0], fitted[1:]
+		}
 		switch {
 		case m.Additive():
-			one.Additive, err = publishModel(ctx, s.Plan, m, s.Training[i])
+			one.Additive, err = publishModel(ctx, s.Plan, m, answers)
 			content = one.Additive
 		case m.Descends():
-			one.Regression, err = publishDescended(ctx, s.Plan, m, s.Training[i])
+			one.Regression, err = publishDescended(ctx, s.Plan, m, answers)
 			content = one.Regression
 		case m.From != nil:
-			one.Regression, err = publishFromTables(s, m)
+			one.Regression, err = publishFromTables(ctx, s, m)
 			content = one.Regression
 		default:
-			one.Regression, err = publishRegression(s.Plan, m, s.Training[i])
+			one.Regression, err = publishRegression(s.Plan, m, answers)
 			content = one.Regression
 		}
 		if err != nil {

@@ -3,6 +3,7 @@ package derive
 // This file holds regressions that are made of the tables of a release: the tables of all pairs of their columns.
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // publishFromTables returns the published form of a regression that is made of tables.
-func publishFromTables(s *measured.Sealed, m plan.Model) (*model.Regression, error) {
+func publishFromTables(ctx context.Context, s *measured.Sealed, m plan.Model) (*model.Regression, error) {
 	d, err := s.Plan.Plan().Design(m)
 	if err != nil {
 		return nil, err
@@ -31,6 +32,9 @@ func publishFromTables(s *measured.Sealed, m plan.Model) (*model.Regression, err
 	var tables []model.RegressionTable
 	for a := range m.Columns() {
 		for b := a + 1; b < len(m.Columns()); b++ {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			p := pair{Reader: reader, table: slices.IndexFunc(s.Plan.Tables, func(t plan.Table) bool {
 				return t.Path == m.From[len(tables)]
 			})}
@@ -47,7 +51,7 @@ func publishFromTables(s *measured.Sealed, m plan.Model) (*model.Regression, err
 			tables = append(tables, model.RegressionTable{First: a, Second: b, Counts: counts, Noise: p.noise})
 		}
 	}
-	moments, err := model.RegressionMomentsOfTables(d, tables)
+	moments, err := model.RegressionMomentsOfTables(ctx, d, tables)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@
 //
 // It owns the reading of such rows and of their values, and the CSV that predictions are written to. It knows no
 // release and no spec: the file of the model has all that is needed. Nothing is guessed: a value that is in no category
-// of the model stops the reading, with an error that says where it is, and never what it is.
+// of the model stops the reading, with an error that says where it is and what the model has, and never what it is.
 //
 //	m, err := predict.ReadModel("risk.json")
 //	...
@@ -12,6 +12,7 @@ package predict
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -54,15 +55,19 @@ func ReadModel(path string) (*model.Predictor, error) {
 type Unfit struct {
 	File   string
 	Row    int64  // from 1, without the header; 0 if the error is about no row
+	Line   int64  // of a CSV file, on which the row begins; 0 of other files
 	Column string // of the file, or of the model if the file lacks it
-	Wrong  string // what is wrong, without the value
+	Wrong  string // what is wrong, without the value, and what to do
 }
 
-// Error names the file, the row and the column.
+// Error names the file, the line or the row, and the column.
 func (e *Unfit) Error() string {
 	file, column := screen.Visible(e.File, ""), screen.Visible(e.Column, "")
-	if e.Row == 0 {
+	switch {
+	case e.Row == 0:
 		return fmt.Sprintf("%s: column %s: %s", file, column, e.Wrong)
+	case e.Line > 0:
+		return fmt.Sprintf("%s: line %d, column %s: %s", file, e.Line, column, e.Wrong)
 	}
 	return fmt.Sprintf("%s: row %d, column %s: %s", file, e.Row, column, e.Wrong)
 }
@@ -90,8 +95,12 @@ func Write(ctx context.Context, m *model.Predictor, path string, to io.Writer) (
 		if err == io.EOF {
 			break
 		}
+		before := p.rows
 		if err == nil {
 			err = piece.Raw(ctx, p.write)
+		}
+		if unfit, ok := errors.AsType[*Unfit](err); ok && unfit.Row > 0 {
+			unfit.Line = piece.Line(unfit.Row - before - 1)
 		}
 		if err != nil {
 			return p.rows, err
@@ -191,7 +200,8 @@ func (p *predictor) write(record arrow.Record) error {
 		for i, in := range p.by {
 			code, wrong := in.codeOf(record.Column(in.at), row)
 			if wrong != "" {
-				return &Unfit{File: p.path, Row: p.rows, Column: p.names[in.at], Wrong: wrong}
+				return &Unfit{File: p.path, Row: p.rows, Column: p.names[in.at],
+					Wrong: fmt.Sprintf("%s; expected %s: correct it, or leave the row out", wrong, in.allowed())}
 			}
 			if !in.IsNumber() {
 				scores[i] = in.Scores[code]
@@ -239,6 +249,32 @@ func (in input) codeOf(values arrow.Array, row int) (code int, wrong string) {
 		return 0, "the value is in no category of the model"
 	}
 	return 0, "the value is " + fit.String() + ", and in no category of the model"
+}
+
+// allowed says which values the model has categories for: the first of them if they are many.
+func (in input) allowed() string {
+	names, ranged := in.Categories, ""
+	switch v := in.Values; {
+	case in.codes.Domain == nil:
+	case v.Of != nil:
+		names = slices.Concat(v.Of...)
+	default:
+		ranged, names = fmt.Sprintf("a value from %s to %s", v.Least[0], v.Most), nil
+		if in.codes.Categories != nil {
+			names = in.Categories[len(v.Least):]
+		}
+	}
+	if len(names) == 0 {
+		return screen.Visible(ranged, "")
+	}
+	categories := make([]domain.Category, len(names))
+	for i, name := range names {
+		categories[i].Code = name
+	}
+	if ranged != "" {
+		ranged += ", or "
+	}
+	return screen.Visible(ranged+domain.FirstFewOf(categories), "")
 }
 
 // lookUp returns the code of a row's value in a domain, by the rules by which the rows of a release are counted.

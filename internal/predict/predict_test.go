@@ -199,7 +199,9 @@ func TestNumbersThatAreRefused(t *testing.T) {
 	} {
 		_, err := predict.Write(t.Context(), m, write(t, "r.csv", "schooling,sex,ward\n1,f,1\n"+value+",f,1\n"),
 			io.Discard)
-		if !verdict.Has[*predict.Unfit](err) || !strings.Contains(err.Error(), "row 2, column schooling: "+want) {
+		const allowed = "; expected a value from -4 to 20: correct it, or leave the row out"
+		if !verdict.Has[*predict.Unfit](err) || !strings.HasSuffix(err.Error(), allowed) ||
+			!strings.Contains(err.Error(), "line 3, column schooling: "+want) {
 			t.Errorf("%q: %v, want %s", value, err, want)
 		}
 	}
@@ -233,20 +235,20 @@ func TestRegressionsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestRowsThatAreRefused: nothing is guessed. A message has the row and the column, and no value.
+// TestRowsThatAreRefused: nothing is guessed. A message has the line, the column and what is allowed, and no value.
 func TestRowsThatAreRefused(t *testing.T) {
 	m := read(t, risk)
 	for _, c := range []struct{ text, want string }{
-		{"age,sex,ward,cell\n18,f,1,00\n17,f,1,00\n", "row 2, column age: the value is in no category of the model"},
-		{"age,sex,ward,cell\n100,f,1,00\n", "row 1, column age: the value is in no category"},
-		{"age,sex,ward,cell\n18.5,f,1,00\n", "row 1, column age: the value is in no category"},
-		{"age,sex,ward,cell\nold,f,1,00\n", "row 1, column age: the value is not a number, and in no category"},
-		{"age,sex,ward,cell\n18,F,1,00\n", "row 1, column sex: the value is in no category"},
-		{"age,sex,ward,cell\n18,,1,00\n", "row 1, column sex: the value is missing, and the model has no category for that"},
-		{"age,sex,ward,cell\n18,f,4,00\n", "row 1, column ward: the value is in no category"},
-		{"age,sex,ward,cell\n18,f,open,00\n", "row 1, column ward: the value is in no category"},
-		{"age.band,sex,ward,cell\n18,f,1,00\n", "row 1, column age.band: the value is in no category"},
-		{"age,sex,ward,cell\n18–39,f,1,00\n", "row 1, column age: the value is not a number"},
+		{"age,sex,ward,cell\n18,f,1,00\n17,f,1,00\n", "line 3, column age: the value is in no category of the model"},
+		{"age,sex,ward,cell\n100,f,1,00\n", "line 2, column age: the value is in no category"},
+		{"age,sex,ward,cell\n18.5,f,1,00\n", "line 2, column age: the value is in no category"},
+		{"age,sex,ward,cell\nold,f,1,00\n", "line 2, column age: the value is not a number, and in no category"},
+		{"age,sex,ward,cell\n18,F,1,00\n", "line 2, column sex: the value is in no category"},
+		{"age,sex,ward,cell\n18,,1,00\n", "line 2, column sex: the value is missing, and the model has no category for that"},
+		{"age,sex,ward,cell\n18,f,4,00\n", "line 2, column ward: the value is in no category"},
+		{"age,sex,ward,cell\n18,f,open,00\n", "line 2, column ward: the value is in no category"},
+		{"age.band,sex,ward,cell\n18,f,1,00\n", "line 2, column age.band: the value is in no category"},
+		{"age,sex,ward,cell\n18–39,f,1,00\n", "line 2, column age: the value is not a number"},
 		{"age,age.band,sex,ward,cell\n18,40+,f,1,00\n", "column age.band: the file also has age, which says the same"},
 		{"age,sex,cell\n18,f,00\n", "column ward.kind: the file does not have it, nor ward, and the model predicts by it"},
 		{"age,sex,ward\n18,f,1\n", "column cell: the file does not have it, and the model predicts by it"},
@@ -260,6 +262,46 @@ func TestRowsThatAreRefused(t *testing.T) {
 		} else if v := unfit.Verdict(); v.Exit != verdict.ExitData || v.Retry != verdict.Never {
 			t.Errorf("%q: %+v", c.text, v)
 		}
+	}
+}
+
+// TestRowsThatAreFound: a message names the line on which the row begins, wherever fields and blank lines end it, and
+// lists what the model allows. Parquet has rows only.
+func TestRowsThatAreFound(t *testing.T) {
+	m := read(t, risk)
+	many := strings.Replace(risk, `["00", "01"], "scores": [0, 4], "errors": [0, 0]`,
+		`["a", "b", "c", "d", "e", "f", "g", "h", "i\u001b", "j"], "scores": [0, 4, 0, 0, 0, 0, 0, 0, 0, 0], "errors": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]`, 1)
+	blocks := "age,sex,ward,cell\n" + strings.Repeat("18,f,1,00\n", 300_000) + "1,f,1,00\n"
+	for _, c := range []struct {
+		m          *model.Predictor
+		text, want string
+	}{
+		{m, "age,sex,ward,cell,\"no\nte\"\n18,f,1,00,\"a\n\nb\"\n\r\n\n17,f,1,00,x\n", "line 8, column age: the value is in no category of the model; expected a value from 18 to 99: correct it, or leave the row out"},
+		{m, "age,sex,ward,cell\r\n18,x,1,00\r\n", "line 2, column sex: the value is in no category of the model; expected one of f, m: correct it, or leave the row out"},
+		{m, "age,sex,ward,cell\n18,f,,00\n", "line 2, column ward: the value is missing, and the model has no category for that; expected one of 1, 2, 3: correct it, or leave the row out"},
+		{m, "age.band,sex,ward,cell\n18,f,1,00\n", "line 2, column age.band: the value is in no category of the model; expected one of 18–39, 40+, none: correct it, or leave the row out"},
+		{read(t, many), "age,sex,ward,cell\n18,f,1,x\n", "line 2, column cell: the value is in no category of the model; expected one of a, b, c, d, e, f, g, h and 2 more: correct it, or leave the row out"},
+		{m, blocks, "line 300002, column age: the value"},
+	} {
+		path := write(t, "rows.csv", c.text)
+		if _, err := predict.Write(t.Context(), c.m, path, io.Discard); err == nil ||
+			!strings.HasPrefix(err.Error(), path+": "+c.want) {
+			t.Errorf("%.100q: %v", c.text, err)
+		}
+	}
+	type row struct {
+		Age  int32  `parquet:"age"`
+		Sex  string `parquet:"sex"`
+		Ward int64  `parquet:"ward"`
+		Cell string `parquet:"cell"`
+	}
+	path := filepath.Join(t.TempDir(), "rows.parquet")
+	if err := parquet.WriteFile(path, []row{{50, "m", 3, "01"}, {50, "m", 9, "01"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := predict.Write(t.Context(), m, path, io.Discard); err == nil ||
+		!strings.HasPrefix(err.Error(), path+": row 2, column ward: the value is in no category of the model; expected one of 1, 2, 3") {
+		t.Error(err)
 	}
 }
 

@@ -68,7 +68,7 @@ var allowedImports = map[string][]string{
 	"plan/tabulation": {"plan", "plan/attributes", "plan/limit", "spec"},
 	"plan/template":   {"budget", "plan", "plan/strategy", "spec"},
 	"plan/usefulness": {"plan/phrase"},
-	"plan/workload": {"plan/counted", "plan/phrase", "plan/selection", "budget", "plan", "plan/residual", "spec",
+	"plan/workload": {"plan/boosting", "plan/counted", "plan/phrase", "plan/selection", "budget", "plan", "plan/residual", "spec",
 		"spec/domain",
 		"spec/document", "plan/attributes",
 		"plan/impossible", "plan/limit", "plan/statistic", "plan/strategy"},

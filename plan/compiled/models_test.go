@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/boosting"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/template"
+	"github.com/dprelease/dprelease/spec"
 )
 
 const modelText = `version: 1
@@ -56,6 +58,137 @@ func TestForgedModelsAreRefused(t *testing.T) {
 		if read, err := compiled.Read(q.Bytes()); !errors.Is(err, plan.ErrEdited) {
 			t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
 		}
+	}
+}
+
+// TestForgedDescentsAreRefused changes what is planned of regressions by gradient descent.
+func TestForgedDescentsAreRefused(t *testing.T) {
+	text := strings.Replace(modelText, "test: 10%", "test: 10%, method: gradient", 1)
+	p, err := plantest.PlanOfText(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := p.Bytes()
+	if _, err := compiled.Read(b); err != nil {
+		t.Fatalf("the plan itself: %v", err)
+	}
+	for name, forge := range map[string]func(m *plan.Model){
+		"no descent":          func(m *plan.Model) { m.Descent = nil },
+		"a longer descent":    func(m *plan.Model) { m.Descent.Rounds++ },
+		"steps of holders":    func(m *plan.Model) { m.Descent.Steps, m.Rounds[1].Times = 2, 2*m.Rounds[1].Times },
+		"too long a step":     func(m *plan.Model) { m.Descent.Rate = 2 },
+		"no step":             func(m *plan.Model) { m.Descent.Rate = 0 },
+		"a step of no number": func(m *plan.Model) { m.Descent.Rounds = -1 },
+		"a schedule":          func(m *plan.Model) { m.Schedule = &boosting.Schedule{Epochs: 1, Groups: 2, Rate: 1} },
+		"another method":      func(m *plan.Model) { m.Method = spec.FederatedModel },
+		"a gradient more":     func(m *plan.Model) { m.Rounds[1].Times++ },
+		"counts of all":       func(m *plan.Model) { m.Rounds[0].Asks = plan.CountsOfColumn },
+		"residuals by group":  func(m *plan.Model) { m.Rounds[1].Asks = plan.ResidualSums },
+		"a number":            func(m *plan.Model) { m.Class = -1 },
+		"nothing held out":    func(m *plan.Model) { m.Test = "" },
+	} {
+		q, err := plan.Read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge(&q.Models[0])
+		if read, err := compiled.Read(q.Bytes()); !errors.Is(err, plan.ErrEdited) {
+			t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
+		}
+	}
+}
+
+// TestColumnsOfTooManyCategoriesAreRefused: before anything is spent, of what is predicted and of what it is predicted
+// from, by the methods that ask in rounds.
+func TestColumnsOfTooManyCategoriesAreRefused(t *testing.T) {
+	wide := strings.Replace(modelText, "[0, 9]", "[0, 4096]", 1)
+	for text, says := range map[string]string{
+		wide: "models.risk.by: age has 4097 categories",
+		strings.Replace(wide, "test: 10%", "method: gradient", 1):                                     "models.risk.by: age has 4097 categories",
+		strings.Replace(wide, `{ill: "yes"}, by: [age], test: 10%`, "age, by: [ill]", 1):              "models.risk.predict: age has 4097 categories",
+		strings.Replace(wide, "test: 10%", "method: linear", 1):                                       "",
+		strings.Replace(strings.Replace(wide, "4096", "4095", 1), "test: 10%", "method: gradient", 1): "",
+	} {
+		_, err := plantest.PlanOfText(t, text)
+		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%s\nwant %q, got %v", text, says, err)
+		}
+	}
+}
+
+// severalModels has two models that are fitted to rows and, between them, a regression that is made of tables.
+const severalModels = `version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1, split: {counts: 1/3, first: 1/3, second: 1/3}}
+tables:
+  t: {source: {csv: t.csv}, unit: {id: id, max_rows: 1}, columns: {age: {type: integer, range: [0, 9], levels: {band: {width: 5}}}, sex: {values: [f, m]}, ill: {values: [no, yes]}}}
+  u: {source: {csv: u.csv}, unit: {id: id, max_rows: 1}, columns: {age: {type: integer, range: [0, 9]}, sex: {values: [f, m]}, ill: {values: [no, yes]}}}
+marginals: {pairs: {table: t, every: [2], by: [age, sex, ill], budget: counts}}
+models:
+  risk: {table: t, predict: {ill: "yes"}, by: [age, sex], test: 10%, budget: first}
+  effects: {table: t, predict: {ill: "yes"}, by: [age, sex], method: linear, from: tables}
+  years: {table: t, predict: age, by: [sex, ill], link: log, budget: second}
+`
+
+// TestModelsAgreeWithTheSpec forges what the spec says of a model, and the order and the number of models. Each plan
+// must be refused as edited, whatever else of it fits together.
+func TestModelsAgreeWithTheSpec(t *testing.T) {
+	p, err := plantest.PlanOfText(t, severalModels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := p.Bytes()
+	if _, err := compiled.Read(b); err != nil || len(p.Models) != 2 || len(p.TableModels) != 1 {
+		t.Fatalf("the plan itself: %v", err)
+	}
+	forged := func(name string, forge func(p *plan.Plan)) {
+		q, err := plan.Read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge(q)
+		if read, err := compiled.Read(q.Bytes()); !errors.Is(err, plan.ErrEdited) {
+			t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
+		}
+	}
+	for name, forge := range map[string]func(m *plan.Model){
+		"another name":     func(m *plan.Model) { m.Name = "other" },
+		"another table":    func(m *plan.Model) { m.Table = "u" },
+		"another leaf":     func(m *plan.Model) { m.Leaf = "counts" },
+		"another method":   func(m *plan.Model) { m.Method = spec.AdditiveModel + spec.LinearModel },
+		"another target":   func(m *plan.Model) { m.Target.Attribute = "sex" },
+		"another level":    func(m *plan.Model) { m.Target.Level = "band" },
+		"another basis":    func(m *plan.Model) { m.Target.Basis = plan.Residual },
+		"another class":    func(m *plan.Model) { m.Class = 1 - max(m.Class, 0) },
+		"no class":         func(m *plan.Model) { m.Class -= 2 },
+		"another column":   func(m *plan.Model) { m.By[0].Level = "band" },
+		"another order":    func(m *plan.Model) { m.By[0], m.By[1] = m.By[1], m.By[0] },
+		"one column twice": func(m *plan.Model) { m.By[1] = m.By[0] },
+		"a column less":    func(m *plan.Model) { m.By = m.By[:1] },
+		"another link":     func(m *plan.Model) { m.Link = map[boosting.Link]boosting.Link{"": "log"}[m.Link] },
+		"another test":     func(m *plan.Model) { m.Test = "1/5" },
+		"another source":   func(m *plan.Model) { m.From = append(m.From, "pairs/age_x_sex") },
+	} {
+		forged(name+" of the first model", func(p *plan.Plan) { forge(&p.Models[0]) })
+		forged(name+" of the second model", func(p *plan.Plan) { forge(&p.Models[1]) })
+		forged(name+" of the model of tables", func(p *plan.Plan) { forge(&p.TableModels[0]) })
+	}
+	for name, forge := range map[string]func(p *plan.Plan){
+		"rows in place of tables": func(p *plan.Plan) { p.TableModels[0].From = nil },
+		"no leaf":                 func(p *plan.Plan) { p.Models[1].Leaf = "" },
+		"nothing held out":        func(p *plan.Plan) { p.Models[0].Test = "" },
+		"another order of models": func(p *plan.Plan) { slices.Reverse(p.Models) },
+		"a model less":            func(p *plan.Plan) { p.Models = p.Models[:1] },
+		"no model of tables":      func(p *plan.Plan) { p.TableModels = nil },
+		"a model twice":           func(p *plan.Plan) { p.Models = append(p.Models, p.Models[1]) },
+		"a model in both lists":   func(p *plan.Plan) { p.TableModels = append(p.TableModels, p.Models[0]) },
+		"rounds of a model of tables": func(p *plan.Plan) {
+			p.TableModels[0].Rounds = p.Models[0].Rounds
+		},
+		"a schedule of a model of tables": func(p *plan.Plan) { p.TableModels[0].Schedule = p.Models[0].Schedule },
+	} {
+		forged(name, forge)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"reflect"
 	"slices"
 
@@ -111,10 +110,8 @@ func (w *Workload) checkPlan(p *plan.Plan) error {
 	if err := checkOtherNoise(p); err != nil {
 		return err
 	}
-	for _, m := range p.TableModels {
-		if err := w.checkTableModel(p, m); err != nil {
-			return err
-		}
+	if err := w.checkModels(p); err != nil {
+		return err
 	}
 	if consistent, err := fitting.Consistencies(p, tables); err != nil || !reflect.DeepEqual(consistent, p.Consistent) {
 		return fmt.Errorf("its counts are not made to add up as the spec asks for it")
@@ -296,8 +293,6 @@ func checkModel(r *spec.Release, m plan.Model) error {
 	switch {
 	case len(m.By) == 0 || len(m.By) > boosting.MostColumns:
 		return fmt.Errorf("model %s has no such columns", m.Name)
-	case m.Link != "" && (m.Link != boosting.Log || !m.Additive() || m.Class >= 0):
-		return fmt.Errorf("model %s has no link %q", m.Name, m.Link)
 	case m.Additive() && m.Schedule != nil && m.Schedule.Check() == nil && m.Descent == nil:
 		wanted = []plan.ModelRounds{{Asks: plan.CountsOfColumn, Times: len(m.By) + 1},
 			{Asks: plan.ResidualSums, Times: m.Schedule.Epochs * len(m.By)}}
@@ -324,20 +319,40 @@ func checkModel(r *spec.Release, m plan.Model) error {
 			return fmt.Errorf("model %s: %w", m.Name, err)
 		}
 	}
-	if test := plan.Amount(m.Test); m.Test != "" &&
-		(!m.Adaptive() || test == nil || test.Sign() <= 0 || test.Cmp(big.NewRat(1, 2)) > 0) {
-		return fmt.Errorf("model %s holds out %q of the rows", m.Name, m.Test)
-	}
 	return nil
 }
 
-// checkTableModel returns an error unless a model is a regression made of the tables of its columns.
-func (w *Workload) checkTableModel(p *plan.Plan, m plan.Model) error {
-	from, err := workload.TablesOfPairs(p.Release(), w.Tables, m.Table, m.Columns())
-	wanted := plan.Model{Name: m.Name, Table: m.Table, Method: m.Method, Target: m.Target, Class: m.Class, By: m.By,
-		From: from}
-	if err != nil || len(m.By) == 0 || m.Adaptive() || !reflect.DeepEqual(m, wanted) {
-		return fmt.Errorf("model %s is not a regression of the tables", m.Name)
+// checkModels returns an error unless the models are those that the spec asks for, in its order: those that are fitted
+// to rows, of which the planner decides only rounds, schedule and descent, and those that are made of tables.
+func (w *Workload) checkModels(p *plan.Plan) error {
+	fitted, made := p.Models, p.TableModels
+	for i := range p.Release().Models {
+		requested := &p.Release().Models[i]
+		of, wanted := &fitted, workload.NewModel(p.Release(), requested)
+		if requested.FromTables {
+			from, err := workload.TablesOfPairs(p.Release(), w.Tables, wanted.Table, wanted.Columns())
+			if err != nil {
+				return fmt.Errorf("model %s: %w", requested.Name, err)
+			}
+			of, wanted.From = &made, from
+		}
+		if len(*of) == 0 {
+			return fmt.Errorf("it lacks the model %s", requested.Name)
+		}
+		m := (*of)[0]
+		*of = (*of)[1:]
+		if !requested.FromTables {
+			if m.Descent != nil && m.Descent.Steps != max(requested.Steps, 1) {
+				return fmt.Errorf("model %s has steps that the spec does not ask for", requested.Name)
+			}
+			m.Rounds, m.Schedule, m.Descent = nil, nil, nil
+		}
+		if !reflect.DeepEqual(m, wanted) {
+			return fmt.Errorf("model %s is not as the spec asks for it", requested.Name)
+		}
+	}
+	if len(fitted)+len(made) > 0 {
+		return fmt.Errorf("it has a model that its spec does not ask for")
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/boosting"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/design"
@@ -42,7 +41,8 @@ func ExpandModels(r *spec.Release) ([]Model, error) {
 		if m.leaf < 0 {
 			return nil, fmt.Errorf("model %s: the budget has no leaf %q", m.requested.Name, m.requested.Leaf)
 		}
-		levels, err := plan.Query{Table: m.requested.Table, Factors: m.named(r).Columns()}.Levels(r)
+		columns := workload.NewModel(r, m.requested).Columns()
+		levels, err := plan.Query{Table: m.requested.Table, Factors: columns}.Levels(r)
 		if err != nil {
 			return nil, fmt.Errorf("model %s: %w", m.requested.Name, err)
 		}
@@ -64,7 +64,7 @@ func ExpandModels(r *spec.Release) ([]Model, error) {
 
 // checkCategories returns an error for a model in rounds with a column of too many categories.
 func (m Model) checkCategories(r *spec.Release, levels []*domain.Level) error {
-	named := m.named(r)
+	named := workload.NewModel(r, m.requested)
 	for i, l := range levels {
 		if !named.Adaptive() || l.Size() <= boosting.MostCategories {
 			continue
@@ -88,7 +88,7 @@ func TableModels(r *spec.Release, tables []*workload.Table) (all []plan.Model, e
 		if !r.Models[i].FromTables {
 			continue
 		}
-		m := Model{requested: &r.Models[i]}.named(r)
+		m := workload.NewModel(r, &r.Models[i])
 		if m.From, err = workload.TablesOfPairs(r, tables, m.Table, m.Columns()); err != nil {
 			return nil, workload.LocateFault(r, "models."+m.Name, err)
 		}
@@ -142,29 +142,9 @@ func (m Model) expectedRows(r *spec.Release) int64 {
 	return usualRows
 }
 
-// named returns the model as the plan writes it, without rounds.
-func (m Model) named(r *spec.Release) plan.Model {
-	s := m.requested
-	t := r.Table(s.Table)
-	out := plan.Model{Name: s.Name, Table: s.Table, Leaf: s.Leaf, Method: s.Method, Class: s.Class,
-		Target: factorOf(t, s.Target)}
-	if s.Link == spec.LogLink {
-		out.Link = boosting.Log
-	}
-	for _, a := range s.By {
-		out.By = append(out.By, factorOf(t, a))
-	}
-	return out
-}
-
-func factorOf(t *spec.Table, a spec.Attribute) plan.Factor {
-	a = attributes.Counted(t, a)
-	return plan.Factor{Attribute: a.Column, Level: a.Level, Basis: plan.Identity}
-}
-
 // spendLeaf divides the ρ of a leaf among the rounds of a model.
 func (m Model) spendLeaf(r *spec.Release, amount *big.Rat) (plan.Model, error) {
-	out := m.named(r)
+	out := workload.NewModel(r, m.requested)
 	var err error
 	switch {
 	case out.Additive():
@@ -258,9 +238,6 @@ func (m Model) spendOnGradients(out *plan.Model, r *spec.Release, amount *big.Ra
 	}
 	out.Rounds = []plan.ModelRounds{{Asks: plan.CountsOfTarget, Times: 1, Noise: count},
 		{Asks: plan.GradientSums, Times: descent.Gradients(), Noise: sum}}
-	if test := m.requested.Test; test != nil {
-		out.Test = test.RatString()
-	}
 	return nil
 }
 
@@ -289,9 +266,6 @@ func (m Model) spendOnRounds(out *plan.Model, r *spec.Release, amount *big.Rat) 
 	}
 	out.Rounds = []plan.ModelRounds{{Asks: plan.CountsOfColumn, Times: columns, Noise: count},
 		{Asks: plan.ResidualSums, Times: rounds, Noise: sum}}
-	if test := m.requested.Test; test != nil {
-		out.Test = test.RatString()
-	}
 	return nil
 }
 

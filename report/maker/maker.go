@@ -23,7 +23,7 @@ type Input struct {
 	Tables []synth.Table
 	// Microdata are the drawn rows, in the plan's order.
 	Microdata []synth.Microdata
-	// Models are the published models, in the plan's order.
+	// Models are the published models, in the spec's order.
 	Models []Model
 	// Receipt is the ledger's public record of the debit, as JSON.
 	Receipt json.RawMessage

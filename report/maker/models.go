@@ -21,7 +21,7 @@ type Model struct {
 	Regression *model.Regression
 }
 
-// modelsOf describes all models, in the plan's order.
+// modelsOf describes all models, in the spec's order.
 func modelsOf(p *plan.Plan, all []Model) ([]report.Model, error) {
 	if len(all) != len(p.AllModels()) {
 		return nil, fmt.Errorf("%d models are published, the plan has %d", len(all), len(p.AllModels()))
@@ -65,7 +65,7 @@ func describePerformance(out *report.Model, f *model.Performance) {
 	if f == nil {
 		return
 	}
-	out.AUC, out.Accuracy = estimateOf(f.AUC), estimateOf(f.Accuracy)
+	out.AUC, out.Accuracy, out.Baseline = estimateOf(f.AUC), estimateOf(f.Accuracy), estimateOf(f.Baseline)
 	for _, c := range f.Calibration {
 		out.Calibration = append(out.Calibration, report.Calibration{From: c.From, To: c.To, Share: estimateOf(c.Share)})
 	}
@@ -74,18 +74,23 @@ func describePerformance(out *report.Model, f *model.Performance) {
 // describeAdditive describes the scores of an additive model, and how well it predicts.
 func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fitted *model.Published) {
 	out.Method = l.Text("additive: the prediction follows from a sum of scores, one for the category of each column (Nori, Caruana, Bu, Shen and Kulkarni 2021)")
-	out.Trust = l.Text("The score of a row is the intercept plus one score for each column, so the tables below are the whole model. The band of a score is for the noise alone, 95 % for each score by itself.")
+	out.Trust = l.Text("The score of a row is the intercept plus one score for each column: the scores of all categories, which %s has, are the whole model. The band of a score is for the noise alone, 95%% for each score by itself.",
+		out.File)
+	out.Unit, out.Intercept = l.Text("units of %s", m.Target.Attribute), &fitted.Intercept
 	out.Distrust = l.Text("A score says how rows differ, not why: it is no effect, and it depends on the other columns. The model was fitted to noisy sums and to the rows of this table; for other people and other times nothing is known. It must not decide about a person by itself.")
 	switch {
 	case m.Class >= 0:
 		out.Predicts = l.Text("the probability that %s is %s", m.Target.Attribute, fitted.Classes[1])
+		out.Unit = l.Text("log-odds")
 	case m.Link != "":
-		out.Trust = l.Text("The logarithm of a prediction is the intercept plus one score for each column, so the tables below are the whole model: a score of 0.1 makes the prediction about a tenth larger. The band of a score is for the noise alone, 95 % for each score by itself.")
+		out.Unit = l.Text("logarithm of %s", m.Target.Attribute)
+		out.Trust = l.Text("The logarithm of a prediction is the intercept plus one score for each column: the scores of all categories, which %s has, are the whole model. A score of 0.1 makes the prediction about a tenth larger. The band of a score is for the noise alone, 95%% for each score by itself.",
+			out.File)
 	}
 	describePerformance(out, fitted.Performance)
 	for _, c := range fitted.Columns {
 		out.Columns = append(out.Columns, report.ModelColumn{Name: c.Name, Importance: c.Importance,
-			Categories: c.Categories, Scores: c.Scores, Errors: c.Errors})
+			Categories: c.Categories, Scores: c.Scores, Errors: c.Errors, Counts: c.Counts, CountError: c.CountError})
 	}
 }
 
@@ -137,7 +142,7 @@ var regressionFlags = map[string]string{
 	model.RegressionModelOnly:   language.Key("The coefficients are approximate and have no intervals."),
 	model.RegressionWeightsOnly: language.Key("The regression has weights, and no coefficients with intervals."),
 	model.RegressionReference:   language.Key("reference"),
-	model.RegressionNotClear:    language.Key("not clear of the noise: left out"),
+	model.RegressionNotClear:    language.Key("not clear of the noise: no coefficient, but its weight still predicts"),
 }
 
 func flagsIn(l *language.Language, flags []string) (all []string) {

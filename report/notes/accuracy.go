@@ -21,6 +21,10 @@ func Accuracy(l *language.Language, p *plan.Plan, tables []report.Table) report.
 	if len(tables) == 0 && len(p.Synthetic) == 0 {
 		a.Sentence = l.Text("No table is published. How well the models predict is in the section “Models”.")
 	}
+	if n := int64(len(p.AllModels())); n > 0 && len(tables)+len(p.Synthetic) > 0 {
+		a.More = append(a.More, l.Text("This release also has %s. How well models predict is in the section “Models”.",
+			l.Plural(n, "model")))
+	}
 	includeSampling(l, &a, p)
 	return a
 }

@@ -43,9 +43,11 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 	least, weights := p.Release().Budget.Minimise, weightsOf(l, p)
 	shared := slices.ContainsFunc(p.Leaves, func(leaf plan.Leaf) bool { return leaf.Tables > 1 && !leaf.Needed })
 	choices = append(choices, words.NonEmpty(
-		words.When(p.Guarantee.Definition == "approximate", words.Either(p.Release().Budget.Noise == "",
+		words.When(p.Guarantee.Definition == "approximate" && !isOfModels(r), words.Either(p.Release().Budget.Noise == "",
 			l.Text("Discrete Laplace and discrete Gaussian noise were compared, with all measurements composed, by the error of all tables together."),
 			l.Text("The spec asks for %s noise.", p.Release().Budget.Noise.Law()))),
+		words.When(len(p.Models) > 0,
+			l.Text("The noise of models is discrete Gaussian. How many rounds each has, and their noise, were fixed beforehand.")),
 		words.When(least == spec.Guarded && shared,
 			l.Text("In each part of the budget the error of all cells together is minimised, and no table is worse than if measured by itself with an equal share.")),
 		words.When(least == spec.LeastLargest,

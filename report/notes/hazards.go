@@ -21,7 +21,9 @@ func Hazards(r *report.Report, account report.Account, several bool) []report.Ha
 	l := r.In()
 	all := []report.Hazard{
 		{Hazard: l.Text("An ε without its terms"),
-			Answer:     l.Text("Definition, parameters, unit, neighbours and method are stated together in the report and in every table's metadata."),
+			Answer: words.Either(isOfModels(r),
+				l.Text("Definition, parameters, unit, neighbours and method are stated together in the report."),
+				l.Text("Definition, parameters, unit, neighbours and method are stated together in the report and in every table's metadata.")),
 			AnsweredBy: report.AnsweredByPlan},
 		largeEpsilon(l, r.Guarantee),
 		unitHazard(l, r.Guarantee),
@@ -109,6 +111,28 @@ func biasHazard(r *report.Report) report.Hazard {
 			l.Text("Microdata have no negative counts, so they are biased where counts are small. What was not measured together is biased towards independence, by an amount that nobody knows.")
 		h.AnsweredBy = report.LeftToApprovers
 	}
+	return withModels(r, h,
+		l.Text("Every number of a table has its unbiased estimate next to it. The margin does not cover what the spec's rules leave out, as the report says."),
+		l.Text("Scores and weights of models are shrunk as the noise demands, so predictions are biased where rows are few."))
+}
+
+// isOfModels reports whether a release has models and nothing else.
+func isOfModels(r *report.Report) bool { return len(r.Tables) == 0 && len(r.Microdata) == 0 }
+
+// withModels adds to the answer to a hazard what is to be said of models, or says that alone if there is nothing else.
+// It leaves the answer as it is if there are no models. ofTables is the answer where all else are counts in tables.
+func withModels(r *report.Report, h report.Hazard, ofTables, says string) report.Hazard {
+	switch {
+	case len(r.Models) == 0:
+		return h
+	case isOfModels(r):
+		h.Answer = says
+	case len(r.Microdata) == 0 && len(r.Figured()) == 0:
+		h.Answer = ofTables + " " + says
+	default:
+		h.Answer += " " + says
+	}
+	h.AnsweredBy = report.LeftToApprovers
 	return h
 }
 
@@ -116,8 +140,14 @@ func syntheticHazard(r *report.Report) report.Hazard {
 	l := r.In()
 	hazard := l.Text("Synthetic data taken for the truth")
 	if len(r.Microdata) == 0 {
-		return report.Hazard{Hazard: hazard, Answer: noneSynthetic(l, r.Together(), len(r.Figured()) > 0),
-			AnsweredBy: report.AnsweredByPlan}
+		none := noneSynthetic(l, r.Together(), len(r.Figured()) > 0)
+		switch {
+		case isOfModels(r):
+			none = l.Text("This release has none: a model holds no rows.")
+		case len(r.Models) > 0:
+			none = l.Text("This release has none: tables are made of noisy answers, and a model holds no rows.")
+		}
+		return report.Hazard{Hazard: hazard, Answer: none, AnsweredBy: report.AnsweredByPlan}
 	}
 	var drawn int64
 	for _, m := range r.Microdata {
@@ -157,7 +187,11 @@ func untoldHazard(r *report.Report) report.Hazard {
 			l.Text("Microdata have neither (%s): the report only says how far the model is from the noisy counts.", l.Text(report.ModelOnly))
 		h.AnsweredBy = report.LeftToApprovers
 	}
-	return h
+	return withModels(r, h,
+		l.Text("Every number of a table has a standard error and an interval that contains the exact count with a chance of %s.",
+			r.Chance()),
+		l.Text("Scores of an additive model and coefficients of a linear regression have standard errors. Other coefficients, and predictions, have none (%s).",
+			l.Text(report.ModelOnly)))
 }
 
 func largeEpsilon(l *language.Language, g report.Guarantee) report.Hazard {

@@ -36,6 +36,9 @@ func Misuse(r *report.Report) []string {
 				l.FirstFew(some))),
 		words.When(len(r.Microdata) > 0,
 			l.Text("Do not take a row of microdata for a person or for a row of the data: it belongs to nobody.")),
+		words.When(len(r.Models) > 0,
+			l.Text("Do not let a model decide about a %s by itself, and do not take a score or a coefficient for the effect of a cause.",
+				r.Guarantee.Protects)),
 	)
 }
 
@@ -53,8 +56,10 @@ func NotReading(r *report.Report) []string {
 	kinds := figureKinds(r.Tables)
 	_, withheld, _ := figuresIn(r.Tables)
 	figures := words.NonEmpty(
-		l.Text("Do not compute a percentage or a rate over a small base without its margin: the base is noisy too."),
-		l.Text("Do not check exact figures published elsewhere against these: a difference from them is not a mistake."),
+		words.When(!isOfModels(r),
+			l.Text("Do not compute a percentage or a rate over a small base without its margin: the base is noisy too.")),
+		words.When(!isOfModels(r),
+			l.Text("Do not check exact figures published elsewhere against these: a difference from them is not a mistake.")),
 		words.When(pluralsOf(l, kinds, isBiased) != nil,
 			l.Text("Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size.")),
 		words.When(withheld > 0,
@@ -65,5 +70,7 @@ func NotReading(r *report.Report) []string {
 			l.Text("Do not use microdata to study how columns depend on each other if they were not measured together: what the rows show there is an assumption of the model.")),
 		words.When(len(r.Microdata) > 0,
 			l.Text("Do not put a margin, a test or a confidence interval around a figure from microdata: the rows are not a sample of the data.")),
+		words.When(len(r.Models) > 0,
+			l.Text("Do not use a model for other people, or at another time, without testing it there: the rows that it was tested on are from the same table.")),
 	))
 }

@@ -18,7 +18,7 @@ import (
 func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []string) []report.Note {
 	l := r.In()
 	if len(r.Tables) == 0 {
-		return append(slices.Concat(unitNotes(r), sampleNote(l, p), microdataNotes(r)),
+		return append(slices.Concat(unitNotes(r), sampleNote(l, p), microdataNotes(r), modelNotes(r)),
 			report.Note{Heading: l.Text("Noise is not sampling error"),
 				Text: l.Text("If the data are a sample, or if people answered wrongly or not at all, these errors come on top of those of the noise and the model.")})
 	}
@@ -44,8 +44,18 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []strin
 	}
 	return slices.Concat(notes, unitNotes(r), figureNotes(r), weightNotes(r, s), sampleNote(l, p), cumulativeNotes(r),
 		impossibleNotes(r, p, s), invariantNotes(r, p, s), selectionNotes(r, p, s),
-		agreementNotes(r, s, agree, inconsistent), fittedNotes(r, p), microdataNotes(r),
+		agreementNotes(r, s, agree, inconsistent), fittedNotes(r, p), microdataNotes(r), modelNotes(r),
 		[]report.Note{samplingNote(r), {Heading: l.Text("What the exact count is"), Text: exactCount(r)}})
+}
+
+// modelNotes says how to read models.
+func modelNotes(r *report.Report) []report.Note {
+	if len(r.Models) == 0 {
+		return nil
+	}
+	l := r.In()
+	return []report.Note{{Heading: l.Text("A model predicts and does not count"),
+		Text: l.Text("A prediction says what rows like one have on average, as far as the noisy answers show it. Intervals are for scores, coefficients and tests; a single prediction has none. Where the model was fitted to hardly any rows, it says next to nothing, however narrow the band of a score is.")}}
 }
 
 // samplingNote says which errors noise does not include.

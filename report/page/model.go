@@ -1,61 +1,173 @@
 package page
 
-// This file draws the scores of a model: one small chart for each column.
+// This file draws the scores of a model: a card for each column. Few categories are a table with a strip beside each
+// score. Many are a line of steps with its band, and a list of the scores behind it.
 
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// scoreChart is the chart of a column's scores, with the band of their noise. All columns of a model have one scale.
-type scoreChart struct {
+// scoreCard is the chart of a column's scores, and the list of them. All columns of a model have one scale.
+type scoreCard struct {
 	report.ModelColumn
-	Band, Line  string // paths in a square of 1000, a step for each category
-	Zero        string // height of the score 0
-	First, Last string // categories
-	Text        string
+	ID      string
+	Unit    string // what scores are, with the word score
+	Caption string
+	Line    *scoreLine // nil for few categories
+	Ticks   []tick     // above strips
+	Zero    string     // position of the score 0 on a strip
+	Rows    []scoreRow
+	More    int    // categories that are not listed
+	File    string // of the model, which has them
 }
 
-// bandErrors is how many standard errors the band reaches to either side.
-const bandErrors = 1.96
+// scoreRow is the score of a category. Its positions are shares of the width of a strip.
+type scoreRow struct {
+	Category, Score, Margin, Count string
+	At, From, Width                string
+	Few                            bool // hardly any rows
+}
 
-// ScoreCharts returns the charts of a model's columns.
-func (p page) ScoreCharts(m report.Model) []scoreChart {
-	low, high := 0.0, 0.0
+// scoreLine is a line of steps with the band of its noise. Paths are in thousandths of the plot's sides.
+type scoreLine struct {
+	lineChart
+	Few []fewRows // where there are hardly any rows
+	Top int       // height of the plot's upper edge
+}
+
+// fewRows are neighbouring categories with hardly any rows: their position along the foot.
+type fewRows struct{ From, Width string }
+
+const (
+	// bandErrors is how many standard errors the band reaches to either side.
+	bandErrors = 1.96
+	// mostScores bounds the scores of a column that a page lists.
+	mostScores = 500
+	// scoreTop is the height above a plot, which has the name of its scale.
+	scoreTop = 26
+)
+
+// ScoreCards returns the cards of a model's columns.
+func (p page) ScoreCards(m report.Model) (all []scoreCard) {
+	var sc scale
 	for _, c := range m.Columns {
 		for i, s := range c.Scores {
-			low, high = min(low, s-float64(bandErrors*c.Errors[i])), max(high, s+float64(bandErrors*c.Errors[i]))
+			margin := float64(bandErrors * c.Errors[i])
+			sc = scale{min(sc.low, s-margin), max(sc.high, s+margin)}
 		}
 	}
-	y := func(score float64) string {
-		if high <= low {
-			return "500"
+	sc, numbers := sc.roundTicks(6)
+	l, ticks := p.In(), p.scoreTicks(sc, numbers)
+	for k, c := range m.Columns {
+		card := scoreCard{ModelColumn: c, ID: fmt.Sprintf("scores-%s-%d", m.Name, k+1), Unit: l.Text("score (%s)", m.Unit),
+			Caption: l.Text("Score of each category (%s)", m.Unit),
+			Ticks:   ticks, Zero: percent(sc.position(0)), More: max(len(c.Scores)-mostScores, 0), File: m.File}
+		for i := range c.Scores[:min(len(c.Scores), mostScores)] {
+			card.Rows = append(card.Rows, p.scoreRow(c, i, sc))
 		}
-		return fmt.Sprintf("%.0f", math.Round(1000*(high-score)/(high-low)))
+		if len(c.Scores) >= leastAlong {
+			card.Line = p.scoreLine(c, sc, numbers)
+		}
+		all = append(all, card)
 	}
-	var all []scoreChart
-	for _, c := range m.Columns {
-		n := len(c.Scores)
-		one := scoreChart{ModelColumn: c, Zero: y(0), First: c.Categories[0], Last: c.Categories[n-1]}
-		var line, upper, lower []string
-		for i, s := range c.Scores {
-			from, to := 1000*i/n, 1000*(i+1)/n
-			step := func(score float64) string { return fmt.Sprintf("%d %s L%d %s", from, y(score), to, y(score)) }
-			line, upper = append(line, step(s)), append(upper, step(s+float64(bandErrors*c.Errors[i])))
-			lower = append([]string{fmt.Sprintf("%d %s L%d %s", to, y(s-float64(bandErrors*c.Errors[i])), from,
-				y(s-float64(bandErrors*c.Errors[i])))}, lower...)
+	return all
+}
+
+// scoreTicks returns as many of the numbers of a scale as have room above a strip: the first, and every second, third
+// and so on after it.
+func (p page) scoreTicks(sc scale, numbers []float64) (all []tick) {
+	texts, longest := make([]string, len(numbers)), 0
+	for i, v := range numbers {
+		texts[i] = p.In().Number(words.Figure(v))
+		longest = max(longest, len([]rune(texts[i])))
+	}
+	every := 1
+	for (longest+2)*((len(numbers)-1)/every) > axisRunes {
+		every++
+	}
+	for i := 0; i < len(numbers); i += every {
+		all = append(all, tick{Text: texts[i], At: percent(sc.position(numbers[i])), Anchor: anchorOf(i, len(numbers))})
+	}
+	return all
+}
+
+// scoreRow returns the score of a category, with its position on a scale.
+func (p page) scoreRow(c report.ModelColumn, i int, sc scale) scoreRow {
+	l, score, margin := p.In(), c.Scores[i], float64(bandErrors*c.Errors[i])
+	low, high := score-margin, score+margin
+	form := words.FormOf(score, &low, &high)
+	row := scoreRow{Category: c.Categories[i], Score: l.Number(form.Nearest(score)), Margin: l.Number(form.Up(margin)),
+		Count: "–", Few: c.HasHardlyRows(i), At: percent(sc.position(score)), From: percent(sc.position(low)),
+		Width: percent(max(sc.position(high)-sc.position(low), 0.005))}
+	if c.Counts != nil {
+		row.Count = words.Figure(float64(c.Counts[i]))
+	}
+	return row
+}
+
+// scoreLine draws the scores of many categories on a scale with ticks.
+func (p page) scoreLine(c report.ModelColumn, sc scale, numbers []float64) *scoreLine {
+	l, n := p.In(), len(c.Scores)
+	line := &scoreLine{Top: scoreTop, lineChart: lineChart{Plot: linePlot, Foot: linePlot + scoreTop + 16,
+		Height: linePlot + scoreTop + 36}}
+	x := func(i int) int { return 1000 * i / n }
+	y := func(score float64) int { return int(math.Round(float64(1000 * (1 - sc.position(score))))) }
+	var steps, upper, lower []string
+	for i, s := range c.Scores {
+		margin := float64(bandErrors * c.Errors[i])
+		steps = append(steps, fmt.Sprintf("%d %d L%d %d", x(i), y(s), x(i+1), y(s)))
+		upper = append(upper, fmt.Sprintf("%d %d L%d %d", x(i), y(s+margin), x(i+1), y(s+margin)))
+		lower = append(lower, fmt.Sprintf("%d %d L%d %d", x(i+1), y(s-margin), x(i), y(s-margin)))
+	}
+	slices.Reverse(lower)
+	line.Line = "M" + strings.Join(steps, " L")
+	line.Band = "M" + strings.Join(slices.Concat(upper, lower), " L") + "Z"
+	for i := 0; i < n; i++ {
+		from := i
+		for i < n && c.HasHardlyRows(i) {
+			i++
 		}
-		one.Line = "M" + strings.Join(line, " L")
-		one.Band = "M" + strings.Join(upper, " L") + " L" + strings.Join(lower, " L") + "Z"
-		l := p.In()
-		lowest, highest := c.Lowest(), c.Highest()
-		one.Text = l.Text("Scores of %s: lowest %s (%s), highest %s (%s)", c.Name, c.Categories[lowest],
-			l.Number(fmt.Sprintf("%.2f", c.Scores[lowest])), c.Categories[highest],
-			l.Number(fmt.Sprintf("%.2f", c.Scores[highest])))
-		all = append(all, one)
+		if i > from {
+			line.Few = append(line.Few,
+				fewRows{percent(float64(from) / float64(n)), percent(float64(i-from) / float64(n))})
+		}
+	}
+	longest := 0
+	for _, v := range numbers {
+		text := l.Number(words.Figure(v))
+		longest = max(longest, len([]rune(text)))
+		line.Up = append(line.Up, tick{Text: text,
+			At: strconv.Itoa(int(math.Round(float64((1-sc.position(v))*linePlot))) + scoreTop)})
+	}
+	from := 0.03 + float64(float64(longest)*0.02)
+	line.From, line.Width = percent(from), percent(1-from)
+	line.Across = labelsAlong(c.Categories)
+	lowest, highest := c.Lowest(), c.Highest()
+	line.Text = l.Text("Scores of %s: lowest %s (%s), highest %s (%s)", c.Name, c.Categories[lowest],
+		l.Number(fmt.Sprintf("%.2f", c.Scores[lowest])), c.Categories[highest],
+		l.Number(fmt.Sprintf("%.2f", c.Scores[highest])))
+	return line
+}
+
+// labelsAlong returns the names of a few of many categories, as many as have room under a line of steps.
+func labelsAlong(categories []string) (all []tick) {
+	most := 4
+	for _, category := range categories {
+		if len([]rune(axisLabel(category))) > lineRunes/most-2 {
+			most = 3
+		}
+	}
+	for k := range most {
+		i := k * (len(categories) - 1) / (most - 1)
+		all = append(all, tick{Text: axisLabel(categories[i]),
+			At: percent((float64(i) + 0.5) / float64(len(categories))), Anchor: anchorOf(k, most)})
 	}
 	return all
 }

@@ -36,7 +36,7 @@ func (r View) AttributeLoss() string {
 		" " + words.Either(len(r.Microdata) > 0,
 		l.Text("The column “tables” counts the tables in which the attribute decides where, or whether, a row counts. Microdata that contain the attribute count as a table. Figures that are computed from its values add to the loss, but not to this number."),
 		l.Text("The column “tables” counts the tables in which the attribute decides where, or whether, a row counts. Figures that are computed from its values add to the loss, but not to this number.")) +
-		" " + l.Text("All losses are rounded up.")
+		words.When(len(r.Models) > 0, " "+l.Text("A model counts as a table.")) + " " + l.Text("All losses are rounded up.")
 }
 
 // recordLoss bounds the loss if the whole record of a unit changes, where neighbours add or remove a unit: that is a

@@ -21,6 +21,8 @@ type Performance struct {
 	AUC *Interval `json:"auc,omitempty"`
 	// Accuracy is the share of rows whose class is the likelier one by the model.
 	Accuracy *Interval `json:"accuracy,omitempty"`
+	// Baseline is the share of the more frequent class: the accuracy of always giving it.
+	Baseline *Interval `json:"baseline,omitempty"`
 	// Calibration compares the chance that the model gives with the share of rows that are of class 1.
 	Calibration []Calibration `json:"calibration,omitempty"`
 }
@@ -51,7 +53,7 @@ func Judge(intercept int32, noisy []float64, variance float64) (*Performance, er
 			h.counts[i/2][i%2] = n
 		}
 	}
-	return &Performance{AUC: h.auc(), Accuracy: h.accuracy(), Calibration: h.calibration()}, nil
+	return &Performance{AUC: h.auc(), Accuracy: h.accuracy(), Baseline: h.baseline(), Calibration: h.calibration()}, nil
 }
 
 // mostNoisy bounds noisy numbers, so that no product overflows.
@@ -126,6 +128,18 @@ func (h *heldOut) accuracy() *Interval {
 	}
 	noise := float64(float64(len(h.counts)) * h.variance)
 	return shareInterval(hits, misses, noise, noise)
+}
+
+// baseline returns the share of the more frequent class, or nil. Its interval is that of the larger of two shares: it
+// begins at one half if the interval of either share reaches that.
+func (h *heldOut) baseline() *Interval {
+	zeros, ones := h.total(0), h.total(1)
+	noise := float64(float64(len(h.counts)) * h.variance)
+	i := shareInterval(max(zeros, ones), min(zeros, ones), noise, noise)
+	if i != nil && i.Low < 0.5 {
+		i.Low, i.High = 0.5, max(i.High, 1-i.Low)
+	}
+	return i
 }
 
 // calibration returns the share of class 1 by chance. Each of its bins is three bins of scores.

@@ -80,7 +80,7 @@ func TestIntervalsCover(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPopulation(c.mean, c.deviation, c.shift)
 			truth, random := p.exact(), rand.New(rand.NewPCG(1, 1))
-			var auc, accuracy coverage
+			var auc, accuracy, baseline coverage
 			shares := make([]coverage, len(truth.Calibration))
 			var blind coverage // by intervals that know of no noise
 			for range releases {
@@ -88,6 +88,7 @@ func TestIntervalsCover(t *testing.T) {
 				of, blindly := judge(t, counts, c.sigma*c.sigma), judge(t, counts, 0)
 				auc.note(of.AUC, truth.AUC)
 				accuracy.note(of.Accuracy, truth.Accuracy)
+				baseline.note(of.Baseline, truth.Baseline)
 				for i, bin := range of.Calibration {
 					shares[i].note(bin.Share, truth.Calibration[i].Share)
 				}
@@ -95,6 +96,7 @@ func TestIntervalsCover(t *testing.T) {
 			}
 			auc.check(t, "AUC")
 			accuracy.check(t, "accuracy")
+			baseline.check(t, "baseline")
 			for i, of := range shares {
 				share := truth.Calibration[i].Share.Estimate
 				n := float64(c.rows) * p.mass(i)
@@ -152,6 +154,21 @@ func (c coverage) check(t *testing.T, what string) {
 	}
 }
 
+// TestBaseline: the share of the more frequent class is never below one half, nor is an interval in which either class
+// may be it.
+func TestBaseline(t *testing.T) {
+	for _, c := range []struct {
+		zeros, ones, estimate, low, most float64
+	}{{900, 100, .9, .87, .93}, {100, 900, .9, .87, .93}, {510, 490, .51, .5, .55}, {490, 510, .51, .5, .55}} {
+		counts := make([]float64, 2*boosting.ScoreBins)
+		counts[20], counts[41] = c.zeros, c.ones
+		of := judge(t, counts, 1).Baseline
+		if of == nil || of.Estimate != c.estimate || of.Low < c.low || of.High > c.most || of.Low > of.Estimate {
+			t.Errorf("%v and %v rows: %+v", c.zeros, c.ones, of)
+		}
+	}
+}
+
 // TestTooFewRows: what cannot be estimated is missing, and nothing is ever beyond 0 and 1 or no number.
 func TestTooFewRows(t *testing.T) {
 	counts := func(set map[int]float64) []float64 {
@@ -192,7 +209,7 @@ func TestTooFewRows(t *testing.T) {
 			if (of.AUC != nil) != c.auc || (of.Accuracy != nil) != c.accuracy {
 				t.Errorf("AUC %v, accuracy %v", of.AUC, of.Accuracy)
 			}
-			all := []*Interval{of.AUC, of.Accuracy}
+			all := []*Interval{of.AUC, of.Accuracy, of.Baseline}
 			for _, bin := range of.Calibration {
 				all = append(all, bin.Share)
 			}

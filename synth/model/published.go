@@ -32,6 +32,10 @@ type Column struct {
 	Scores     []float64 `json:"scores"`     // of each category
 	Errors     []float64 `json:"errors"`     // standard errors of Scores, of the noise
 	Importance float64   `json:"importance"` // mean absolute score
+	// Counts are the noisy numbers of rows with each category that the model was fitted to, for judging its scores:
+	// nothing predicts by them. CountError is the standard error of each.
+	Counts     []int64 `json:"counts,omitempty"`
+	CountError float64 `json:"count_error,omitempty"`
 }
 
 // Labels are the names of a model's column and of its categories, and how values fall into these. A number of a
@@ -65,7 +69,8 @@ func (m *Additive) Publish(target string, labels []Labels, classes []string) (*P
 		return units / boosting.ScoreUnit
 	}
 	for c, table := range m.Scores.Tables {
-		column := Column{Labels: labels[c], Importance: scaled(math.Round(m.Importance[c]))}
+		column := Column{Labels: labels[c], Importance: scaled(math.Round(m.Importance[c])), Counts: m.Counts[c],
+			CountError: math.Sqrt(m.Shape.CountVariance)}
 		for k, entry := range table {
 			column.Scores = append(column.Scores, scaled(float64(entry)))
 			column.Errors = append(column.Errors, scaled(math.Ceil(m.Errors[c][k])))
@@ -113,6 +118,9 @@ func (c Column) check() error {
 	n := len(c.Categories)
 	if n == 0 || n > boosting.MostCategories || len(c.Scores) != n || len(c.Errors) != n {
 		return fmt.Errorf("it has a score and an error for each of 1 to %d categories", boosting.MostCategories)
+	}
+	if c.Counts != nil && len(c.Counts) != n {
+		return errors.New("it has a count for each category, or none")
 	}
 	if !isScore(slices.Min(c.Scores)) || !isScore(slices.Max(c.Scores)) {
 		return errOutOfRange

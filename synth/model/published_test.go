@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,6 +48,15 @@ func publish(t *testing.T, link boosting.Link) (*Additive, *Published, [][]int) 
 func TestPublishedModelsPredictAlike(t *testing.T) {
 	for _, link := range links {
 		m, p, rows := publish(t, link)
+		for i, c := range p.Columns { // the answers are without noise
+			tally := make([]int64, len(c.Categories))
+			for _, row := range rows {
+				tally[row[i]]++
+			}
+			if !slices.Equal(c.Counts, tally) {
+				t.Errorf("%s: column %s has counts %v, want %v", link, c.Name, c.Counts, tally)
+			}
+		}
 		text, err := json.Marshal(p)
 		if err != nil {
 			t.Fatal(err)
@@ -85,6 +95,7 @@ func TestPublishedModelsAreRefused(t *testing.T) {
 		`"intercept":`:   `"offset":`,
 		`"scores":[`:     `"scores":[0,`,
 		`"errors":[0,`:   `"errors":[`,
+		`"counts":[`:     `"counts":[0,`,
 		`{"target"`:      `[{"target"`,
 		`"columns":[`:    `"columns":[{},`,
 		`"categories":[`: `"categories":["",`,

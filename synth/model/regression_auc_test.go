@@ -165,7 +165,7 @@ func (a adultTable) free(t testing.TB, r *rand.Rand, d *design.Design, rows []in
 	t.Helper()
 	tables := len(d.Columns()) * (len(d.Columns()) - 1) / 2
 	pairs := pairTables(d, a.rows(rows), r, math.Sqrt(float64(tables))/mu)
-	m, err := RegressionMomentsOfTables(d, pairs)
+	m, err := RegressionMomentsOfTables(t.Context(), d, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package model
 // This file holds the moments of a regression from released tables, which cost nothing.
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -28,8 +29,10 @@ type RegressionTable struct {
 //
 // Source: Ferrando & Sheldon 2025 (arXiv 2405.15002), who regress on marginals.
 //
-// It reports an error unless the tables are of these columns, and their counts finite.
-func RegressionMomentsOfTables(d *design.Design, tables []RegressionTable) (*RegressionMoments, error) {
+// It reports an error unless the tables are of these columns, and their counts finite, and the context's: following the
+// noise of large tables takes minutes.
+func RegressionMomentsOfTables(ctx context.Context, d *design.Design, tables []RegressionTable) (*RegressionMoments,
+	error) {
 	sizes := d.Sizes()
 	if len(tables) != len(sizes)*(len(sizes)-1)/2 {
 		return nil, errors.New("a regression needs the tables of all pairs of its columns")
@@ -49,6 +52,9 @@ func RegressionMomentsOfTables(d *design.Design, tables []RegressionTable) (*Reg
 				}
 			}
 			for i, x := range m.features(a) {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
 				for j, y := range m.features(b) {
 					m.add(t, x, y, []matrixEntry{{d.First(a+1) + i, d.First(b+1) + j, 1}})
 				}

@@ -1,7 +1,9 @@
 package model
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -194,7 +196,7 @@ func (p regressionPopulation) compareWithLeastSquares(t *testing.T, m *Regressio
 // pairs returns the moments of rows by tables of all pairs of columns with normal noise of a standard deviation.
 func (p regressionPopulation) pairs(t testing.TB, r *rand.Rand, deviation float64) *RegressionMoments {
 	t.Helper()
-	m, err := RegressionMomentsOfTables(p.design, pairTables(p.design, p.codes, r, deviation))
+	m, err := RegressionMomentsOfTables(t.Context(), p.design, pairTables(p.design, p.codes, r, deviation))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -496,8 +498,14 @@ func TestRegressionsThatCannotBeAskedForAreRefused(t *testing.T) {
 	}
 	type table = RegressionTable
 	pairs := func(change func([]table) []table) error {
-		_, err := RegressionMomentsOfTables(p.design, change(pairTables(p.design, p.codes, r, 1)))
+		_, err := RegressionMomentsOfTables(t.Context(), p.design, change(pairTables(p.design, p.codes, r, 1)))
 		return err
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := RegressionMomentsOfTables(stopped, p.design, pairTables(p.design, p.codes, r, 1)); !errors.Is(err,
+		context.Canceled) {
+		t.Errorf("a stopped regression of tables: %v", err)
 	}
 	_, logistic := LogisticRegression(n, RegressionOptions{})
 	for _, c := range []struct {

@@ -29,6 +29,8 @@ type Additive struct {
 	Errors [][]float64
 	// Importance is the mean absolute entry of each column under the noisy counts, in the same units.
 	Importance []float64
+	// Counts are the noisy numbers of rows with each category, by column.
+	Counts [][]int64
 }
 
 // ask returns the answer to the question of a round.
@@ -217,7 +219,7 @@ func square(x float64) float64 { return float64(x * x) }
 
 // model centres the tables and returns the model.
 func (t *trainer) model() *Additive {
-	m := &Additive{Shape: t.shape}
+	m := &Additive{Shape: t.shape, Counts: t.counts[:len(t.tables)]}
 	for c, table := range t.tables {
 		mean := t.mean(c, func(k int) float64 { return table[k] })
 		t.intercept += mean
