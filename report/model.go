@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,6 +63,11 @@ func (t Term) Name(l *language.Language) string {
 		return t.Column
 	}
 	return t.Column + ": " + t.Category
+}
+
+// HasCoefficients reports whether a model is a regression with coefficients, and not with weights alone.
+func (m Model) HasCoefficients() bool {
+	return slices.ContainsFunc(m.Terms, func(t Term) bool { return t.Coefficient != nil })
 }
 
 // Estimate is an estimate with its 95 % interval.

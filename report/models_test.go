@@ -19,12 +19,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// modelsText is a release of four models, or with a table one of five: the second is made of that table.
+// modelsText is a release of five models, or with a table one of six: the second is made of that table.
 const modelsText = `version: 1
 release: readmission-2026
 about: {title: "Readmissions, 2026", population: residents aged 0–110, contact: statistics office}
 privacy: {protects: person, neighbours: add-remove, account: lfs-panel}
-budget: {epsilon: 2, delta: 1e-6, split: {a: SHARE, b: SHARE, c: SHARE, d: SHARETABLES}}
+budget: {epsilon: 2, delta: 1e-6, split: {a: SHARE, b: SHARE, c: SHARE, d: SHARE, f: SHARETABLES}}
 tables:
   stays:
     source: {csv: stays.csv}
@@ -40,13 +40,14 @@ models:
 FREE  stay:    {predict: days, by: [emergency, ward], link: log, budget: b}
   effects: {predict: days, by: [age, emergency], method: linear, budget: c}
   chances: {predict: {readmitted: "yes"}, by: [age, ward], method: logistic, budget: d}
+  odds:    {predict: {readmitted: "yes"}, by: [age, ward], method: gradient, test: 20%, budget: f}
 `
 
 // modelsInput is the release of modelsText with made-up models.
 func modelsInput(withTable bool) maker.Input {
-	replaced := []string{"SHARE", "1/4", "TABLES", "", "FREE", ""}
+	replaced := []string{"SHARE", "1/5", "TABLES", "", "FREE", ""}
 	if withTable {
-		replaced = []string{"SHARE", "1/5", "TABLES", ", e: 1/5", "FREE",
+		replaced = []string{"SHARE", "1/6", "TABLES", ", e: 1/6", "FREE",
 			"  free:    {predict: {readmitted: \"yes\"}, by: [emergency, ward], method: linear, from: tables}\n"}
 	}
 	text := strings.NewReplacer(replaced...).Replace(modelsText)
@@ -104,8 +105,16 @@ func modelsInput(withTable bool) maker.Input {
 			{Column: "ward", Category: "surgery", Coefficient: at(.125), Weight: .0925},
 			{Column: "ward", Category: "medicine", Coefficient: at(0), Weight: -.0875, Flags: []string{model.RegressionReference}},
 			{Column: "ward", Category: "births", Weight: -.005, Flags: []string{model.RegressionNotClear}}}}
+	odds := &model.Regression{Method: model.RegressionLogistic, Target: "readmitted", Positive: "yes", Rows: 5170,
+		Flags: []string{model.RegressionWeightsOnly}, Terms: []model.RegressionTerm{{Weight: -3.25},
+			{Column: "age", Weight: .0185}, {Column: "ward", Category: "surgery", Weight: .1075},
+			{Column: "ward", Category: "medicine", Weight: -.0925}, {Column: "ward", Category: "births", Weight: .0125}},
+		Performance: &model.Performance{AUC: &model.Interval{Estimate: .6655, Low: .63, High: .6995},
+			Accuracy: &model.Interval{Estimate: .8475, Low: .832, High: .8613},
+			Baseline: &model.Interval{Estimate: .8401, Low: .825, High: .8553}}}
 	in := maker.Input{Plan: compiled.Of(p), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0",
-		Models: []maker.Model{{Additive: class}, {Additive: number}, {Regression: linear}, {Regression: logistic}}}
+		Models: []maker.Model{{Additive: class}, {Additive: number}, {Regression: linear}, {Regression: logistic},
+			{Regression: odds}}}
 	if withTable {
 		of := *linear
 		of.Target, of.Positive = "readmitted", "yes"
@@ -155,7 +164,7 @@ func TestReportOfModels(t *testing.T) {
 	for _, m := range r.Models {
 		names = append(names, m.Name)
 	}
-	if want := []string{"risk", "free", "stay", "effects", "chances"}; !slices.Equal(names, want) {
+	if want := []string{"risk", "free", "stay", "effects", "chances", "odds"}; !slices.Equal(names, want) {
 		t.Errorf("models %v, want %v", names, want)
 	}
 	for name, text := range plainPages(t, r) {
@@ -164,7 +173,7 @@ func TestReportOfModels(t *testing.T) {
 		}
 		for _, want := range []string{"always giving the more frequent answer would have 84.0", "below about 6", "about 6",
 			"to 12", "above about 41", "models/risk.json has, are the whole model", "The intercept is −1.75",
-			"no coefficient, but its weight still predicts", "noisy number is below 27", "This release also has 5 models",
+			"no coefficient, but its weight still predicts", "noisy number is below 27", "This release also has 6 models",
 			"Do not let a model decide about a person by itself"} {
 			if !strings.Contains(strings.ReplaceAll(text, "\u202f", " "), want) {
 				t.Errorf("%s does not say %q", name, want)

@@ -116,6 +116,9 @@ func describeRegression(out *report.Model, l *language.Language, m plan.Model, f
 		}
 	}
 	out.Distrust = l.Text("A coefficient compares rows that are equal in the other columns of the model. It is no effect of a cause, and columns that are not in the model can explain it.")
+	if m.Descends() {
+		out.Distrust = l.Text("A weight says how rows differ, not why: it is no effect of a cause, and it depends on the other columns. The model must not decide about a person by itself.")
+	}
 	if fitted.Positive != "" {
 		out.Predicts = l.Text("the probability that %s is %s", m.Target.Attribute, fitted.Positive)
 	}
