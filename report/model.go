@@ -23,6 +23,7 @@ type Model struct {
 	Accuracy     *Estimate     `json:"accuracy,omitempty"`
 	Calibration  []Calibration `json:"calibration,omitempty"`
 	Columns      []ModelColumn `json:"columns,omitempty"` // of an additive model
+	Pairs        []ModelPair   `json:"pairs,omitempty"`   // likewise
 	Terms        []Term        `json:"terms,omitempty"`   // of a regression
 	Flags        []string      `json:"flags,omitempty"`   // what is the matter with a regression
 	Loss         Amount        `json:"loss"`

@@ -76,7 +76,7 @@ const usualMu = 2
 
 // shape returns the shape of an additive model that is fitted to so many rows.
 func (f *fitting) shape(rows int64) (*boosting.Shape, error) {
-	return f.plan.ExactShape(f.model, boosting.NewSchedule(usualMu, rows, len(f.model.By)))
+	return f.plan.ExactShape(f.model, boosting.NewSchedule(usualMu, rows, f.model.Tables()))
 }
 
 // fitAdditive fits an additive model.

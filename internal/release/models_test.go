@@ -136,7 +136,7 @@ func TestModelsOfNumbers(t *testing.T) {
 	for ward := range wards {
 		for age := range ages {
 			for name, m := range fitted {
-				got := m.Mean([]float64{m.Inputs[0].Scores[ward], m.Inputs[1].Scores[age]})
+				got := m.Mean([]model.Value{{Category: ward}, {Category: age}})
 				largest[name] = max(largest[name], math.Abs(got/(wards[ward]*ages[age])-1))
 			}
 		}
@@ -253,21 +253,19 @@ func areaOf(t *testing.T, o releasetest.Office, g model.Regression, lines [][]st
 	}
 	var all []row
 	for i := 1; i < len(lines); i += 3 {
-		scores := make([]float64, len(m.By))
+		values := make([]model.Value, len(m.By))
 		for k, f := range m.By {
 			base, fit := p.Release().Table(m.Table).Column(f.Attribute).Domain.CodeOfText(
 				lines[i][slices.Index(lines[0], f.Attribute)])
 			if fit != domain.Fits {
 				t.Fatal(lines[i])
 			}
-			code := levels[k].Category(base)
-			if in := predictor.Inputs[k]; in.IsNumber() {
-				scores[k] = in.Slope * float64(d.Columns()[k].Values[code])
-			} else {
-				scores[k] = in.Scores[code]
+			values[k].Category = levels[k].Category(base)
+			if predictor.Inputs[k].IsNumber() {
+				values[k].Number = float64(d.Columns()[k].Values[values[k].Category])
 			}
 		}
-		all = append(all, row{predictor.Mean(scores), lines[i][slices.Index(lines[0], "income")] == ">50K"})
+		all = append(all, row{predictor.Mean(values), lines[i][slices.Index(lines[0], "income")] == ">50K"})
 	}
 	slices.SortFunc(all, func(a, b row) int { return cmp.Compare(a.score, b.score) })
 	var right, below, positive float64 // ties are rare: every row has its own scores but for equal rows

@@ -297,11 +297,13 @@ func checkModel(r *spec.Release, m plan.Model) error {
 	switch {
 	case len(m.By) == 0 || len(m.By) > boosting.MostColumns:
 		return fmt.Errorf("model %s has no such columns", m.Name)
+	case len(m.Pairs) > 0 && (!m.Additive() || !arePairs(m)):
+		return fmt.Errorf("model %s has no such pairs", m.Name)
 	case m.Link != "" && (m.Link != boosting.Log || !m.Additive() || m.Class >= 0):
 		return fmt.Errorf("model %s has no link %q", m.Name, m.Link)
 	case m.Additive() && m.Schedule != nil && m.Schedule.Check() == nil:
 		wanted = []plan.ModelRounds{{Asks: plan.CountsOfColumn, Times: len(m.By) + 1},
-			{Asks: plan.ResidualSums, Times: m.Schedule.Epochs * len(m.By)}}
+			{Asks: plan.ResidualSums, Times: m.Schedule.Epochs * m.Tables()}}
 	case m.Schedule != nil || m.Method != spec.LinearModel && m.Method != spec.LogisticModel:
 		return fmt.Errorf("model %s is by a method that this version does not know", m.Name)
 	}
@@ -315,6 +317,19 @@ func checkModel(r *spec.Release, m plan.Model) error {
 		return fmt.Errorf("model %s holds out %q of the rows", m.Name, m.Test)
 	}
 	return nil
+}
+
+// arePairs reports whether the pairs of a model are different ones of its columns, and not too many.
+func arePairs(m plan.Model) bool {
+	seen := map[[2]int]bool{}
+	for _, p := range m.Pairs {
+		first, second := min(p[0], p[1]), max(p[0], p[1])
+		if first < 0 || first == second || second >= len(m.By) || seen[[2]int{first, second}] {
+			return false
+		}
+		seen[[2]int{first, second}] = true
+	}
+	return len(m.Pairs) <= boosting.MostPairs
 }
 
 // checkTableModel returns an error unless a model is a regression made of the tables of its columns.
