@@ -79,7 +79,7 @@ func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fit
 			Categories: c.Categories, Scores: c.Scores, Errors: c.Errors})
 	}
 	for _, pair := range fitted.Pairs {
-		out.Pairs = append(out.Pairs, report.ModelPair{Columns: pair.Columns, Importance: pair.Importance,
+		out.Pairs = append(out.Pairs, report.ModelPair{Columns: pair.Columns[:], Importance: pair.Importance,
 			Scores: pair.Scores, Errors: pair.Errors})
 	}
 	if len(out.Pairs) > 0 {

@@ -99,6 +99,10 @@ func TestPublishedModelsAreRefused(t *testing.T) {
 			t.Errorf("%s in place of %s is accepted", changed, old)
 		}
 	}
+	p.Pairs = append(p.Pairs, p.Pairs[0])
+	if _, err := p.Predictor(); err == nil {
+		t.Error("a pair is accepted twice")
+	}
 	if _, err := Read(append(text, text...)); err == nil {
 		t.Error("two models are accepted")
 	}
