@@ -29,7 +29,7 @@ type pairChart struct {
 	Shades              []pairShade // that the chart has
 	Unsure              string      // path of the cells whose score could be 0, by the noise alone
 	Down, Across        []pairTick
-	Foot                int // height of the labels of columns
+	Middle, Foot        int // of the labels of columns
 	Text                string
 }
 
@@ -49,6 +49,7 @@ type pairTick struct {
 // Sizes of a heat map, in units of its drawing.
 const (
 	pairLeft    = 150 // of the cells
+	pairTop     = 24  // likewise
 	pairAcross  = 520 // all cells
 	pairDown    = 340 // all cells, at most
 	mostPairRow = 26  // height of a cell
@@ -91,9 +92,11 @@ func isSure(score, deviation float64) bool { return math.Abs(score) > float64(ba
 func (p page) pairChart(m report.Model, pair report.ModelPair, most float64) pairChart {
 	down, across := m.CategoriesOf(pair.Columns[0]), m.CategoriesOf(pair.Columns[1])
 	height := min(mostPairRow*len(down), pairDown)
+	foot := pairTop + height + pairLine
 	c := pairChart{ModelPair: pair, Lowest: m.LowestOf(pair), Highest: m.HighestOf(pair), Left: pairLeft - pairLetter,
-		Width: pairLeft + pairAcross, Foot: height + pairLine, Height: height + 3*pairLine/2, Shades: p.pairShades(most)}
-	y := func(i int) int { return height * i / len(down) }
+		Middle: pairLeft + pairAcross/2, Width: pairLeft + pairAcross + pairLine, Foot: foot, Height: foot + 2*pairLine,
+		Shades: p.pairShades(most)}
+	y := func(i int) int { return pairTop + height*i/len(down) }
 	x := func(k int) int { return pairLeft + pairAcross*k/len(across) }
 	paths := map[int]*strings.Builder{}
 	for i, row := range pair.Scores {
@@ -144,15 +147,20 @@ func (p page) pairShades(most float64) (all []pairShade) {
 		return nil
 	}
 	l := p.In()
-	number := func(step int) string { return l.Number(fmt.Sprintf("%.2f", float64(step)*most/pairSteps)) }
+	number := func(sign string, step int) string {
+		if step == 0 {
+			return "0"
+		}
+		return l.Number(sign + fmt.Sprintf("%.2f", float64(step)*most/pairSteps))
+	}
 	for step := range pairSteps {
 		all = append(all, pairShade{Class: fmt.Sprintf("above%d", step+1),
-			Range: l.Text("%s to %s", number(step), number(step+1))})
+			Range: l.Text("%s to %s", number("", step), number("", step+1))})
 	}
 	below := make([]pairShade, pairSteps)
 	for step := range pairSteps {
 		below[pairSteps-1-step] = pairShade{Class: fmt.Sprintf("below%d", step+1),
-			Range: l.Text("%s to %s", "−"+number(step+1), "−"+number(step))}
+			Range: l.Text("%s to %s", number("−", step+1), number("−", step))}
 	}
 	return slices.Concat(below, all)
 }
