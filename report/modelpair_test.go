@@ -33,8 +33,8 @@ func pairReport(t *testing.T) *report.Report {
 	return r
 }
 
-// TestPairsAreDrawn: every cell is drawn once, in its class or hatched, and adjacent cells of one class in a row are one
-// rectangle. The drawing has a text, and labels that are escaped and do not crowd.
+// TestPairsAreDrawn: every cell is drawn once, in its class or hatched, and adjacent cells of one class in a row are
+// one rectangle. The drawing has a text, and labels that are escaped and do not crowd.
 func TestPairsAreDrawn(t *testing.T) {
 	r := pairReport(t)
 	html := pageOf(t, r)
@@ -56,7 +56,8 @@ func TestPairsAreDrawn(t *testing.T) {
 		t.Errorf("%d of 40 labels are shown", n)
 	}
 	markdown := string(page.Markdown(r))
-	if want := "| ward × age | 0.25 | c × from 39 (−0.5) | a × from 0 (0.9) | 0.1 |"; !strings.Contains(markdown, want) {
+	const want = "| ward × age | 0.25 | c × from 39 (−0.5) | a × from 0 (0.9) | 0.1 |"
+	if !strings.Contains(markdown, want) {
 		t.Errorf("the text lacks %s", want)
 	}
 	if again, err := report.Read(r.JSON()); err != nil || pageOf(t, again) != html {

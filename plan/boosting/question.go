@@ -48,8 +48,8 @@ func (s *Scores) Check(shape *Shape) error {
 //
 // Without Scores it asks how many rows each category of the column has. One row adds 1 to one of the counts.
 //
-// With Scores it asks, for each group of the categories of the column or pair, the sum of [Residuals.Of] over its rows. One row adds
-// an integer from −[Bound] to Bound to one of the sums, whatever the scores and groups are.
+// With Scores it asks, for each group of the categories of the column or pair, the sum of [Residuals.Of] over its rows.
+// One row adds an integer from −[Bound] to Bound to one of the sums, whatever the scores and groups are.
 type Question struct {
 	Column int     // the number of a column or a pair, or [Shape.Target]
 	Groups []int   // of each category, numbered from 0 without gaps; nil without Scores

@@ -89,8 +89,8 @@ func TestForgedPairsAreRefused(t *testing.T) {
 		}
 	}
 	large := strings.NewReplacer("range: [0, 9]", "range: [0, 2048]").Replace(text)
-	if _, err := plantest.PlanOfText(t, large); err == nil ||
-		!strings.Contains(err.Error(), "models.risk.pairs: the pair of sex and age has 4098 combinations of categories") {
+	const want = "models.risk.pairs: the pair of sex and age has 4098 combinations of categories"
+	if _, err := plantest.PlanOfText(t, large); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a pair of 4098 categories: %v", err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // Published is an additive model as it is published, in JSON. The score of a row is Intercept plus one of the Scores of
-// each column and of each pair; it is on the scale of the link: a log-odds, the outcome, or the logarithm of the outcome.
+// each column and of each pair. It is on the scale of the link: a log-odds, the outcome, or the logarithm of the
+// outcome.
 type Published struct {
 	Target  string        `json:"target"` // the column whose outcome is predicted
 	Link    boosting.Link `json:"link"`
@@ -82,7 +83,8 @@ func (m *Additive) Publish(target string, labels []Labels, classes []string) (*P
 		importance := scaled(math.Round(m.Importance[c]))
 		pair, ok := m.Shape.Pair(c)
 		if !ok {
-			p.Columns = append(p.Columns, Column{Labels: labels[c], Scores: scores, Errors: errors, Importance: importance})
+			p.Columns = append(p.Columns,
+				Column{Labels: labels[c], Scores: scores, Errors: errors, Importance: importance})
 			continue
 		}
 		width := m.Shape.Columns[pair[1]].Categories

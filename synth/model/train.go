@@ -38,8 +38,8 @@ type Additive struct {
 // Train fits an additive model by cyclic boosting (Nori, Caruana, Bu, Shen & Kulkarni, ICML 2021, with rounds as in
 // Friedman 2001). It asks the rounds of the shape in order: the counts of each column and of the target, then sums of
 // residuals, each for the model as the answers so far have made it. A round moves the entries of each group by a share
-// (the rate) of a Newton step, shrunk as far as noise dominates the group's sum. Rounds of pairs come last, for what the
-// columns leave. How many rows a category of a pair has is not asked but estimated from both columns' counts.
+// (the rate) of a Newton step, shrunk as far as noise dominates the group's sum. Rounds of pairs come last, for what
+// columns leave. How many rows a category of a pair has is not asked but estimated from the counts of both columns.
 //
 // Its questions, and the model, are a function of the shape and of the answers, to the bit, on every machine. Entries
 // are finite whatever the answers are.
@@ -215,8 +215,8 @@ func (t *trainer) addVariances(q boosting.Question, factors, mass []float64, sig
 // square returns x².
 func square(x float64) float64 { return float64(x * x) }
 
-// addVariancesOfPair adds to the variances of a pair's entries, and of those of its columns, what the noise of one round
-// adds when the pair is purified.
+// addVariancesOfPair adds to the variances of the entries of a pair and of its columns what the noise of one round adds
+// when the pair is purified.
 //
 // The noise z_g of group g moves its entries by f_g·z_g. Of that, row a of the table has the mean r_ga·f_g·z_g, where
 // r_ga is the share of the row that is in group g, column b has c_gb·f_g·z_g, and the table has s_g·f_g·z_g. So the
