@@ -5,7 +5,7 @@ package report
 // ModelPair is the table of scores of a pair of columns: what both together add to the score of each, with the standard
 // errors of the noise. It has a row for each category of the first column, and an entry for each of the second.
 type ModelPair struct {
-	Columns    []string    `json:"columns"` // two, by name
+	Columns    []string    `json:"columns"`    // two, by name
 	Importance float64     `json:"importance"` // mean absolute score
 	Scores     [][]float64 `json:"scores"`
 	Errors     [][]float64 `json:"standard_errors"`
