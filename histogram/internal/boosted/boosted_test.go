@@ -208,6 +208,13 @@ func TestMoreSensitiveAnswersAreNoticed(t *testing.T) {
 			outcome := 2*s.Residuals().Outcomes[row[len(row)-1]] - boosting.Bound
 			answer[q.Groups[s.Category(q.Column, row)]] += int64(outcome - s.Residuals().Mean(q.Scores.Of(s, row)))
 		},
+		"a row is in a pair once for each column": func(s *boosting.Shape, row []int, q boosting.Question, answer []int64) {
+			residual := int64(s.Residuals().Of(row[len(row)-1], q.Scores.Of(s, row)))
+			answer[q.Groups[s.Category(q.Column, row)]] += residual
+			if pair, ok := s.Pair(q.Column); ok {
+				answer[q.Groups[row[pair[1]]]] += residual
+			}
+		},
 	} {
 		random := rand.New(rand.NewPCG(3, 4))
 		noticed := false
@@ -216,7 +223,7 @@ func TestMoreSensitiveAnswersAreNoticed(t *testing.T) {
 				continue
 			}
 			for range 100 {
-				q := drawQuestion(random, s, s.CountRounds())
+				q := drawQuestion(random, s, s.CountRounds()+random.IntN(s.Rounds()-s.CountRounds()))
 				none, one := make([]int64, q.Len(s)), make([]int64, q.Len(s))
 				broken(s, drawRows(random, s.Sizes(), 1)[0], q, one)
 				noticed = noticed || withinSensitivity(q, none, one, 1) != nil
