@@ -34,6 +34,8 @@ type Model struct {
 	// category, identity of a number.
 	Link boosting.Link `json:"link,omitempty"`
 	By   []Factor      `json:"by"` // the columns of the model, in order
+	// Pairs are the pairs of columns that have a table of scores of their own, by their indices in By.
+	Pairs [][2]int `json:"pairs,omitempty"`
 	// From are the tables that a regression is made of, one for each pair of its columns, the pairs in the order
 	// (0, 1), (0, 2), …, (1, 2), …; nil if it is fitted to rows, in rounds.
 	From []string `json:"from,omitempty"`
@@ -89,6 +91,9 @@ func (p *Plan) AllModels() []Model {
 // Columns returns the columns whose rows a model is fitted to: those it predicts from, and then the target.
 func (m Model) Columns() []Factor { return append(slices.Clone(m.By), m.Target) }
 
+// Tables returns the number of tables of scores of an additive model: one for each column and for each pair.
+func (m Model) Tables() int { return len(m.By) + len(m.Pairs) }
+
 // Path returns the name of a model in messages and folders.
 func (m Model) Path() string { return "models/" + m.Name }
 
@@ -110,7 +115,7 @@ func (m Model) checkRounds() error {
 		return fmt.Errorf("model %s has too many kinds of rounds", m.Name)
 	}
 	for _, r := range m.Rounds {
-		if r.Times < 1 || r.Times > boosting.MostEpochs*boosting.MostColumns {
+		if r.Times < 1 || r.Times > boosting.MostEpochs*(boosting.MostColumns+boosting.MostPairs) {
 			return fmt.Errorf("model %s has %d rounds of one kind", m.Name, r.Times)
 		}
 	}
@@ -183,6 +188,7 @@ func (p *Plan) ExactShape(m Model, schedule boosting.Schedule) (*boosting.Shape,
 		c := t.Column(m.By[i].Attribute)
 		s.Columns = append(s.Columns, boosting.Column{Categories: l.Size(), Ordered: c.Domain.Ranged()})
 	}
+	s.Pairs = m.Pairs
 	if m.Class < 0 {
 		s.Link = cmp.Or(m.Link, boosting.Identity)
 	}
@@ -272,8 +278,8 @@ func (p *Plan) ModelAnswers(m Model) (int64, error) {
 		return 2*int64(m.RoundCount())*int64(d.Features()) + int64(s.Categories(len(m.By))) + 2*boosting.ScoreBins, nil
 	}
 	answers := int64(m.RoundCount())*boosting.MostGroups + 2*boosting.ScoreBins
-	for column := range len(m.By) + 1 {
-		answers += int64(s.Categories(column))
+	for _, size := range s.Sizes() {
+		answers += int64(size)
 	}
 	return answers, nil
 }

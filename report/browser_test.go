@@ -146,6 +146,7 @@ func TestPagesInABrowser(t *testing.T) {
 	pages := map[string]string{
 		"what if": whatIf,
 		"maps":    pageOf(t, reportOf(t, mapsInput(t))),
+		"pairs":   pageOf(t, pairReport(t)),
 		"long":    pageOf(t, hostileReport(t, long)),
 		"wide":    `<div style="width: 900px">too wide</div>`,
 		"loads":   `<img src="http://127.0.0.1:9/picture.png" alt="">`,

@@ -33,6 +33,7 @@ type Model struct {
 	Unit         string        `json:"unit,omitempty"`
 	Intercept    *float64      `json:"intercept,omitempty"`
 	Columns      []ModelColumn `json:"columns,omitempty"` // of an additive model
+	Pairs        []ModelPair   `json:"pairs,omitempty"`   // likewise
 	Terms        []Term        `json:"terms,omitempty"`   // of a regression
 	Flags        []string      `json:"flags,omitempty"`   // what is the matter with a regression
 	Loss         Amount        `json:"loss"`

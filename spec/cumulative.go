@@ -46,7 +46,7 @@ func (r *reader) readAttributesOf(m *Marginal, n, list document.Node,
 		at := slices.IndexFunc(m.By, func(a Attribute) bool { return a.String() == name })
 		switch {
 		case !slices.Contains(by, name):
-			p = r.notInBy(m, item, by)
+			p = r.notInBy(item, by)
 		case seen[name]:
 			p = document.Problem{Message: fmt.Sprintf("%s appears twice", name), Expected: "each attribute once"}
 		case at >= 0:
@@ -62,17 +62,17 @@ func (r *reader) readAttributesOf(m *Marginal, n, list document.Node,
 	return all
 }
 
-// notInBy returns the problem of an attribute that is not in by.
-func (r *reader) notInBy(m *Marginal, item document.Node, by []string) document.Problem {
+// notInBy returns the problem of an attribute that is not in by. Another level of its column is the nearest name.
+func (r *reader) notInBy(item document.Node, by []string) document.Problem {
 	if len(by) == 0 {
 		return document.Problem{Message: fmt.Sprintf("%q is not in by", document.Clip(item.Text())),
 			Expected: "attributes of by, which has none"}
 	}
 	near := r.Nearest(item.Text(), by)
 	column, _, _ := strings.Cut(item.Text(), ".")
-	for _, a := range m.By {
-		if near == "" && a.Column == column {
-			near = a.String()
+	for _, a := range by {
+		if of, _, _ := strings.Cut(a, "."); near == "" && of == column {
+			near = a
 		}
 	}
 	return r.WithNearest(item, document.Problem{Message: fmt.Sprintf("%q is not in by", document.Clip(item.Text())),

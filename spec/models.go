@@ -22,7 +22,7 @@ func modelsShape() *shape.Shape {
 	predict := "{COLUMN: CATEGORY} for the probability of a category, such as {readmitted: \"yes\"}, or a column of numbers"
 	return shape.Dictionary("models by name, such as {risk: {table: stays, predict: {readmitted: \"yes\"}, by: [age, days]}}",
 		`^`+columnSyntax+`$`,
-		shape.Object("{table, predict, by, method, steps, link, from, test, budget}",
+		shape.Object("{table, predict, by, pairs, method, steps, link, from, test, budget}",
 			shape.Field{Key: "table", Shape: shape.Text("a confidential table")},
 			shape.Field{Key: "predict", Shape: shape.Choice(predict,
 				shape.OnMapping(shape.Dictionary(predict, `^`+columnSyntax+`$`,
@@ -32,6 +32,7 @@ func modelsShape() *shape.Shape {
 			shape.Field{Key: "by", Shape: shape.List("a list of attributes, such as [age.band, sex]",
 				shape.Text("an attribute, such as age or age.band"), 1, 0),
 				Required: "the columns from which it is predicted"},
+			shape.Field{Key: "pairs", Shape: pairsShape()},
 			shape.Field{Key: "method", Shape: shape.Enum("additive, linear, logistic, gradient or fedavg",
 				string(AdditiveModel), string(LinearModel), string(LogisticModel), string(GradientModel),
 				string(FederatedModel))},
@@ -81,6 +82,7 @@ func (r *reader) readModel(root, n document.Node) {
 	}
 	r.checkMethod(root, n, m)
 	m.Steps = r.readSteps(n.Get("steps"), m)
+	m.Pairs = r.readPairs(n, m.Method)
 	m.Link = r.readLink(t, n.Get("link"), m)
 	if m.FromTables {
 		r.checkFree(root, n, m)

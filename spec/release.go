@@ -316,7 +316,9 @@ type Model struct {
 	// Class is the category of the target whose probability is predicted; -1 if the target is predicted as a number.
 	Class int
 	// By are the columns from which it is predicted, each at a level and each once.
-	By     []Attribute
+	By []Attribute
+	// Pairs are the pairs of By, by index, that have a table of scores of their own.
+	Pairs  [][2]int
 	Method ModelMethod
 	// Steps are those that each holder takes between two averages of a FederatedModel; 0 of other methods.
 	Steps int

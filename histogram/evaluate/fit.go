@@ -83,7 +83,7 @@ func (f *fitting) shape(rows int64) (*boosting.Shape, error) {
 	if f.model.Descends() {
 		return f.plan.ExactDescent(f.model, boosting.NewDescent(usualMu, rows, len(f.model.By), 1))
 	}
-	return f.plan.ExactShape(f.model, boosting.NewSchedule(usualMu, rows, len(f.model.By)))
+	return f.plan.ExactShape(f.model, boosting.NewSchedule(usualMu, rows, f.model.Tables()))
 }
 
 // fitAdditive fits an additive model.

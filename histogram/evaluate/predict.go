@@ -58,24 +58,26 @@ func NewPredictor(p *plan.Plan, m plan.Model, published *model.Predictor) (Predi
 	if len(published.Inputs) != len(m.By) {
 		return nil, errOtherColumns
 	}
-	scores := make([][]float64, len(m.By))
+	values := make([][]model.Value, len(m.By))
 	for i, in := range published.Inputs {
 		isOf := func(name string, c domain.Category) bool { return name == c.Code }
 		switch {
 		case in.IsNumber() && numbers[i] != nil:
 			for _, x := range numbers[i] {
-				scores[i] = append(scores[i], in.Slope*float64(x))
+				values[i] = append(values[i], model.Value{Number: float64(x)})
 			}
 		case slices.EqualFunc(in.Categories, levels[i].Categories, isOf):
-			scores[i] = in.Scores
+			for code := range in.Categories {
+				values[i] = append(values[i], model.Value{Category: code})
+			}
 		default:
 			return nil, errOtherColumns
 		}
 	}
 	return func(codes []int) (float64, error) {
-		of := make([]float64, len(scores))
+		of := make([]model.Value, len(values))
 		for i, code := range codes {
-			of[i] = scores[i][code]
+			of[i] = values[i][code]
 		}
 		return published.Mean(of), nil
 	}, nil

@@ -100,6 +100,28 @@ func TestPredictionsOfAFewRows(t *testing.T) {
 	}
 }
 
+// TestPairsOfColumnsPredict: whether a row is back depends on two columns together. A model without their pair only
+// guesses most rows, and one with it is right about nearly all.
+func TestPairsOfColumnsPredict(t *testing.T) {
+	p := planOf(t, "marginals:", "      back: {values: [no, yes]}\nmarginals:")
+	text := &strings.Builder{}
+	text.WriteString("kind,age,back\n")
+	for i := range 4000 {
+		kind, age := i%3, i/3%10
+		back := map[bool]string{true: "yes", false: "no"}[(kind == 1) != (age >= 5)]
+		fmt.Fprintf(text, "%c,%d,%s\n", "abc"[kind], age, back)
+	}
+	m := plan.Model{Table: "persons", Method: spec.AdditiveModel, Target: on("back"), Class: 1,
+		By: []plan.Factor{on("kind"), on("age")}}
+	with := m
+	with.Pairs = [][2]int{{1, 0}}
+	got := compared(t, p, folder(t, "persons.csv", text.String()), 1,
+		Claims{Predictions: []Prediction{{Model: m}, {Model: with}}}).Predictions
+	if alone, both := got[0].Ceiling, got[1].Ceiling; alone.AUC > .8 || both.AUC < .98 || both.Accuracy < .9 {
+		t.Errorf("AUC %v without the pair, %v with it, of which %v are right", alone.AUC, both.AUC, both.Accuracy)
+	}
+}
+
 // TestPredictionsAreThoseOfAllPairs compares with sums over all rows and all pairs of rows, with tied predictions.
 func TestPredictionsAreThoseOfAllPairs(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))

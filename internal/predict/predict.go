@@ -194,7 +194,7 @@ func (p *predictor) write(record arrow.Record) error {
 			return p.unfit(p.names[i], "a type that is not read; leave the column out of the file")
 		}
 	}
-	scores, line, text := make([]float64, len(p.by)), make([]string, len(texts)+1), []byte(nil)
+	values, line, text := make([]model.Value, len(p.by)), make([]string, len(texts)+1), []byte(nil)
 	for row := range int(record.NumRows()) {
 		p.rows++
 		for i, in := range p.by {
@@ -204,17 +204,16 @@ func (p *predictor) write(record arrow.Record) error {
 					Wrong: fmt.Sprintf("%s; expected %s: correct it, or leave the row out", wrong, in.allowed())}
 			}
 			if !in.IsNumber() {
-				scores[i] = in.Scores[code]
+				values[i].Category = code
 				continue
 			}
 			text, _ = texts[in.at](text[:0], row)
-			number, err := strconv.ParseFloat(string(text), 64)
-			if err != nil {
+			var err error
+			if values[i].Number, err = strconv.ParseFloat(string(text), 64); err != nil {
 				return &Unfit{File: p.path, Row: p.rows, Column: p.names[in.at], Wrong: "the value is no number"}
 			}
-			scores[i] = float64(in.Slope * number)
 		}
-		mean := p.model.Mean(scores)
+		mean := p.model.Mean(values)
 		for i := range texts {
 			if line[i] = ""; !record.Column(i).IsNull(row) {
 				text, _ = texts[i](text[:0], row) // NaN and infinities are left empty

@@ -32,6 +32,13 @@ const risk = `{"target": "returned", "link": "logit", "classes": ["no", "yes"], 
     "scores": [0, 2], "errors": [0, 0], "importance": 1},
   {"name": "cell", "categories": ["00", "01"], "scores": [0, 4], "errors": [0, 0], "importance": 2}]}`
 
+// together is the same model with tables of pairs, the columns of one in another order than in the model.
+var together = strings.Replace(risk, `"importance": 2}]}`, `"importance": 2}],
+ "pairs": [
+  {"columns": ["sex", "cell"], "scores": [[0, 8], [16, 32]], "errors": [[0, 0], [0, 0]], "importance": 1},
+  {"columns": ["ward.kind", "age.band"], "scores": [[0.5, 0, -0.5], [64, 128, 256]], "errors": [[0, 0, 0], [0, 0, 0]],
+   "importance": 1}]}`, 1)
+
 // spent is a model of a number.
 const spent = `{"target": "cost", "link": "identity", "least": 0, "most": 50, "intercept": 10, "columns": [
   {"name": "day", "values": {"column": "day", "type": "date", "least": ["2026-01-01", "2026-02-01"], "most": "2026-12-31"},
@@ -103,6 +110,27 @@ func same(got, want []float64) bool {
 		}
 	}
 	return true
+}
+
+// TestPairsArePredicted: the entry of both categories is added to those of the columns.
+func TestPairsArePredicted(t *testing.T) {
+	m := read(t, together)
+	path := write(t, "rows.csv", "age,sex,ward,cell\n18,f,1,00\n40,f,2,00\n,f,1,00\n18,f,1,01\n")
+	if got, want := scores(t, m, path), []float64{-1, -.75, -.5, 11}; !same(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for _, c := range []struct{ old, wrong string }{
+		{`["sex", "cell"]`, `["sex", "age"]`},
+		{`["sex", "cell"]`, `["sex", "sex"]`},
+		{`[[0, 8], [16, 32]]`, `[[0, 8]]`},
+		{`[[0, 8], [16, 32]]`, `[[0, 8], [16]]`},
+		{`[16, 32]]`, `[16, 1e300]]`},
+	} {
+		path := write(t, "m.json", strings.Replace(together, c.old, c.wrong, 1))
+		if _, err := predict.ReadModel(path); err == nil {
+			t.Errorf("%s in place of %s is read", c.wrong, c.old)
+		}
+	}
 }
 
 func TestRowsArePredicted(t *testing.T) {

@@ -97,6 +97,8 @@ func TestReadersPredictTheSame(t *testing.T) {
 			for _, c := range []struct{ model, rows string }{
 				{risk, "id,age,sex,ward,cell\n1,18,f,1,00\n2,39,m,3,00\n3,40,f,2,01\n4,99,m,1,00\n5,,f,3,01\n"},
 				{risk, "cell,ward.kind,sex,age.band\n00,closed,f,40+\n01,open,m,none\n00,open,f,18–39\n"},
+				{together, "id,age,sex,ward,cell\n1,18,f,1,00\n2,39,m,3,00\n3,40,f,2,01\n4,99,m,1,01\n5,,f,3,01\n"},
+				{together, "cell,ward.kind,sex,age.band\n00,closed,f,40+\n01,open,m,none\n00,open,f,18–39\n"},
 				{wage, "sex,schooling,ward\nf,10,1\nm,-4,3\nf,20,2\nm,4.0,1\n"},
 				{chance, "id,schooling,ward.kind,sex\n1,-4,open,f\n2,20,none,m\n3,3,open,m\n"},
 				{spent, "day\n2026-01-31\n2026-02-01\n2026-12-31\n"},

@@ -66,10 +66,13 @@ func modelsText(spec, epsilon string, x, c int, regressors string) string {
 	return fmt.Sprintf(spec, epsilon, x-1, strings.Join(edges, ", "), strings.Join(categories, ", "), regressors)
 }
 
-// withRows returns three holders, of whom two are trusted, with 600 rows each: a large x makes `back` likely.
+// withRows returns three holders, of whom two are trusted, with 600 rows each: a large x makes `back` likely. The
+// additive model has a pair.
 func withRows(t *testing.T) federation {
 	t.Helper()
-	f := modelsOf(t, trustText{3, 2, "disjoint"}, "9", 40, 3, "x, c")
+	f := newFederation(t, trustText{3, 2, "disjoint"}, strings.Replace(modelsText(modelsSpec, "9", 40, 3, "x, c"),
+		"by: [x, c], test", "by: [x, c], pairs: [[c, x]], test", 1))
+	f.sign(t)
 	for i := range f.holders {
 		rows := &strings.Builder{}
 		rows.WriteString("who,x,c,back\n")
@@ -213,6 +216,9 @@ func TestModelsOfHoldersAreOfAllRows(t *testing.T) {
 	}
 	var risk model.Published
 	readModel(t, out, "risk", &risk)
+	if len(risk.Pairs) != 1 {
+		t.Errorf("it has %d pairs", len(risk.Pairs))
+	}
 	if scores := risk.Columns[0].Scores; !(scores[37]-scores[2] > 2) {
 		t.Errorf("scores rise from %g to %g: the model has not learned", scores[2], scores[37])
 	}

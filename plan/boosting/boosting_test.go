@@ -21,6 +21,7 @@ var links = []*Shape{
 func init() {
 	for _, s := range links {
 		s.Columns = []Column{{Categories: 20, Ordered: true}, {Categories: 20}, {Categories: 1}, {Categories: 8}}
+		s.Pairs = [][2]int{{0, 1}, {3, 2}, {3, 0}}
 		s.Schedule = Schedule{Epochs: 3, Groups: 5, Rate: .5}
 	}
 }
@@ -98,23 +99,27 @@ func TestPartitions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var all []string
 			for round := s.CountRounds(); round < s.Rounds(); round++ {
-				column := s.Columns[s.Column(round)]
-				noisy := make([]int64, column.Categories)
-				for k := range noisy {
-					noisy[k] = counts(k)
+				noisy := make([][]int64, len(s.Columns))
+				for c, column := range s.Columns {
+					for k := range column.Categories {
+						noisy[c] = append(noisy[c], counts(k))
+					}
 				}
 				groups := s.Partition(round, noisy)
 				q := Question{Column: s.Column(round), Groups: groups, Scores: zeroScores(s)}
 				if err := s.CheckQuestion(round, q); err != nil {
 					t.Fatalf("round %d: %v: %v", round, groups, err)
 				}
-				if column.Ordered && !slices.IsSorted(groups) {
+				pair, ok := s.Pair(q.Column)
+				if ok {
+					checkGrid(t, s, pair, groups)
+				} else if s.Columns[q.Column].Ordered && !slices.IsSorted(groups) {
 					t.Errorf("groups %v of an ordered column", groups)
 				}
 				if !slices.Equal(groups, s.Partition(round, noisy)) {
 					t.Error("groups changed")
 				}
-				if column.Categories == 20 {
+				if len(groups) == 20 || ok && pair[1] != 2 {
 					all = append(all, fmt.Sprint(groups))
 				}
 			}
@@ -122,6 +127,27 @@ func TestPartitions(t *testing.T) {
 				t.Error("two rounds have the same groups")
 			}
 		})
+	}
+}
+
+// checkGrid reports groups of a pair that are not the cells of a grid: a rectangle of adjacent categories where both
+// columns are ordered, with more than one group of each column that has more than one category.
+func checkGrid(t *testing.T, s *Shape, pair [2]int, groups []int) {
+	t.Helper()
+	width := s.Columns[pair[1]].Categories
+	most := slices.Max(groups)
+	for k, group := range groups {
+		row, column := k/width, k%width
+		for other := range groups {
+			corner := row*width + other%width
+			// Two cells of one group span a rectangle of that group.
+			if groups[other] == group && (groups[corner] != group || groups[other/width*width+column] != group) {
+				t.Fatalf("the groups of pair %v are no grid: %v", pair, groups)
+			}
+		}
+	}
+	if rows := s.Columns[pair[0]].Categories; most == 0 && rows > 1 && width > 1 {
+		t.Errorf("pair %v has one group", pair)
 	}
 }
 
@@ -135,12 +161,21 @@ func TestDefinitionsStay(t *testing.T) {
 	}
 	s := *links[0]
 	s.Seed = [32]byte{1, 2, 3}
-	for round := s.CountRounds(); round < s.Rounds(); round++ {
-		counts := make([]int64, s.Categories(s.Column(round)))
-		for k := range counts {
-			counts[k] = int64(k*k%17) - 3
+	var counts [][]int64
+	for _, c := range s.Columns {
+		of := make([]int64, c.Categories)
+		for k := range of {
+			of[k] = int64(k*k%17) - 3
 		}
-		fmt.Fprintln(h, s.Partition(round, counts))
+		counts = append(counts, of)
+	}
+	pairs := sha256.New()
+	for round := s.CountRounds(); round < s.Rounds(); round++ {
+		if _, ok := s.Pair(s.Column(round)); ok {
+			fmt.Fprintln(pairs, s.Partition(round, counts))
+		} else {
+			fmt.Fprintln(h, s.Partition(round, counts))
+		}
 	}
 	for _, intercept := range []int32{-70_000, -11_000, 0, 25_000} {
 		fmt.Fprintln(h, NewBins(intercept))
@@ -149,23 +184,35 @@ func TestDefinitionsStay(t *testing.T) {
 	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want {
 		t.Errorf("got %s", got)
 	}
+	const wantPairs = "f64d44755297e5fc625ff14fa8a207552895cf00cdbd1eaa7671c635e15d8922"
+	if got := fmt.Sprintf("%x", pairs.Sum(nil)); got != wantPairs {
+		t.Errorf("pairs: got %s", got)
+	}
 }
 
 // zeroScores returns tables of zeros.
 func zeroScores(s *Shape) *Scores {
 	of := &Scores{}
-	for _, c := range s.Columns {
-		of.Tables = append(of.Tables, make([]int32, c.Categories))
+	for column := range s.Tables() {
+		of.Tables = append(of.Tables, make([]int32, s.Categories(column)))
 	}
 	return of
 }
 
 func TestShapesAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*Shape){
-		"no columns":           func(s *Shape) { s.Columns = nil },
-		"too many columns":     func(s *Shape) { s.Columns = make([]Column, MostColumns+1) },
-		"column without":       func(s *Shape) { s.Columns = []Column{{}} },
-		"too many categories":  func(s *Shape) { s.Columns = []Column{{Categories: MostCategories + 1}} },
+		"no columns":          func(s *Shape) { s.Columns = nil },
+		"too many columns":    func(s *Shape) { s.Columns = make([]Column, MostColumns+1) },
+		"column without":      func(s *Shape) { s.Columns = []Column{{}} },
+		"too many categories": func(s *Shape) { s.Columns = []Column{{Categories: MostCategories + 1}} },
+		"pair of one column":  func(s *Shape) { s.Pairs = [][2]int{{1, 1}} },
+		"pair with no column": func(s *Shape) { s.Pairs = [][2]int{{0, 4}} },
+		"negative column":     func(s *Shape) { s.Pairs = [][2]int{{-1, 0}} },
+		"a pair twice":        func(s *Shape) { s.Pairs = [][2]int{{0, 1}, {1, 0}} },
+		"too large a pair": func(s *Shape) {
+			s.Columns = []Column{{Categories: 64}, {Categories: 65}, {Categories: 1}, {Categories: 2}}
+		},
+		"too many pairs":       func(s *Shape) { s.Columns, s.Pairs = manyPairs(MostPairs + 1) },
 		"one outcome":          func(s *Shape) { s.Outcomes = []int64{1} },
 		"constant outcome":     func(s *Shape) { s.Outcomes = []int64{1, 1} },
 		"other classes":        func(s *Shape) { s.Outcomes = []int64{0, 2} },
@@ -187,11 +234,47 @@ func TestShapesAreRefused(t *testing.T) {
 	}
 }
 
+// manyPairs returns columns with so many pairs.
+func manyPairs(n int) (columns []Column, pairs [][2]int) {
+	columns = []Column{{Categories: 2}}
+	for i := range n {
+		columns, pairs = append(columns, Column{Categories: 2}), append(pairs, [2]int{0, i + 1})
+	}
+	return columns, pairs
+}
+
+// TestSumsStayWithinTheirBits: the largest entries of the most tables add up to less than 2³¹.
+func TestSumsStayWithinTheirBits(t *testing.T) {
+	if sum := int64(1+MostColumns+MostPairs) * mostEntry; sum > math.MaxInt32 {
+		t.Errorf("scores reach %d", sum)
+	}
+}
+
+// TestRoundsAskAboutEveryTable: each column and the target are counted once, and each column and pair has as many
+// rounds of residuals as there are epochs.
+func TestRoundsAskAboutEveryTable(t *testing.T) {
+	s := links[0]
+	counted, summed := make([]int, s.Tables()+1), make([]int, s.Tables()+1)
+	for round := range s.Rounds() {
+		if round < s.CountRounds() {
+			counted[s.Column(round)]++
+		} else {
+			summed[s.Column(round)]++
+		}
+	}
+	if want := []int{1, 1, 1, 1, 0, 0, 0, 1}; !slices.Equal(counted, want) {
+		t.Errorf("counted %v times, want %v", counted, want)
+	}
+	if want := []int{3, 3, 3, 3, 3, 3, 3, 0}; !slices.Equal(summed, want) {
+		t.Errorf("summed up %v times, want %v", summed, want)
+	}
+}
+
 func TestQuestionsAreRefused(t *testing.T) {
 	s := links[0]
 	first := s.CountRounds()
 	fresh := func() Question {
-		return Question{Column: 0, Groups: s.Partition(first, make([]int64, 20)), Scores: zeroScores(s)}
+		return Question{Column: 0, Groups: s.Partition(first, [][]int64{make([]int64, 20)}), Scores: zeroScores(s)}
 	}
 	if err := s.CheckQuestion(first, fresh()); err != nil {
 		t.Fatal(err)

@@ -10,29 +10,29 @@ import (
 // Scores are the tables of a model, in units of 1/[ScoreUnit].
 type Scores struct {
 	Intercept int32
-	Tables    [][]int32 // by column: the entry of each category
+	Tables    [][]int32 // by column, and then by pair: the entry of each category
 }
 
-// mostEntry bounds entries and intercept in absolute value: the sum of all columns stays below 2³¹.
+// mostEntry bounds entries and intercept in absolute value: the sum of all tables stays below 2³¹.
 const mostEntry = 1 << 24
 
-// Of returns the score of a row, by the category of each column.
-func (s *Scores) Of(codes []int) int32 {
+// Of returns the score of a row in a shape, by the category of each column.
+func (s *Scores) Of(shape *Shape, codes []int) int32 {
 	sum := s.Intercept
-	for i, code := range codes {
-		sum += s.Tables[i][code]
+	for i, table := range s.Tables {
+		sum += table[shape.Category(i, codes)]
 	}
 	return sum
 }
 
 // Check returns an error if tables are not of a shape, or an entry is beyond the bound within which no sum overflows.
 func (s *Scores) Check(shape *Shape) error {
-	if len(s.Tables) != len(shape.Columns) {
-		return errors.New("a model has one table for each column")
+	if len(s.Tables) != shape.Tables() {
+		return errors.New("a model has one table for each column and each pair")
 	}
 	tables := append([][]int32{{s.Intercept}}, s.Tables...)
 	for i, table := range tables {
-		if i > 0 && len(table) != shape.Columns[i-1].Categories {
+		if i > 0 && len(table) != shape.Categories(i-1) {
 			return errors.New("a table of a model has one entry for each category")
 		}
 		for _, entry := range table {
@@ -48,14 +48,14 @@ func (s *Scores) Check(shape *Shape) error {
 //
 // Without Scores it asks how many rows each category of the column has. One row adds 1 to one of the counts.
 //
-// With Scores it asks, for each group of the column's categories, the sum of [Residuals.Of] over its rows. One row adds
-// an integer from −[Bound] to Bound to one of the sums, whatever the scores and groups are.
+// With Scores it asks, for each group of the categories of the column or pair, the sum of [Residuals.Of] over its rows.
+// One row adds an integer from −[Bound] to Bound to one of the sums, whatever the scores and groups are.
 //
 // With Scores of a shape with a design it asks for the gradient: for each feature but the target, the sum of the
 // feature times the residual over all rows. Column is 0. One row adds its features times one integer from −Bound to
 // Bound.
 type Question struct {
-	Column int     // len(Columns) is the target
+	Column int     // the number of a column or a pair, or [Shape.Target]
 	Groups []int   // of each category, numbered from 0 without gaps; nil without Scores and for a gradient
 	Scores *Scores // of the model so far
 }
@@ -96,7 +96,7 @@ func (s *Shape) CheckQuestion(round int, q Question) error {
 		}
 		return q.Scores.Check(s)
 	}
-	if q.Scores == nil || len(q.Groups) != s.Columns[q.Column].Categories {
+	if q.Scores == nil || len(q.Groups) != s.Categories(q.Column) {
 		return errors.New("the round asks for sums of residuals by group of all categories")
 	}
 	used := 0

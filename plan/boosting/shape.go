@@ -26,7 +26,8 @@ const (
 // Limits of a shape. No sum of scores overflows within them.
 const (
 	MostColumns    = 64
-	MostCategories = 1 << 12 // of a column, and of the target
+	MostPairs      = 16
+	MostCategories = 1 << 12 // of a column, of a pair, and of the target
 	MostGroups     = 8
 	MostEpochs     = 1 << 12
 	mostOutcome    = int64(1) << 53 // in absolute value
@@ -40,8 +41,12 @@ type Column struct {
 
 // Shape is all of a model that is fixed before the data are seen: of an additive model, or, with a design, of a
 // logistic regression by gradient descent, whose tables are its weights times the features.
+//
+// Its tables are numbered: those of columns, and then those of pairs. The category of a row in a pair is its category
+// in the first column, times the number of categories of the second, plus its category in the second.
 type Shape struct {
 	Columns  []Column // that the model predicts by
+	Pairs    [][2]int // of different columns; each has a table for both together
 	Link     Link
 	Outcomes []int64 // value of each category of the target, which is the last column of the data
 	Schedule
@@ -63,6 +68,9 @@ func (s *Shape) Check() error {
 		if c.Categories < 1 || c.Categories > MostCategories {
 			return fmt.Errorf("column %d of a model has 1 to %d categories", i+1, MostCategories)
 		}
+	}
+	if err := s.checkPairs(); err != nil {
+		return err
 	}
 	for _, v := range []float64{s.CountVariance, s.SumVariance} {
 		if !(v >= 0 && v <= math.MaxFloat64) {
@@ -90,6 +98,25 @@ func (s *Shape) checkDesign() error {
 		}
 	}
 	return s.Descent.Check()
+}
+
+// checkPairs returns an error if a pair is none, is there twice, or has too many categories.
+func (s *Shape) checkPairs() error {
+	if len(s.Pairs) > MostPairs {
+		return fmt.Errorf("an additive model has at most %d pairs", MostPairs)
+	}
+	for i, p := range s.Pairs {
+		if min(p[0], p[1]) < 0 || max(p[0], p[1]) >= len(s.Columns) || p[0] == p[1] {
+			return errors.New("a pair of an additive model is of two of its columns")
+		}
+		if slices.Contains(s.Pairs[:i], p) || slices.Contains(s.Pairs[:i], [2]int{p[1], p[0]}) {
+			return errors.New("an additive model has each pair once")
+		}
+		if s.Categories(len(s.Columns)+i) > MostCategories {
+			return fmt.Errorf("a pair of an additive model has at most %d categories", MostCategories)
+		}
+	}
+	return nil
 }
 
 // checkOutcomes returns an error if the outcomes are none of the link.
@@ -129,26 +156,36 @@ func (s *Shape) CountRounds() int {
 	return len(s.Columns) + 1
 }
 
-// Rounds returns how many rounds there are: those that count, then Epochs for each column, or the steps of the descent.
+// Rounds returns how many rounds there are: those that count, then Epochs for each table, or the gradients of a descent.
 func (s *Shape) Rounds() int {
 	if s.Design != nil {
 		return s.CountRounds() + s.Descent.Gradients()
 	}
-	return s.CountRounds() + s.Epochs*len(s.Columns)
+	return s.CountRounds() + s.Epochs*s.Tables()
 }
 
-// Column returns the column that a round asks about. Of the round that counts the target it is len(Columns), and of one
-// that asks for a gradient 0.
+// Tables returns the number of tables: one for each column and for each pair.
+func (s *Shape) Tables() int { return len(s.Columns) + len(s.Pairs) }
+
+// Target returns the number of the target among what rounds ask about: it comes after all tables.
+func (s *Shape) Target() int { return s.Tables() }
+
+// Column returns what a round asks about: the number of a column or pair, or [Shape.Target]. All rounds of columns come
+// before those of pairs. Of a round that asks for a gradient it is 0.
 func (s *Shape) Column(round int) int {
-	switch {
-	case s.Design != nil && round < s.CountRounds():
-		return len(s.Columns)
-	case s.Design != nil:
+	columns := len(s.Columns)
+	switch residual := round - s.CountRounds(); {
+	case s.Design != nil && residual >= 0:
 		return 0
-	case round < s.CountRounds():
+	case s.Design == nil && round < columns:
 		return round
+	case residual < 0:
+		return s.Target()
+	case residual < s.Epochs*columns:
+		return residual % columns
+	default:
+		return columns + (residual-s.Epochs*columns)%len(s.Pairs)
 	}
-	return (round - s.CountRounds()) % len(s.Columns)
 }
 
 // RowUnit returns how far one row can move the answer of a round that sums residuals, in the L2 norm, rounded down: a
@@ -161,10 +198,37 @@ func (s *Shape) RowUnit() int64 {
 	return squares.Sqrt(squares).Int64()
 }
 
-// Categories returns the number of categories of a column, or of the target, which is column len(Columns).
+// Pair returns the columns of a pair by its number, and false for a column and the target.
+func (s *Shape) Pair(column int) (of [2]int, ok bool) {
+	if column < len(s.Columns) || column >= s.Tables() {
+		return of, false
+	}
+	return s.Pairs[column-len(s.Columns)], true
+}
+
+// Categories returns the number of categories of a column, a pair or the target, by its number.
 func (s *Shape) Categories(column int) int {
-	if column == len(s.Columns) {
+	if pair, ok := s.Pair(column); ok {
+		return s.Columns[pair[0]].Categories * s.Columns[pair[1]].Categories
+	}
+	if column == s.Target() {
 		return len(s.Outcomes)
 	}
 	return s.Columns[column].Categories
+}
+
+// Category returns the category of a row in a column or a pair, by its number, from the categories of the columns.
+func (s *Shape) Category(column int, codes []int) int {
+	if pair, ok := s.Pair(column); ok {
+		return codes[pair[0]]*s.Columns[pair[1]].Categories + codes[pair[1]]
+	}
+	return codes[column]
+}
+
+// Sizes returns the number of categories of each column of the data, of which the target is the last.
+func (s *Shape) Sizes() (sizes []int) {
+	for _, c := range s.Columns {
+		sizes = append(sizes, c.Categories)
+	}
+	return append(sizes, len(s.Outcomes))
 }

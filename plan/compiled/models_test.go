@@ -192,6 +192,42 @@ func TestModelsAgreeWithTheSpec(t *testing.T) {
 	}
 }
 
+// TestForgedPairsAreRefused changes the pairs of a model: each plan must be refused as edited.
+func TestForgedPairsAreRefused(t *testing.T) {
+	text := strings.NewReplacer("ill: {values", "sex: {values: [f, m]}, ill: {values", "by: [age]",
+		"by: [age, sex], pairs: [[sex, age]]").Replace(modelText)
+	p, err := plantest.PlanOfText(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := p.Models[0]; !slices.Equal(m.Pairs, [][2]int{{1, 0}}) || m.Rounds[0].Times != 3 ||
+		m.Rounds[1].Times != 3*m.Schedule.Epochs {
+		t.Errorf("planned: %+v", m)
+	}
+	for name, forge := range map[string]func(m *plan.Model){
+		"no pairs":             func(m *plan.Model) { m.Pairs = nil },
+		"a pair twice":         func(m *plan.Model) { m.Pairs = [][2]int{{1, 0}, {0, 1}} },
+		"a pair of one column": func(m *plan.Model) { m.Pairs[0] = [2]int{1, 1} },
+		"another column":       func(m *plan.Model) { m.Pairs[0] = [2]int{1, 2} },
+		"a negative column":    func(m *plan.Model) { m.Pairs[0] = [2]int{-1, 0} },
+		"of a regression":      func(m *plan.Model) { m.Method = "linear" },
+	} {
+		q, err := plan.Read(p.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge(&q.Models[0])
+		if read, err := compiled.Read(q.Bytes()); !errors.Is(err, plan.ErrEdited) {
+			t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
+		}
+	}
+	large := strings.NewReplacer("range: [0, 9]", "range: [0, 2048]").Replace(text)
+	const want = "models.risk.pairs: the pair of sex and age has 4098 combinations of categories"
+	if _, err := plantest.PlanOfText(t, large); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a pair of 4098 categories: %v", err)
+	}
+}
+
 // fromTables is a release of tables of three columns, and of a regression that is made of them. It has a pair at a
 // finer level, in another order and in a larger table.
 const fromTables = `version: 1

@@ -295,7 +295,7 @@ func checkModel(r *spec.Release, m plan.Model) error {
 		return fmt.Errorf("model %s has no such columns", m.Name)
 	case m.Additive() && m.Schedule != nil && m.Schedule.Check() == nil && m.Descent == nil:
 		wanted = []plan.ModelRounds{{Asks: plan.CountsOfColumn, Times: len(m.By) + 1},
-			{Asks: plan.ResidualSums, Times: m.Schedule.Epochs * len(m.By)}}
+			{Asks: plan.ResidualSums, Times: m.Schedule.Epochs * m.Tables()}}
 	case m.Descends() && m.Descent != nil && m.Descent.Check() == nil && m.Schedule == nil && m.Class >= 0:
 		wanted = []plan.ModelRounds{{Asks: plan.CountsOfTarget, Times: 1},
 			{Asks: plan.GradientSums, Times: m.Descent.Gradients()}}

@@ -23,9 +23,21 @@ func predicts(p *plan.Plan, m plan.Model) string {
 }
 
 // roundsText says what the rounds of a model ask, with which noise.
-func roundsText(r plan.ModelRounds) string {
-	return fmt.Sprintf("%s of %s, each with %s", budget.Plural(int64(r.Times), "round"), asked[r.Asks],
-		noiseText(r.Noise))
+func roundsText(m plan.Model, r plan.ModelRounds) string {
+	asks := asked[r.Asks]
+	if r.Asks == plan.ResidualSums && len(m.Pairs) > 0 {
+		asks = "sums of residuals by group of the categories of one column or of one pair"
+	}
+	return fmt.Sprintf("%s of %s, each with %s", budget.Plural(int64(r.Times), "round"), asks, noiseText(r.Noise))
+}
+
+// pairsText names the pairs of a model.
+func pairsText(m plan.Model) string {
+	var all []string
+	for _, pair := range m.Pairs {
+		all = append(all, fmt.Sprintf("%s × %s", m.By[pair[0]], m.By[pair[1]]))
+	}
+	return strings.Join(all, ", ")
 }
 
 // asked says what a round asks.
@@ -40,11 +52,15 @@ var asked = map[plan.ModelQuestion]string{
 
 // methodText says how a model predicts.
 func methodText(m plan.Model) string {
+	tables := "each column"
+	if len(m.Pairs) > 0 {
+		tables = "each column and for each pair " + pairsText(m)
+	}
 	switch {
 	case m.Additive() && m.Link != "":
-		return "additive: a table of scores for each column, whose sum is the logarithm of the mean."
+		return "additive: a table of scores for " + tables + ", whose sum is the logarithm of the mean."
 	case m.Additive():
-		return "additive: a table of scores for each column, whose sum decides the prediction."
+		return "additive: a table of scores for " + tables + ", whose sum decides the prediction."
 	case m.Method == spec.LinearModel:
 		return "linear: a coefficient with an interval for each number and category."
 	}
@@ -80,7 +96,7 @@ func explainModel(p *plan.Plan, b *strings.Builder, m plan.Model) {
 	fmt.Fprintf(b, "\nModel %s of %s: it predicts %s from %s\n", m.Name, m.Table, predicts(p, m), factorsText(m.By))
 	fmt.Fprintf(b, "  Method %s\n", methodText(m))
 	for _, r := range m.Rounds {
-		fmt.Fprintf(b, "  Asked: %s.\n", roundsText(r))
+		fmt.Fprintf(b, "  Asked: %s.\n", roundsText(m, r))
 	}
 	if m.Adaptive() {
 		b.WriteString("  What a round asks depends on the noisy answers before it. How many rounds there are, and their noise, are fixed here.\n")
@@ -102,6 +118,9 @@ func (b *factBook) sayModel(p *plan.Plan, m plan.Model) {
 	b.addSummary(OnModel, m.Name, fmt.Sprintf("predicts %s from %s; %s", predicts(p, m), factorsText(m.By), cost))
 	say := func(what, value string) { b.say(OnModel, m.Name, what, value) }
 	say("method", string(m.Method))
+	if len(m.Pairs) > 0 {
+		say("pairs", pairsText(m))
+	}
 	if m.Link != "" {
 		say("link", string(m.Link))
 	}

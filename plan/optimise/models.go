@@ -57,6 +57,15 @@ func ExpandModels(r *spec.Release) ([]Model, error) {
 		if err := m.checkCategories(r, levels); err != nil {
 			return nil, err
 		}
+		for _, pair := range m.requested.Pairs {
+			if cells := int64(levels[pair[0]].Size()) * int64(levels[pair[1]].Size()); cells > boosting.MostCategories {
+				by := m.requested.By
+				return nil, workload.LocateFault(r, "models."+m.requested.Name, &workload.Fault{Key: "pairs",
+					Message: fmt.Sprintf("the pair of %s and %s has %s combinations of categories", by[pair[0]],
+						by[pair[1]], budget.Group(cells)),
+					Expected: fmt.Sprintf("at most %s: use coarser levels", budget.Group(boosting.MostCategories))})
+			}
+		}
 		all = append(all, m)
 	}
 	return all, nil
@@ -242,7 +251,7 @@ func (m Model) spendOnGradients(out *plan.Model, r *spec.Release, amount *big.Ra
 }
 
 // spendOnRounds divides the ρ of a leaf among the rounds of an additive model: equally among the counts of all columns,
-// which get a tenth together, and equally among the sums of residuals.
+// which get a tenth together, and equally among the sums of residuals of all columns and pairs.
 //
 // Guarantee: all rounds together are ρ-zCDP with ρ at most the amount, and no more private than their mechanisms one
 // after another, whatever each round asks. Neighbours: the release's own. Theorem: Zhu, Dong & Wang 2022, theorem 10,
@@ -250,11 +259,11 @@ func (m Model) spendOnGradients(out *plan.Model, r *spec.Release, amount *big.Ra
 // docs/proofs/models.md.
 func (m Model) spendOnRounds(out *plan.Model, r *spec.Release, amount *big.Rat) error {
 	rho, _ := amount.Float64()
-	schedule := boosting.NewSchedule(math.Sqrt(2*rho), m.expectedRows(r), len(out.By))
+	schedule := boosting.NewSchedule(math.Sqrt(2*rho), m.expectedRows(r), out.Tables())
 	out.Schedule = &schedule
 	counts := new(big.Rat).Mul(amount, big.NewRat(boosting.CountPercent, 100))
 	residuals := new(big.Rat).Sub(amount, counts)
-	columns, rounds := len(out.By)+1, schedule.Epochs*len(out.By)
+	columns, rounds := len(out.By)+1, schedule.Epochs*out.Tables()
 	unit := counted.Unit{Table: r.Table(out.Table), Neighbours: r.Privacy.Neighbours, Cells: 2}
 	count, err := modelNoise(r, unit.Counts(), counts.Quo(counts, big.NewRat(int64(columns), 1)))
 	if err != nil {

@@ -21,6 +21,7 @@ func NewModel(r *spec.Release, s *spec.Model) plan.Model {
 	for _, a := range s.By {
 		out.By = append(out.By, factorOf(t, a))
 	}
+	out.Pairs = s.Pairs
 	if s.Test != nil {
 		out.Test = s.Test.RatString()
 	}

@@ -46,7 +46,8 @@ func modelOf(p *plan.Plan, m plan.Model, fitted Model) (report.Model, error) {
 		return out, err
 	}
 	switch {
-	case m.Additive() && fitted.Additive != nil && len(fitted.Additive.Columns) == len(m.By):
+	case m.Additive() && fitted.Additive != nil && len(fitted.Additive.Columns) == len(m.By) &&
+		len(fitted.Additive.Pairs) == len(m.Pairs):
 		describeAdditive(&out, l, m, fitted.Additive)
 	case !m.Additive() && fitted.Regression != nil &&
 		fitted.Regression.Method == cmp.Or(regressionMethods[m.Method], model.RegressionLogistic):
@@ -91,6 +92,13 @@ func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fit
 	for _, c := range fitted.Columns {
 		out.Columns = append(out.Columns, report.ModelColumn{Name: c.Name, Importance: c.Importance,
 			Categories: c.Categories, Scores: c.Scores, Errors: c.Errors, Counts: c.Counts, CountError: c.CountError})
+	}
+	for _, pair := range fitted.Pairs {
+		out.Pairs = append(out.Pairs, report.ModelPair{Columns: pair.Columns[:], Importance: pair.Importance,
+			Scores: pair.Scores, Errors: pair.Errors})
+	}
+	if len(out.Pairs) > 0 {
+		out.Trust += " " + l.Text("The score of a pair comes on top: it is what both columns together add to the scores of each.")
 	}
 }
 

@@ -105,6 +105,7 @@ var pageTemplate = inEach(func(l *language.Language) *template.Template {
 		"style":      func() template.CSS { return template.CSS(styleText) },
 		"mapStyle":   func() template.CSS { return template.CSS(mapStyleText) },
 		"chartStyle": func() template.CSS { return template.CSS(chartStyleText) },
+		"pairStyle":  func() template.CSS { return template.CSS(pairStyleText) },
 		"join":       l.List,
 		"keep":       keepTogether,
 		"code":       codeSpans,
@@ -114,7 +115,7 @@ var pageTemplate = inEach(func(l *language.Language) *template.Template {
 		"markup":     func(text string) template.HTML { return template.HTML(text) }, // of a message without arguments
 		"steps":      stepsOf,
 		"add":        func(a, b int) int { return a + b },
-	}).Parse(chartsText + pageText))
+	}).Parse(chartsText + pairsText + pageText))
 })
 
 // contentPolicy lets the page run its own script, by its hash, and load nothing.

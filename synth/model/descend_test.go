@@ -65,7 +65,7 @@ func (d descentRows) Answer(_ context.Context, round int, q boosting.Question) (
 			of[row[3]]++
 			continue
 		}
-		residual := float64(d.shape.Residuals().Of(row[3], q.Scores.Of(row[:3])))
+		residual := float64(d.shape.Residuals().Of(row[3], q.Scores.Of(d.shape, row[:3])))
 		for j, x := range d.features(row) {
 			unit := float64(design.Scale)
 			if j == 1 {
@@ -121,11 +121,10 @@ func TestDescentComesToTheLargestLikelihood(t *testing.T) {
 	}
 	for i, want := range d.likeliest() {
 		row := d.codes[i]
-		if got := float64(fitted.Scores.Of(row[:3])) / boosting.ScoreUnit; math.Abs(got-want) > .01 {
+		if got := float64(fitted.Scores.Of(d.shape, row[:3])) / boosting.ScoreUnit; math.Abs(got-want) > .01 {
 			t.Fatalf("row %v has the score %v, want %v", row, got, want)
 		}
-		mean := published.Mean([]float64{published.Inputs[0].Slope * float64(row[0]-4), published.Inputs[1].Scores[row[1]],
-			published.Inputs[2].Scores[row[2]]})
+		mean := published.Mean([]Value{{Number: float64(row[0] - 4)}, {Category: row[1]}, {Category: row[2]}})
 		if wanted := 1 / (1 + math.Exp(-want)); math.Abs(mean-wanted) > .003 {
 			t.Fatalf("row %v has the chance %v, want %v", row, mean, wanted)
 		}
@@ -278,11 +277,11 @@ func TestFederatedAveraging(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, row := range whole.codes {
-				wanted[i] = float64(single.Scores.Of(row[:3])) / boosting.ScoreUnit
+				wanted[i] = float64(single.Scores.Of(whole.shape, row[:3])) / boosting.ScoreUnit
 			}
 		}
 		for i, row := range whole.codes {
-			if got := float64(averaged.Scores.Of(row[:3])) / boosting.ScoreUnit; math.Abs(got-wanted[i]) > .02 {
+			if got := float64(averaged.Scores.Of(whole.shape, row[:3])) / boosting.ScoreUnit; math.Abs(got-wanted[i]) > .02 {
 				t.Fatalf("%d steps: row %v has the score %v, want %v", descent.Steps, row, got, wanted[i])
 			}
 		}

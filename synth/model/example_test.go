@@ -23,7 +23,7 @@ func (r rows) Answer(_ context.Context, _ int, q boosting.Question) ([]int64, er
 			continue
 		}
 		last := len(row) - 1
-		answer[q.Groups[row[q.Column]]] += int64(residuals.Of(row[last], q.Scores.Of(row[:last])))
+		answer[q.Groups[row[q.Column]]] += int64(residuals.Of(row[last], q.Scores.Of(r.shape, row)))
 	}
 	return answer, nil
 }
@@ -66,7 +66,7 @@ func Example() {
 	}
 	scores := read.Inputs[0].Scores
 	fmt.Println(scores)
-	fmt.Printf("%.2f\n", read.Mean(scores[1:]))
+	fmt.Printf("%.2f\n", read.Mean([]model.Value{{Category: 1}}))
 	// Output:
 	// [-1.0986 1.0986]
 	// 0.75

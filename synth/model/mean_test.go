@@ -9,7 +9,7 @@ import (
 // class, the quantity, or the count.
 func (m *Additive) Mean(codes []int) float64 {
 	low, span := m.Shape.Range()
-	return low + float64(span*meanOf(m.Shape.Link, float64(m.Scores.Of(codes))/boosting.ScoreUnit))
+	return low + float64(span*meanOf(m.Shape.Link, float64(m.Scores.Of(m.Shape, codes))/boosting.ScoreUnit))
 }
 
 // meanOf returns the mean, on the scale of 0 to 1, of a score.

@@ -17,7 +17,8 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// Predictor predicts rows by a published model. A row has a score: an intercept plus what each input adds.
+// Predictor predicts rows by a published model. A row has a score: an intercept plus what each input and each pair of
+// inputs adds.
 type Predictor struct {
 	Inputs []Input
 	// Least and Most are the range of predictions. That of a linear regression is infinite.
@@ -25,6 +26,19 @@ type Predictor struct {
 
 	link      boosting.Link
 	intercept float64
+	pairs     []pairInput
+}
+
+// pairInput is two inputs whose categories together add an entry of scores.
+type pairInput struct {
+	of     [2]int
+	scores [][]float64
+}
+
+// Value is the value of a row in an input: the index of its category or, if the input is a number, the number.
+type Value struct {
+	Category int
+	Number   float64
 }
 
 // Input is a column that a model predicts by. The category of a row adds its entry of Scores. A number, which has no
@@ -73,6 +87,9 @@ func (p *Published) Predictor() (*Predictor, error) {
 	out := &Predictor{Least: p.Least, Most: p.Most, link: p.Link, intercept: p.Intercept}
 	for _, c := range p.Columns {
 		out.Inputs = append(out.Inputs, Input{Labels: c.Labels, Scores: c.Scores})
+	}
+	for _, pair := range p.Pairs {
+		out.pairs = append(out.pairs, pairInput{p.inputsOf(pair), pair.Scores})
 	}
 	return out, nil
 }
@@ -168,12 +185,19 @@ var errOtherTerms = errors.New("it has one term if it is a number, and one for e
 // twice returns the error of a column that a model has twice.
 func twice(column string) error { return fmt.Errorf("column %q of a model appears twice", column) }
 
-// Mean returns the mean of the outcome of a row, to which each input adds a score: the chance of a category, the
-// quantity or the count.
-func (p *Predictor) Mean(scores []float64) float64 {
+// Mean returns the mean of the outcome of a row, by its value in each input: the chance of a category, the quantity or
+// the count.
+func (p *Predictor) Mean(row []Value) float64 {
 	score := p.intercept
-	for _, s := range scores {
-		score += s
+	for i, in := range p.Inputs {
+		if in.IsNumber() {
+			score += float64(in.Slope * row[i].Number)
+		} else {
+			score += in.Scores[row[i].Category]
+		}
+	}
+	for _, pair := range p.pairs {
+		score += pair.scores[row[pair.of[0]].Category][row[pair.of[1]].Category]
 	}
 	mean := score
 	switch p.link {

@@ -13,7 +13,8 @@ import (
 )
 
 // Published is an additive model as it is published, in JSON. The score of a row is Intercept plus one of the Scores of
-// each column; it is on the scale of the link: a log-odds, the outcome, or the logarithm of the outcome.
+// each column and of each pair. It is on the scale of the link: a log-odds, the outcome, or the logarithm of the
+// outcome.
 type Published struct {
 	Target  string        `json:"target"` // the column whose outcome is predicted
 	Link    boosting.Link `json:"link"`
@@ -23,6 +24,7 @@ type Published struct {
 	Most        float64      `json:"most"`
 	Intercept   float64      `json:"intercept"`
 	Columns     []Column     `json:"columns"`
+	Pairs       []Pair       `json:"pairs,omitempty"`
 	Performance *Performance `json:"performance,omitempty"`
 }
 
@@ -36,6 +38,14 @@ type Column struct {
 	// nothing predicts by them. CountError is the standard error of each.
 	Counts     []int64 `json:"counts,omitempty"`
 	CountError float64 `json:"count_error,omitempty"`
+}
+
+// Pair is the table of a pair of columns of a published model: what both together add to what each adds by itself.
+type Pair struct {
+	Columns    [2]string   `json:"columns"`    // by name
+	Scores     [][]float64 `json:"scores"`     // of each category of the first column, and of the second
+	Errors     [][]float64 `json:"errors"`     // standard errors of Scores, of the noise
+	Importance float64     `json:"importance"` // mean absolute score, as if both columns were independent
 }
 
 // Labels are the names of a model's column and of its categories, and how values fall into these. A number of a
@@ -59,7 +69,7 @@ func (m *Additive) Publish(target string, labels []Labels, classes []string) (*P
 	case boosting.Log:
 		p.Intercept = math.Round(float64((p.Intercept+budget.Log(span))*boosting.ScoreUnit)) / boosting.ScoreUnit
 	}
-	if len(labels) != len(m.Scores.Tables) {
+	if len(labels) != len(m.Shape.Columns) {
 		return nil, errors.New("a published model has labels for each column")
 	}
 	scaled := func(units float64) float64 { // on the scale of the link
@@ -69,13 +79,23 @@ func (m *Additive) Publish(target string, labels []Labels, classes []string) (*P
 		return units / boosting.ScoreUnit
 	}
 	for c, table := range m.Scores.Tables {
-		column := Column{Labels: labels[c], Importance: scaled(math.Round(m.Importance[c])), Counts: m.Counts[c],
-			CountError: math.Sqrt(m.Shape.CountVariance)}
+		var scores, errors []float64
 		for k, entry := range table {
-			column.Scores = append(column.Scores, scaled(float64(entry)))
-			column.Errors = append(column.Errors, scaled(math.Ceil(m.Errors[c][k])))
+			scores = append(scores, scaled(float64(entry)))
+			errors = append(errors, scaled(math.Ceil(m.Errors[c][k])))
 		}
-		p.Columns = append(p.Columns, column)
+		importance := scaled(math.Round(m.Importance[c]))
+		pair, ok := m.Shape.Pair(c)
+		if !ok {
+			p.Columns = append(p.Columns,
+				Column{Labels: labels[c], Scores: scores, Errors: errors, Importance: importance, Counts: m.Counts[c],
+					CountError: math.Sqrt(m.Shape.CountVariance)})
+			continue
+		}
+		width := m.Shape.Columns[pair[1]].Categories
+		p.Pairs = append(p.Pairs, Pair{Columns: [2]string{labels[pair[0]].Name, labels[pair[1]].Name},
+			Scores: slices.Collect(slices.Chunk(scores, width)), Errors: slices.Collect(slices.Chunk(errors, width)),
+			Importance: importance})
 	}
 	return p, p.check()
 }
@@ -107,11 +127,57 @@ func (p *Published) check() error {
 			return fmt.Errorf("column %q of a model: %w", c.Name, err)
 		}
 	}
+	if len(p.Pairs) > boosting.MostPairs {
+		return fmt.Errorf("a model has at most %d pairs", boosting.MostPairs)
+	}
+	for i, pair := range p.Pairs {
+		if err := p.checkPair(i); err != nil {
+			return fmt.Errorf("pair %q and %q of a model: %w", pair.Columns[0], pair.Columns[1], err)
+		}
+	}
 	if !isScore(p.Intercept) || !isScore(p.Least) || !isScore(p.Most) {
 		return errOutOfRange
 	}
 	return nil
 }
+
+// inputsOf returns the indices of the columns of a pair, −1 for one that the model does not have.
+func (p *Published) inputsOf(pair Pair) (of [2]int) {
+	for i, name := range pair.Columns {
+		of[i] = slices.IndexFunc(p.Columns, func(c Column) bool { return c.Name == name })
+	}
+	return of
+}
+
+// checkPair returns an error unless a pair can be predicted by.
+func (p *Published) checkPair(i int) error {
+	pair := p.Pairs[i]
+	of := p.inputsOf(pair)
+	if min(of[0], of[1]) < 0 || of[0] == of[1] {
+		return errors.New("it is of two of its columns")
+	}
+	for _, other := range p.Pairs[:i] {
+		if slices.Contains(other.Columns[:], pair.Columns[0]) && slices.Contains(other.Columns[:], pair.Columns[1]) {
+			return errors.New("it appears twice")
+		}
+	}
+	rows, columns := len(p.Columns[of[0]].Categories), len(p.Columns[of[1]].Categories)
+	if len(pair.Scores) != rows || len(pair.Errors) != rows || rows*columns > boosting.MostCategories {
+		return errOtherCells
+	}
+	for k, scores := range pair.Scores {
+		if len(scores) != columns || len(pair.Errors[k]) != columns {
+			return errOtherCells
+		}
+		if !isScore(slices.Min(scores)) || !isScore(slices.Max(scores)) {
+			return errOutOfRange
+		}
+	}
+	return nil
+}
+
+var errOtherCells = fmt.Errorf("it has a score and an error for each category of the one and the other, at most %d",
+	boosting.MostCategories)
 
 // check returns an error unless a column can be predicted by.
 func (c Column) check() error {

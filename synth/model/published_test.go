@@ -24,10 +24,10 @@ func smallLabels() (all []Labels) {
 	return all
 }
 
-// publish fits and publishes a small model.
+// publish fits and publishes a small model with pairs.
 func publish(t *testing.T, link boosting.Link) (*Additive, *Published, [][]int) {
 	t.Helper()
-	s := smallShape(link)
+	s := withPairs(smallShape(link))
 	rows, _ := smallRows(rand.New(rand.NewPCG(1, 1)), s, 2000)
 	m, err := Train(t.Context(), s, &oracle{shape: s, cells: cellsOf(rows)})
 	if err != nil {
@@ -66,11 +66,11 @@ func TestPublishedModelsPredictAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, row := range rows {
-			var scores []float64
-			for i, in := range read.Inputs {
-				scores = append(scores, in.Scores[row[i]])
+			values := make([]Value, len(read.Inputs))
+			for i := range values {
+				values[i].Category = row[i]
 			}
-			got := read.Mean(scores)
+			got := read.Mean(values)
 			// The intercept of link log is rounded to 1/ScoreUnit.
 			if want := m.Mean(row[:3]); math.Abs(got-want) > want/boosting.ScoreUnit+1e-12 {
 				t.Fatalf("%s: mean %v, want %v", link, got, want)
@@ -89,16 +89,19 @@ func TestPublishedModelsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for old, changed := range map[string]string{
-		`"logit"`:        `"probit"`,
-		`["no","yes"]`:   `["no"]`,
-		`"most":1`:       `"most":0`,
-		`"intercept":`:   `"offset":`,
-		`"scores":[`:     `"scores":[0,`,
-		`"errors":[0,`:   `"errors":[`,
-		`"counts":[`:     `"counts":[0,`,
-		`{"target"`:      `[{"target"`,
-		`"columns":[`:    `"columns":[{},`,
-		`"categories":[`: `"categories":["",`,
+		`"logit"`:               `"probit"`,
+		`["no","yes"]`:          `["no"]`,
+		`"most":1`:              `"most":0`,
+		`"intercept":`:          `"offset":`,
+		`"scores":[`:            `"scores":[0,`,
+		`"errors":[0,`:          `"errors":[`,
+		`"counts":[`:            `"counts":[0,`,
+		`{"target"`:             `[{"target"`,
+		`"columns":[`:           `"columns":[{},`,
+		`"categories":[`:        `"categories":["",`,
+		`["b","a"],"scores":[`:  `["b","d"],"scores":[`,
+		`["c","a"],"scores":[`:  `["a","b"],"scores":[`,
+		`["b","a"],"scores":[[`: `["b","a"],"scores":[[0,`,
 	} {
 		if !strings.Contains(string(text), old) {
 			t.Errorf("there is no %s", old)
@@ -106,6 +109,10 @@ func TestPublishedModelsAreRefused(t *testing.T) {
 		if _, err := Read([]byte(strings.Replace(string(text), old, changed, 1))); err == nil {
 			t.Errorf("%s in place of %s is accepted", changed, old)
 		}
+	}
+	p.Pairs = append(p.Pairs, p.Pairs[0])
+	if _, err := p.Predictor(); err == nil {
+		t.Error("a pair is accepted twice")
 	}
 	if _, err := Read(append(text, text...)); err == nil {
 		t.Error("two models are accepted")

@@ -361,15 +361,14 @@ func predictionsBy(t testing.TB, g *Regression, d *design.Design) func(codes []i
 		t.Fatal(err)
 	}
 	return func(codes []int) float64 {
-		scores := make([]float64, len(p.Inputs))
+		row := make([]Value, len(p.Inputs))
 		for i, in := range p.Inputs {
+			row[i].Category = codes[i]
 			if in.IsNumber() {
-				scores[i] = in.Slope * float64(d.Columns()[i].Values[codes[i]])
-			} else {
-				scores[i] = in.Scores[codes[i]]
+				row[i].Number = float64(d.Columns()[i].Values[codes[i]])
 			}
 		}
-		return p.Mean(scores)
+		return p.Mean(row)
 	}
 }
 

@@ -52,12 +52,15 @@ func (o *oracle) Answer(_ context.Context, _ int, q boosting.Question) ([]int64,
 	}
 	answer := make([]int64, q.Len(o.shape))
 	for _, c := range o.cells {
-		last := len(c.codes) - 1
-		if q.Scores == nil {
+		target := c.codes[len(c.codes)-1]
+		switch {
+		case q.Column == o.shape.Target():
+			answer[target] += c.count
+		case q.Scores == nil:
 			answer[c.codes[q.Column]] += c.count
-		} else {
-			residual := o.residuals.Of(c.codes[last], q.Scores.Of(c.codes[:last]))
-			answer[q.Groups[c.codes[q.Column]]] += c.count * int64(residual)
+		default:
+			residual := o.residuals.Of(target, q.Scores.Of(o.shape, c.codes))
+			answer[q.Groups[o.shape.Category(q.Column, c.codes)]] += c.count * int64(residual)
 		}
 	}
 	sigma := math.Sqrt(o.shape.SumVariance)
@@ -83,6 +86,12 @@ func smallShape(link boosting.Link) *boosting.Shape {
 	if link != boosting.Logit {
 		s.Outcomes = []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 	}
+	return s
+}
+
+// withPairs adds pairs to a small shape, with the columns of each in another order than in rows.
+func withPairs(s *boosting.Shape) *boosting.Shape {
+	s.Pairs = [][2]int{{1, 0}, {2, 0}}
 	return s
 }
 
@@ -156,13 +165,13 @@ func TestQuestionsAreThoseOfTheShape(t *testing.T) {
 			},
 		} {
 			for _, variance := range []float64{0, 1e-300, 1, 1e12, math.MaxFloat64} {
-				s := smallShape(link)
+				s := withPairs(smallShape(link))
 				s.CountVariance, s.SumVariance = variance, variance
 				m, err := Train(t.Context(), s, made{s, answer, rand.New(rand.NewPCG(1, 1))})
 				if err != nil {
 					t.Fatalf("%s, %s, variance %v: %v", link, name, variance, err)
 				}
-				for c := range s.Columns {
+				for c := range s.Tables() {
 					for k := range m.Errors[c] {
 						if !(m.Errors[c][k] >= 0 && m.Errors[c][k] <= math.MaxFloat64) {
 							t.Errorf("%s, %s, variance %v: error %v", link, name, variance, m.Errors[c][k])

@@ -49,9 +49,15 @@ additive <- function(regression) {
 
 predict_rows <- function(model, rows) {
   score <- rep(model$intercept, nrow(rows))
+  codes <- list()
   for (column in model$columns) {
-    added <- unlist(column$scores)[category(column, rows)]
+    at <- codes[[column$name]] <- category(column, rows)
+    added <- unlist(column$scores)[at]
     score <- score + if (is.null(column$categories)) added * number("integer", rows[[column$name]]) else added
+  }
+  for (pair in model$pairs) {
+    scores <- do.call(rbind, lapply(pair$scores, unlist))
+    score <- score + scores[cbind(codes[[pair$columns[[1]]]], codes[[pair$columns[[2]]]])]
   }
   mean <- switch(model$link, logit = 1 / (1 + exp(-score)), log = exp(score), identity = score)
   pmin(pmax(mean, model$least), model$most)

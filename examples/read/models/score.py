@@ -33,12 +33,16 @@ def additive(regression):
             "columns": [{**c, "scores": list(itertools.islice(weights, len(c.get("categories", [0]))))}
                         for c in regression["columns"]]}
 
-def score(column, row):
-    added = column["scores"][category(column, row)]
+def score(column, row, code):
+    added = column["scores"][code]
     return added if "categories" in column else added * float(number("integer", row[column["name"]]))
 
 def predict(model, row):
-    total = model["intercept"] + sum(score(c, row) for c in model["columns"])
+    codes = {c["name"]: category(c, row) for c in model["columns"]}
+    total = model["intercept"] + sum(score(c, row, codes[c["name"]]) for c in model["columns"])
+    for pair in model.get("pairs", ()):
+        first, second = pair["columns"]
+        total += pair["scores"][codes[first]][codes[second]]
     mean = {"logit": lambda: 1 / (1 + math.exp(-total)), "log": lambda: math.exp(total), "identity": lambda: total}
     return min(max(mean[model["link"]](), model["least"]), model["most"])
 

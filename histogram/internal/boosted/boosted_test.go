@@ -23,23 +23,19 @@ func shapes() (all []*boosting.Shape) {
 		many[i] = int64(i)
 	}
 	for _, c := range columns {
+		var pairs [][2]int
+		if len(c) > 1 {
+			pairs = [][2]int{{1, 3}, {3, 0}, {2, 1}}
+		}
 		for link, outcomes := range map[boosting.Link][][]int64{boosting.Logit: {{0, 1}, {1, 0, 0}},
 			boosting.Identity: {{-5, 5, 90}, many}, boosting.Log: {{0, 1, 7}, many}} {
 			for _, o := range outcomes {
-				all = append(all, &boosting.Shape{Columns: c, Link: link, Outcomes: o,
+				all = append(all, &boosting.Shape{Columns: c, Pairs: pairs, Link: link, Outcomes: o,
 					Schedule: boosting.Schedule{Epochs: 4, Groups: 4, Rate: .5}})
 			}
 		}
 	}
 	return all
-}
-
-// sizesOf returns the sizes of a shape's columns and target.
-func sizesOf(s *boosting.Shape) (sizes []int) {
-	for c := range len(s.Columns) + 1 {
-		sizes = append(sizes, s.Categories(c))
-	}
-	return sizes
 }
 
 // drawRows returns rows of uniform codes.
@@ -61,9 +57,13 @@ func drawQuestion(random *rand.Rand, s *boosting.Shape, round int) boosting.Ques
 		return q
 	}
 	q.Scores = drawScores(random, s)
-	counts := make([]int64, s.Categories(q.Column))
-	for k := range counts {
-		counts[k] = random.Int64N(100)
+	var counts [][]int64
+	for _, size := range s.Sizes() {
+		of := make([]int64, size)
+		for k := range of {
+			of[k] = random.Int64N(100)
+		}
+		counts = append(counts, of)
 	}
 	q.Groups = s.Partition(round, counts)
 	return q
@@ -76,8 +76,8 @@ func drawScores(random *rand.Rand, s *boosting.Shape) *boosting.Scores {
 		most = 1 << 24
 	}
 	of := &boosting.Scores{Intercept: random.Int32N(2*most) - most}
-	for _, c := range s.Columns {
-		table := make([]int32, c.Categories)
+	for column := range s.Tables() {
+		table := make([]int32, s.Categories(column))
 		for k := range table {
 			table[k] = random.Int32N(2*most) - most
 		}
@@ -91,11 +91,15 @@ func naive(s *boosting.Shape, rows [][]int, q boosting.Question) []int64 {
 	r := s.Residuals()
 	answer := make([]int64, q.Len(s))
 	for _, row := range rows {
-		if q.Scores == nil {
+		target := row[len(row)-1]
+		switch {
+		case q.Column == s.Target():
+			answer[target]++
+		case q.Scores == nil:
 			answer[row[q.Column]]++
-			continue
+		default:
+			answer[q.Groups[s.Category(q.Column, row)]] += int64(r.Of(target, q.Scores.Of(s, row)))
 		}
-		answer[q.Groups[row[q.Column]]] += int64(r.Of(row[len(row)-1], q.Scores.Of(row[:len(row)-1])))
 	}
 	return answer
 }
@@ -103,7 +107,7 @@ func naive(s *boosting.Shape, rows [][]int, q boosting.Question) []int64 {
 // newRows returns all rows, none held out.
 func newRows(t testing.TB, s *boosting.Shape, rows [][]int) *boosted.Rows {
 	t.Helper()
-	cells, counts := histogramOf(sizesOf(s), rows)
+	cells, counts := histogramOf(s.Sizes(), rows)
 	of, _, err := boosted.New(t.Context(), s, cells, counts, boosted.Split{})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +123,7 @@ func TestAnswersAreExact(t *testing.T) {
 			if n == 40_000 && len(s.Columns) == 1 {
 				continue
 			}
-			rows := drawRows(random, sizesOf(s), n)
+			rows := drawRows(random, s.Sizes(), n)
 			of := newRows(t, s, rows)
 			var last *boosting.Scores
 			for round := range s.Rounds() {
@@ -147,9 +151,9 @@ func TestSensitivity(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, s := range shapes() {
 		for range 20 {
-			rows := drawRows(random, sizesOf(s), random.IntN(30))
+			rows := drawRows(random, s.Sizes(), random.IntN(30))
 			k := 1 + random.IntN(3)
-			more := append(slices.Clone(rows), drawRows(random, sizesOf(s), k)...)
+			more := append(slices.Clone(rows), drawRows(random, s.Sizes(), k)...)
 			fewer, all := newRows(t, s, rows), newRows(t, s, more)
 			for round := range s.Rounds() {
 				q := drawQuestion(random, s, round)
@@ -192,17 +196,24 @@ func TestMoreSensitiveAnswersAreNoticed(t *testing.T) {
 	for name, broken := range map[string]func(s *boosting.Shape, row []int, q boosting.Question, answer []int64){
 		"scores are not clamped": func(s *boosting.Shape, row []int, q boosting.Question, answer []int64) {
 			last := len(row) - 1
-			mean := int64(q.Scores.Of(row[:last])) * boosting.Bound / boosting.ScoreUnit
-			answer[q.Groups[row[q.Column]]] += int64(s.Residuals().Outcomes[row[last]]) - mean
+			mean := int64(q.Scores.Of(s, row)) * boosting.Bound / boosting.ScoreUnit
+			answer[q.Groups[s.Category(q.Column, row)]] += int64(s.Residuals().Outcomes[row[last]]) - mean
 		},
 		"a row is in all groups": func(s *boosting.Shape, row []int, q boosting.Question, answer []int64) {
 			for i := range answer {
-				answer[i] += int64(s.Residuals().Of(row[len(row)-1], q.Scores.Of(row[:len(row)-1])))
+				answer[i] += int64(s.Residuals().Of(row[len(row)-1], q.Scores.Of(s, row)))
 			}
 		},
 		"outcomes are of both signs": func(s *boosting.Shape, row []int, q boosting.Question, answer []int64) {
 			outcome := 2*s.Residuals().Outcomes[row[len(row)-1]] - boosting.Bound
-			answer[q.Groups[row[q.Column]]] += int64(outcome - s.Residuals().Mean(q.Scores.Of(row[:len(row)-1])))
+			answer[q.Groups[s.Category(q.Column, row)]] += int64(outcome - s.Residuals().Mean(q.Scores.Of(s, row)))
+		},
+		"a row is in a pair once for each column": func(s *boosting.Shape, row []int, q boosting.Question, answer []int64) {
+			residual := int64(s.Residuals().Of(row[len(row)-1], q.Scores.Of(s, row)))
+			answer[q.Groups[s.Category(q.Column, row)]] += residual
+			if pair, ok := s.Pair(q.Column); ok {
+				answer[q.Groups[row[pair[1]]]] += residual
+			}
 		},
 	} {
 		random := rand.New(rand.NewPCG(3, 4))
@@ -212,9 +223,9 @@ func TestMoreSensitiveAnswersAreNoticed(t *testing.T) {
 				continue
 			}
 			for range 100 {
-				q := drawQuestion(random, s, s.CountRounds())
+				q := drawQuestion(random, s, s.CountRounds()+random.IntN(s.Rounds()-s.CountRounds()))
 				none, one := make([]int64, q.Len(s)), make([]int64, q.Len(s))
-				broken(s, drawRows(random, sizesOf(s), 1)[0], q, one)
+				broken(s, drawRows(random, s.Sizes(), 1)[0], q, one)
 				noticed = noticed || withinSensitivity(q, none, one, 1) != nil
 			}
 		}
@@ -232,9 +243,9 @@ func TestOneRowMoreIsInOnePart(t *testing.T) {
 	var held int64
 	for trial := range 400 {
 		split := boosted.Split{Key: [32]byte{byte(trial), byte(trial >> 8)}, Numerator: 1, Denominator: 3}
-		rows := drawRows(random, sizesOf(s), random.IntN(60))
+		rows := drawRows(random, s.Sizes(), random.IntN(60))
 		before := partsOf(t, s, rows, split)
-		after := partsOf(t, s, append(rows, drawRows(random, sizesOf(s), 1)...), split)
+		after := partsOf(t, s, append(rows, drawRows(random, s.Sizes(), 1)...), split)
 		total := int64(0)
 		for i := range before {
 			d := after[i] - before[i]
@@ -263,8 +274,8 @@ func TestRowsAreDividedAsTheyAreHeldOut(t *testing.T) {
 		Schedule: boosting.Schedule{Epochs: 1, Groups: 2, Rate: .5}}
 	for trial := range 50 {
 		split := boosted.Split{Key: [32]byte{byte(trial)}, Numerator: uint64(trial % 3), Denominator: 3}
-		rows := drawRows(random, sizesOf(s), random.IntN(60))
-		cells, counts := histogramOf(sizesOf(s), rows)
+		rows := drawRows(random, s.Sizes(), random.IntN(60))
+		cells, counts := histogramOf(s.Sizes(), rows)
 		fitted, heldOut, err := split.Divide(cells, counts)
 		if err != nil {
 			t.Fatal(err)
@@ -290,7 +301,7 @@ func TestRowsAreDividedAsTheyAreHeldOut(t *testing.T) {
 // partsOf returns the counts by cell of the rows of both parts.
 func partsOf(t *testing.T, s *boosting.Shape, rows [][]int, split boosted.Split) []int64 {
 	t.Helper()
-	cells, counts := histogramOf(sizesOf(s), rows)
+	cells, counts := histogramOf(s.Sizes(), rows)
 	fitted, heldOut, err := boosted.New(t.Context(), s, cells, counts, split)
 	if err != nil {
 		t.Fatal(err)
@@ -315,7 +326,7 @@ func TestHistogramsAreExact(t *testing.T) {
 		if s.Link != boosting.Logit {
 			continue
 		}
-		rows := drawRows(random, sizesOf(s), 20_000)
+		rows := drawRows(random, s.Sizes(), 20_000)
 		of := newRows(t, s, rows)
 		for range 3 {
 			scores := drawScores(random, s)
@@ -326,7 +337,7 @@ func TestHistogramsAreExact(t *testing.T) {
 			want, bins := make([]int64, 2*boosting.ScoreBins), boosting.NewBins(scores.Intercept)
 			for _, row := range rows {
 				last := len(row) - 1
-				want[2*bins.Of(scores.Of(row[:last]))+int(s.Outcomes[row[last]])]++
+				want[2*bins.Of(scores.Of(s, row))+int(s.Outcomes[row[last]])]++
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("got %v, want %v", got, want)
@@ -367,7 +378,7 @@ func TestManyRowsInACell(t *testing.T) {
 
 func TestHistogramsAreRefused(t *testing.T) {
 	s := shapes()[0]
-	s.Columns = []boosting.Column{{Categories: 2}}
+	s.Columns, s.Pairs = []boosting.Column{{Categories: 2}}, nil
 	for name, c := range map[string]struct {
 		cells  []uint64
 		counts []int64
@@ -395,7 +406,7 @@ func TestHistogramsAreRefused(t *testing.T) {
 func TestACutOffRoundIsAskedAgain(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	s := shapes()[0]
-	rows := drawRows(random, sizesOf(s), 60_000)
+	rows := drawRows(random, s.Sizes(), 60_000)
 	of := newRows(t, s, rows)
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -431,16 +442,16 @@ func TestPartsMoveTogetherWithinTheBound(t *testing.T) {
 	for trial := range 600 {
 		split := boosted.Split{Key: [32]byte{byte(trial), byte(trial >> 8)}, Numerator: 1, Denominator: 2}
 		k := 1 + random.IntN(4)
-		rows := drawRows(random, sizesOf(s), random.IntN(20))
+		rows := drawRows(random, s.Sizes(), random.IntN(20))
 		bound := int64(k)
-		inputs := [2][][]int{slices.Concat(rows, drawRows(random, sizesOf(s), k)), rows}
+		inputs := [2][][]int{slices.Concat(rows, drawRows(random, s.Sizes(), k)), rows}
 		if trial%2 == 1 {
-			inputs[1] = slices.Concat(rows, drawRows(random, sizesOf(s), k))
+			inputs[1] = slices.Concat(rows, drawRows(random, s.Sizes(), k))
 			bound *= 2
 		}
 		var parts [2][2]*boosted.Rows
 		for side, of := range inputs {
-			cells, counts := histogramOf(sizesOf(s), of)
+			cells, counts := histogramOf(s.Sizes(), of)
 			var err error
 			if parts[side][0], parts[side][1], err = boosted.New(t.Context(), s, cells, counts, split); err != nil {
 				t.Fatal(err)

@@ -59,8 +59,8 @@ func drawGradient(random *rand.Rand, s *boosting.Shape, round int) boosting.Ques
 // addGradient adds a row's features times its residual, as real numbers rounded to integers: their definition.
 func addGradient(s *boosting.Shape, row []int, q boosting.Question, answer []int64) {
 	last := len(row) - 1
-	mean := 1 / (1 + math.Exp(-float64(q.Scores.Of(row[:last]))/boosting.ScoreUnit))
-	residual := s.Residuals().Of(row[last], q.Scores.Of(row[:last]))
+	mean := 1 / (1 + math.Exp(-float64(q.Scores.Of(s, row[:last]))/boosting.ScoreUnit))
+	residual := s.Residuals().Of(row[last], q.Scores.Of(s, row[:last]))
 	if outcome := float64(s.Outcomes[row[last]]); math.Abs(float64(residual)/boosting.Bound-(outcome-mean)) > 1e-3 {
 		panic("a residual is far from outcome − mean")
 	}

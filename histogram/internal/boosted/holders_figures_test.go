@@ -187,7 +187,7 @@ func fitTogether(b *testing.B, d dataset, shape *boosting.Shape, local, byAge bo
 	var classes []int
 	for _, row := range rows[n:] {
 		last := len(row) - 1
-		of, classes = append(of, scores.Of(row[:last])), append(classes, row[last])
+		of, classes = append(of, scores.Of(shape, row[:last])), append(classes, row[last])
 	}
 	return aucOf(of, classes)
 }

@@ -81,8 +81,8 @@ func checkCells(shape *boosting.Shape, cells []uint64, counts []int64) error {
 	if shape.Design != nil {
 		most = mostRows / design.Scale
 	}
-	for c := range len(shape.Columns) + 1 {
-		high, low := bits.Mul64(product, uint64(shape.Categories(c)))
+	for _, size := range shape.Sizes() {
+		high, low := bits.Mul64(product, uint64(size))
 		if high > 0 {
 			return errors.New("the columns of a model have more than 2^64 cells")
 		}
@@ -162,14 +162,14 @@ func (d *decoder) count(ctx context.Context) error {
 
 // decode fills both parts.
 func (d *decoder) decode(ctx context.Context) (fitted, heldOut *Rows, err error) {
-	residuals := d.shape.Residuals()
+	residuals, sizes := d.shape.Residuals(), d.shape.Sizes()
 	var both [2]*rows
 	for part, starts := range d.starts {
 		n := starts[len(starts)-1]
 		r := &rows{shape: d.shape, residuals: residuals, counts: make([]uint32, n)}
-		for c := range len(d.shape.Columns) + 1 {
+		for _, size := range sizes {
 			var of codes
-			if d.shape.Categories(c) <= 1<<8 {
+			if size <= 1<<8 {
 				of.narrow = make([]uint8, n)
 			} else {
 				of.wide = make([]uint16, n)
@@ -183,7 +183,7 @@ func (d *decoder) decode(ctx context.Context) (fitted, heldOut *Rows, err error)
 		return d.parts(from, to, func(cell uint64, counts [2]int64) {
 			for part, count := range counts {
 				for ; count > 0; count -= math.MaxUint32 {
-					both[part].set(at[part], cell, uint32(min(count, math.MaxUint32)))
+					both[part].set(at[part], sizes, cell, uint32(min(count, math.MaxUint32)))
 					at[part]++
 				}
 			}
@@ -195,11 +195,11 @@ func (d *decoder) decode(ctx context.Context) (fitted, heldOut *Rows, err error)
 	return &Rows{inner: both[0]}, &Rows{inner: both[1]}, nil
 }
 
-// set sets an entry to a cell.
-func (r *rows) set(entry int, cell uint64, count uint32) {
+// set sets an entry to a cell of a histogram of these sizes.
+func (r *rows) set(entry int, sizes []int, cell uint64, count uint32) {
 	r.counts[entry] = count
 	for c := len(r.columns) - 1; c >= 0; c-- {
-		size := uint64(r.shape.Categories(c))
+		size := uint64(sizes[c])
 		code := cell % size
 		cell /= size
 		if of := r.columns[c]; of.narrow != nil {
@@ -233,6 +233,43 @@ func (r *Rows) Answer(ctx context.Context, round int, q boosting.Question) ([]in
 	return x.sumResiduals(ctx, q)
 }
 
+// codesOf returns the categories of a range of entries in a column, in a pair or of the target, by its number. Those in
+// a pair are worked out from both columns, so that a pair takes no memory.
+func (r *rows) codesOf(column, from, to int) codes {
+	pair, ok := r.shape.Pair(column)
+	if !ok {
+		return r.columns[min(column, len(r.columns)-1)].part(from, to)
+	}
+	both := codes{wide: make([]uint16, to-from)}
+	r.columns[pair[0]].part(from, to).addTo(both.wide, r.shape.Columns[pair[1]].Categories)
+	r.columns[pair[1]].part(from, to).addTo(both.wide, 1)
+	return both
+}
+
+// part returns the categories of a range of entries.
+func (c codes) part(from, to int) codes {
+	if c.narrow != nil {
+		return codes{narrow: c.narrow[from:to]}
+	}
+	return codes{wide: c.wide[from:to]}
+}
+
+// addTo adds a multiple of each category to a number.
+func (c codes) addTo(to []uint16, times int) {
+	if c.narrow != nil {
+		addMultiples(to, c.narrow, uint16(times))
+	} else {
+		addMultiples(to, c.wide, uint16(times))
+	}
+}
+
+// addMultiples adds a multiple of each code to a number.
+func addMultiples[C uint8 | uint16](to []uint16, of []C, times uint16) {
+	for i, code := range of {
+		to[i] += uint16(code) * times
+	}
+}
+
 // sums adds up the sums of chunks.
 type sums struct {
 	mu  sync.Mutex
@@ -253,10 +290,10 @@ func (r *rows) countCategories(ctx context.Context, column int) ([]int64, error)
 	total := sums{all: make([]int64, r.shape.Categories(column))}
 	err := eachChunk(ctx, len(r.counts), func(_, from, to int) error {
 		of := make([]int64, len(total.all))
-		if c := r.columns[column]; c.narrow != nil {
-			addCounts(of, c.narrow[from:to], r.counts[from:to])
+		if c := r.codesOf(column, from, to); c.narrow != nil {
+			addCounts(of, c.narrow, r.counts[from:to])
 		} else {
-			addCounts(of, c.wide[from:to], r.counts[from:to])
+			addCounts(of, c.wide, r.counts[from:to])
 		}
 		total.add(of)
 		return nil
@@ -274,7 +311,7 @@ func addCounts[C uint8 | uint16](to []int64, of []C, counts []uint32) {
 	}
 }
 
-// sumResiduals sums the residuals of each group of a column's categories.
+// sumResiduals sums the residuals of each group of the categories of a column or pair.
 func (r *rows) sumResiduals(ctx context.Context, q boosting.Question) ([]int64, error) {
 	total := sums{all: make([]int64, q.Len(r.shape))}
 	table := make([]uint8, len(q.Groups))
@@ -285,17 +322,17 @@ func (r *rows) sumResiduals(ctx context.Context, q boosting.Question) ([]int64, 
 	err := eachChunk(ctx, len(r.counts), func(_, from, to int) error {
 		update(from, to)
 		var of [boosting.MostGroups]int64
-		column, target := r.columns[q.Column], r.columns[len(r.columns)-1]
+		column, target := r.codesOf(q.Column, from, to), r.codesOf(r.shape.Target(), from, to)
 		counts, scores := r.counts[from:to], r.scores[from:to]
 		switch {
 		case column.narrow != nil && target.narrow != nil:
-			addResiduals(&of, r.residuals, table, column.narrow[from:to], target.narrow[from:to], counts, scores)
+			addResiduals(&of, r.residuals, table, column.narrow, target.narrow, counts, scores)
 		case column.narrow != nil:
-			addResiduals(&of, r.residuals, table, column.narrow[from:to], target.wide[from:to], counts, scores)
+			addResiduals(&of, r.residuals, table, column.narrow, target.wide, counts, scores)
 		case target.narrow != nil:
-			addResiduals(&of, r.residuals, table, column.wide[from:to], target.narrow[from:to], counts, scores)
+			addResiduals(&of, r.residuals, table, column.wide, target.narrow, counts, scores)
 		default:
-			addResiduals(&of, r.residuals, table, column.wide[from:to], target.wide[from:to], counts, scores)
+			addResiduals(&of, r.residuals, table, column.wide, target.wide, counts, scores)
 		}
 		total.add(of[:len(total.all)])
 		return nil

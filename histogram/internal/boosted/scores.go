@@ -10,8 +10,8 @@ import (
 	"github.com/dprelease/dprelease/plan/boosting"
 )
 
-// updateTo returns what changes the scores of a range of entries to those of other tables. Only the columns whose
-// tables changed are read. Until r.scored is set again, scores count as being of no tables.
+// updateTo returns what changes the scores of a range of entries to those of other tables. Only columns whose
+// tables, or tables of pairs, changed are read. Until r.scored is set again, scores count as being of no tables.
 func (r *rows) updateTo(next *boosting.Scores) (update func(from, to int)) {
 	if r.scores == nil {
 		r.scores = make([]int32, len(r.counts))
@@ -39,12 +39,13 @@ func (r *rows) updateTo(next *boosting.Scores) (update func(from, to int)) {
 			}
 		}
 		for c, amounts := range changes {
-			switch of := r.columns[c]; {
-			case amounts == nil:
-			case of.narrow != nil:
-				addAmounts(scores, of.narrow[from:to], amounts)
-			default:
-				addAmounts(scores, of.wide[from:to], amounts)
+			if amounts == nil {
+				continue
+			}
+			if of := r.codesOf(c, from, to); of.narrow != nil {
+				addAmounts(scores, of.narrow, amounts)
+			} else {
+				addAmounts(scores, of.wide, amounts)
 			}
 		}
 	}
