@@ -89,7 +89,7 @@ func TestGradientsAreExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 22))
 	for _, s := range descents(t) {
 		for _, n := range []int{0, 1, 20_000} {
-			rows := drawRows(random, sizesOf(s), n)
+			rows := drawRows(random, s.Sizes(), n)
 			of := newRows(t, s, rows)
 			for round := range s.Rounds() {
 				q := drawGradient(random, s, round)
@@ -120,11 +120,11 @@ func TestSensitivityOfGradients(t *testing.T) {
 	for _, s := range descents(t) {
 		nearest := 0.0
 		for range 300 {
-			common := drawRows(random, sizesOf(s), random.IntN(10))
+			common := drawRows(random, s.Sizes(), random.IntN(10))
 			change := design.Change{Added: 1 + random.Int64N(3), Removed: random.Int64N(2) * 3}
 			sides := [2][][]int{extremes(s, 1, int(change.Added)), extremes(s, 0, int(change.Removed))}
 			if random.IntN(2) == 0 {
-				sides[0], sides[1] = drawRows(random, sizesOf(s), int(change.Added)), drawRows(random, sizesOf(s), int(change.Removed))
+				sides[0], sides[1] = drawRows(random, s.Sizes(), int(change.Added)), drawRows(random, s.Sizes(), int(change.Removed))
 			}
 			q := boosting.Question{Scores: drawScores(random, s)}
 			if random.IntN(2) == 0 {
@@ -176,7 +176,7 @@ func extremes(s *boosting.Shape, outcome, n int) (rows [][]int) {
 func TestOtherQuestionsOfGradientsAreRefused(t *testing.T) {
 	random := rand.New(rand.NewPCG(25, 26))
 	s := descents(t)[0]
-	of := newRows(t, s, drawRows(random, sizesOf(s), 10))
+	of := newRows(t, s, drawRows(random, s.Sizes(), 10))
 	short, large := drawScores(random, s), drawScores(random, s)
 	short.Tables[0] = short.Tables[0][1:]
 	large.Tables[0][0] = 1 << 25

@@ -106,7 +106,7 @@ func BenchmarkHolders(b *testing.B) {
 			steps int // 0: all holders answer each round
 			shape *boosting.Shape
 		}{
-			{"additive", 0, shapeOf(d.columns, mu, n, 1)},
+			{"additive", 0, shapeOf(d, mu, n, 1)},
 			{"gradient", 0, descentOf(b, d, mu, n, 1)},
 			{"fedavg-1", 1, descentOf(b, d, mu, n, 1)},
 			{"fedavg-5", 5, descentOf(b, d, mu, n, 5)},
@@ -148,7 +148,7 @@ func fitTogether(b *testing.B, d dataset, shape *boosting.Shape, local, byAge bo
 	all := &sumOfHolders{sums: map[int][]int64{}, counts: map[int]int{}}
 	all.given = sync.NewCond(&all.mu)
 	for i := range holders {
-		cells, counts := histogramOf(sizesOf(shape), rows[i*n/holders:(i+1)*n/holders])
+		cells, counts := histogramOf(shape.Sizes(), rows[i*n/holders:(i+1)*n/holders])
 		own, _, err := boosted.New(b.Context(), shape, cells, counts, boosted.Split{})
 		if err != nil {
 			b.Fatal(err)
