@@ -92,14 +92,14 @@ type ModelColumn struct {
 	Categories []string  `json:"categories"`
 	Scores     []float64 `json:"scores"`
 	Errors     []float64 `json:"standard_errors"`
-	// Counts are the noisy numbers of rows with each category that the model was fitted to, each with a standard error.
-	Counts     []int64 `json:"counts,omitempty"`
+	// Rows are the noisy numbers of rows with each category that the model was fitted to, each with a standard error.
+	Rows       []int64 `json:"counts,omitempty"`
 	CountError float64 `json:"count_standard_error,omitempty"`
 }
 
 // HasHardlyRows reports whether a model was fitted to hardly any rows with a category, as far as the noise shows it.
 func (c ModelColumn) HasHardlyRows(category int) bool {
-	return c.Counts != nil && float64(c.Counts[category]) < c.LeastRows()
+	return len(c.Rows) > 0 && float64(c.Rows[category]) < c.LeastRows()
 }
 
 // LeastRows returns the noisy number of rows below which there are hardly any: 10, or twice its standard error, so that

@@ -69,11 +69,11 @@ func modelsInput(withTable bool) maker.Input {
 	}
 	class := &model.Published{Target: "readmitted", Link: boosting.Logit, Classes: []string{"no", "yes"}, Most: 1,
 		Intercept: -1.75, Columns: []model.Column{
-			{Labels: labels("age", ages...), Scores: scores, Errors: errors, Importance: .4375, Counts: counts, CountError: 13.5},
+			{Labels: labels("age", ages...), Scores: scores, Errors: errors, Importance: .4375, Rows: counts, CountError: 13.5},
 			{Labels: labels("emergency", "no", "yes"), Scores: []float64{-.25, .5}, Errors: []float64{.0155, .0175},
-				Importance: .3125, Counts: []int64{4321, 2109}, CountError: 13.5},
+				Importance: .3125, Rows: []int64{4321, 2109}, CountError: 13.5},
 			{Labels: labels("ward", "surgery", "medicine", "births"), Scores: []float64{.0625, -.125, .03},
-				Errors: []float64{.02, .0175, .1}, Importance: .0925, Counts: []int64{2800, 3600, -9},
+				Errors: []float64{.02, .0175, .1}, Importance: .0925, Rows: []int64{2800, 3600, -9},
 				CountError: 13.5},
 		}, Performance: &model.Performance{AUC: &model.Interval{Estimate: .6731, Low: .64, High: .7041},
 			Accuracy: &model.Interval{Estimate: .8531, Low: .838, High: .866},
@@ -85,9 +85,9 @@ func modelsInput(withTable bool) maker.Input {
 				{From: .4071, To: 1}}}}
 	number := &model.Published{Target: "days", Link: boosting.Log, Most: 60, Intercept: 1.5, Columns: []model.Column{
 		{Labels: labels("emergency", "no", "yes"), Scores: []float64{-.125, .25}, Errors: []float64{.01, .0125},
-			Importance: .1575, Counts: []int64{4300, 2150}, CountError: 12},
+			Importance: .1575, Rows: []int64{4300, 2150}, CountError: 12},
 		{Labels: labels("ward", "surgery", "medicine", "births"), Scores: []float64{0, 0, 0}, Errors: []float64{.02, .02, .02},
-			Counts: []int64{2811, 3590, 14}, CountError: 12}}}
+			Rows: []int64{2811, 3590, 14}, CountError: 12}}}
 	interval := func(noise, all, low, high float64) *model.RegressionInterval {
 		return &model.RegressionInterval{NoiseError: noise, StandardError: all, Low: low, High: high}
 	}
@@ -204,7 +204,7 @@ func TestHardlyAnyRows(t *testing.T) {
 	if marked, missed := below(0), below(4*sigma); marked < .97 || missed > .03 {
 		t.Errorf("without rows %v, with many %v", marked, missed)
 	}
-	c := report.ModelColumn{Counts: []int64{9, 10}, CountError: 1}
+	c := report.ModelColumn{Rows: []int64{9, 10}, CountError: 1}
 	if !c.HasHardlyRows(0) || c.HasHardlyRows(1) || (report.ModelColumn{}).HasHardlyRows(0) {
 		t.Error("fewer than ten rows are hardly any")
 	}

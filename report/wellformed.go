@@ -45,7 +45,7 @@ func (r *Report) checkForm() error {
 	for _, m := range r.Models {
 		for _, c := range m.Columns {
 			n := len(c.Categories)
-			if n == 0 || len(c.Scores) != n || len(c.Errors) != n || c.Counts != nil && len(c.Counts) != n {
+			if n == 0 || len(c.Scores) != n || len(c.Errors) != n || len(c.Rows) > 0 && len(c.Rows) != n {
 				return fmt.Errorf("the model %q has a column %q without a score, an error and a count for each category", m.Name,
 					c.Name)
 			}

@@ -91,7 +91,7 @@ func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fit
 	describePerformance(out, fitted.Performance)
 	for _, c := range fitted.Columns {
 		out.Columns = append(out.Columns, report.ModelColumn{Name: c.Name, Importance: c.Importance,
-			Categories: c.Categories, Scores: c.Scores, Errors: c.Errors, Counts: c.Counts, CountError: c.CountError})
+			Categories: c.Categories, Scores: c.Scores, Errors: c.Errors, Rows: c.Rows, CountError: c.CountError})
 	}
 	for _, pair := range fitted.Pairs {
 		out.Pairs = append(out.Pairs, report.ModelPair{Columns: pair.Columns[:], Importance: pair.Importance,

@@ -106,8 +106,8 @@ func (p page) scoreRow(c report.ModelColumn, i int, sc scale) scoreRow {
 	row := scoreRow{Category: c.Categories[i], Score: l.Number(form.Nearest(score)), Margin: l.Number(form.Up(margin)),
 		Count: "–", Few: c.HasHardlyRows(i), At: percent(sc.position(score)), From: percent(sc.position(low)),
 		Width: percent(max(sc.position(high)-sc.position(low), 0.005))}
-	if c.Counts != nil {
-		row.Count = words.Figure(float64(c.Counts[i]))
+	if len(c.Rows) > 0 {
+		row.Count = words.Figure(float64(c.Rows[i]))
 	}
 	return row
 }

@@ -34,9 +34,9 @@ type Column struct {
 	Scores     []float64 `json:"scores"`     // of each category
 	Errors     []float64 `json:"errors"`     // standard errors of Scores, of the noise
 	Importance float64   `json:"importance"` // mean absolute score
-	// Counts are the noisy numbers of rows with each category that the model was fitted to, for judging its scores:
+	// Rows are the noisy numbers of rows with each category that the model was fitted to, for judging its scores:
 	// nothing predicts by them. CountError is the standard error of each.
-	Counts     []int64 `json:"counts,omitempty"`
+	Rows       []int64 `json:"counts,omitempty"`
 	CountError float64 `json:"count_error,omitempty"`
 }
 
@@ -88,7 +88,7 @@ func (m *Additive) Publish(target string, labels []Labels, classes []string) (*P
 		pair, ok := m.Shape.Pair(c)
 		if !ok {
 			p.Columns = append(p.Columns,
-				Column{Labels: labels[c], Scores: scores, Errors: errors, Importance: importance, Counts: m.Counts[c],
+				Column{Labels: labels[c], Scores: scores, Errors: errors, Importance: importance, Rows: m.Counts[c],
 					CountError: math.Sqrt(m.Shape.CountVariance)})
 			continue
 		}
@@ -185,7 +185,7 @@ func (c Column) check() error {
 	if n == 0 || n > boosting.MostCategories || len(c.Scores) != n || len(c.Errors) != n {
 		return fmt.Errorf("it has a score and an error for each of 1 to %d categories", boosting.MostCategories)
 	}
-	if c.Counts != nil && len(c.Counts) != n {
+	if len(c.Rows) > 0 && len(c.Rows) != n {
 		return errors.New("it has a count for each category, or none")
 	}
 	if !isScore(slices.Min(c.Scores)) || !isScore(slices.Max(c.Scores)) {

@@ -53,8 +53,8 @@ func TestPublishedModelsPredictAlike(t *testing.T) {
 			for _, row := range rows {
 				tally[row[i]]++
 			}
-			if !slices.Equal(c.Counts, tally) {
-				t.Errorf("%s: column %s has counts %v, want %v", link, c.Name, c.Counts, tally)
+			if !slices.Equal(c.Rows, tally) {
+				t.Errorf("%s: column %s has counts %v, want %v", link, c.Name, c.Rows, tally)
 			}
 		}
 		text, err := json.Marshal(p)
