@@ -67,8 +67,8 @@ const (
 	CountsOfColumn ModelQuestion = "counts"
 	// ResidualSums asks for the sums of the residuals of the model so far, by group of categories of a column.
 	ResidualSums ModelQuestion = "residuals"
-	// CountsOfTarget asks for the number of rows with each category of the target, and GradientSums for the sums of each
-	// feature times the residual of the model so far.
+	// CountsOfTarget asks for the number of rows with each category of the target, and GradientSums for the sums of
+	// each feature times the residual of the model so far.
 	CountsOfTarget ModelQuestion = "target"
 	GradientSums   ModelQuestion = "gradient"
 	// SquareSums asks for the sums of squares of the features of a regression, and Products for the sums of their
@@ -162,8 +162,8 @@ func (m Model) Round(number int) (ModelRounds, bool) {
 	return ModelRounds{}, false
 }
 
-// Shape returns what is fixed of a model before the data are seen, and how its rounds are asked, if these depend on each
-// other.
+// Shape returns what is fixed of a model before the data are seen, and how its rounds are asked, if these depend on
+// each other.
 func (p *Plan) Shape(m Model) (*boosting.Shape, error) {
 	if m.Descent != nil {
 		return p.ExactDescent(m, *m.Descent)

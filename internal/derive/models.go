@@ -132,8 +132,8 @@ func publishDescended(ctx context.Context, p *compiled.Compiled, m plan.Model, a
 // performanceOf returns how well a model predicts the held-out rows; nil if there are none. The counts are sums over as
 // many draws as there are rounds of residuals, of all holders that draw noise by themselves, in units of 1/RowUnit of a
 // row.
-func performanceOf(p *compiled.Compiled, m plan.Model, shape *boosting.Shape, intercept int32, answers measured.Training) (
-	*model.Performance, error) {
+func performanceOf(p *compiled.Compiled, m plan.Model, shape *boosting.Shape, intercept int32,
+	answers measured.Training) (*model.Performance, error) {
 	if answers.HeldOut == nil {
 		return nil, nil
 	}

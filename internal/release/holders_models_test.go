@@ -545,8 +545,8 @@ func TestAHolderAnswersARoundWithOneVector(t *testing.T) {
 		}
 		defer j.close()
 		r := &journalledRounds{journal: j, model: plan.Model{Name: "risk"}, others: &exchange{hash: roll}}
-		got, err := r.answer(journalEntry{Asked: "asked", Roll: roll}, len(vector), func() ([]int64, error) { return vector, nil },
-			func() error { return nil })
+		got, err := r.answer(journalEntry{Asked: "asked", Roll: roll}, len(vector),
+			func() ([]int64, error) { return vector, nil }, func() error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

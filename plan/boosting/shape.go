@@ -156,7 +156,8 @@ func (s *Shape) CountRounds() int {
 	return len(s.Columns) + 1
 }
 
-// Rounds returns how many rounds there are: those that count, then Epochs for each table, or the gradients of a descent.
+// Rounds returns how many rounds there are: those that count, then Epochs for each table, or the gradients of a
+// descent.
 func (s *Shape) Rounds() int {
 	if s.Design != nil {
 		return s.CountRounds() + s.Descent.Gradients()

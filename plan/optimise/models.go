@@ -217,8 +217,8 @@ func sensitivityOf(s design.Sensitivity) *counted.Sensitivity {
 // rest equally among the gradients. The noise of a local model is not shared: each holder draws all of it.
 //
 // Guarantee: all rounds together are ρ-zCDP with ρ at most the amount, and no more private than their mechanisms one
-// after another, whatever each round asks. Neighbours: the release's own. Theorem: Zhu, Dong & Wang 2022, theorem 10, as
-// the mechanism of each round is fixed beforehand. Argument: docs/proofs/models.md.
+// after another, whatever each round asks. Neighbours: the release's own. Theorem: Zhu, Dong & Wang 2022, theorem 10,
+// as the mechanism of each round is fixed beforehand. Argument: docs/proofs/models.md.
 func (m Model) spendOnGradients(out *plan.Model, r *spec.Release, amount *big.Rat) error {
 	d, err := plan.NewEmpty(r).Design(*out)
 	if err != nil {

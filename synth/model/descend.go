@@ -21,9 +21,10 @@ type Descended struct {
 }
 
 // Descend fits a logistic regression by full-batch gradient descent with momentum (Polyak 1964), by noisy gradients
-// (Bassily, Smith & Thakurta, FOCS 2014, with full batches). It asks the rounds of the shape in order: the counts of the
-// target's categories, then gradients, each at the weights as the answers so far have made them. The weights are the
-// mean over the second half of the steps (Polyak & Juditsky 1992), which takes out most of the noise of single ones.
+// (Bassily, Smith & Thakurta, FOCS 2014, with full batches). It asks the rounds of the shape in order: the counts of
+// the target's categories, then gradients, each at the weights as the answers so far have made them. The weights are
+// the mean over the second half of the steps (Polyak & Juditsky 1992), which takes out most of the noise of single
+// ones.
 //
 // Its questions, and the weights, are a function of the shape and of the answers, to the bit, on every machine. Weights
 // are finite whatever the answers are.
@@ -117,8 +118,8 @@ func (d *Descent) Step(ctx context.Context, oracle Oracle) error {
 }
 
 // longestStep returns the longest step, in gradients of a row's mean loss, with which descent is stable for any rows.
-// The curvature of the loss is at most a quarter of the largest square of the norm of a row, and descent with momentum β
-// is stable in a quadratic of curvature c with steps below 2·(1 + β)/c (Polyak 1964).
+// The curvature of the loss is at most a quarter of the largest square of the norm of a row, and descent with momentum
+// β is stable in a quadratic of curvature c with steps below 2·(1 + β)/c (Polyak 1964).
 func longestStep(d *design.Design) float64 {
 	squares := 0.0
 	for _, e := range d.Encodings()[:len(d.Encodings())-1] {

@@ -133,7 +133,8 @@ func BenchmarkHolders(b *testing.B) {
 }
 
 // fitTogether has holders fit a model to two thirds of the rows, and returns its AUC on the others.
-func fitTogether(b *testing.B, d dataset, shape *boosting.Shape, local, byAge bool, holders, trusted, split int) float64 {
+func fitTogether(b *testing.B, d dataset, shape *boosting.Shape, local, byAge bool, holders, trusted, split int) (
+	auc float64) {
 	random := rand.New(rand.NewPCG(uint64(split), 1))
 	rows := slices.Clone(d.rows)
 	random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
