@@ -131,8 +131,8 @@ func (m Model) RoundCount() int {
 	return n
 }
 
-// Sealed returns how many answers are sealed, without that of held-out rows: of a local model, the sum of the holders'
-// counts and that of their updates in each round of averaging.
+// Sealed returns how many answers are sealed, without the counts of held-out rows. Of a local model they are the sum of
+// the holders' counts, and the sum of their updates in each round of averaging.
 func (m Model) Sealed() int {
 	if m.Local() {
 		return 1 + m.Descent.Rounds

@@ -209,7 +209,8 @@ func TestModelsOfNumbers(t *testing.T) {
 	}
 }
 
-// adultModel is a release of Adult by eleven columns and income, numbers in bands; COLUMNS are those of categories.
+// adultModel is a release of Adult by eleven columns and income, numbers in bands; COLUMNS stands for the columns of
+// categories.
 const adultModel = `version: 1
 release: adult
 privacy: {protects: person, neighbours: add-remove, account: trips}

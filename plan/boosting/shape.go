@@ -42,7 +42,7 @@ type Column struct {
 // Shape is all of a model that is fixed before the data are seen: of an additive model, or, with a design, of a
 // logistic regression by gradient descent, whose tables are its weights times the features.
 //
-// Its tables are numbered: those of columns, and then those of pairs. The category of a row in a pair is its category
+// Its tables are numbered, columns first and then pairs. The category of a row in a pair is its category
 // in the first column, times the number of categories of the second, plus its category in the second.
 type Shape struct {
 	Columns  []Column // that the model predicts by
@@ -172,7 +172,7 @@ func (s *Shape) Tables() int { return len(s.Columns) + len(s.Pairs) }
 func (s *Shape) Target() int { return s.Tables() }
 
 // Column returns what a round asks about: the number of a column or pair, or [Shape.Target]. All rounds of columns come
-// before those of pairs. Of a round that asks for a gradient it is 0.
+// before the rounds of pairs. Of a round that asks for a gradient it is 0.
 func (s *Shape) Column(round int) int {
 	columns := len(s.Columns)
 	switch residual := round - s.CountRounds(); {

@@ -12,7 +12,7 @@ import (
 // TestBandsHold fits models again and again with other noise in the sums of residuals. At least 95 % of the entries
 // must be within 1.96 standard errors of those without that noise: if columns are independent, and if two are equal, so
 // that no round takes back what moves one up and the other down. The errors must not be more than three times too wide.
-// That holds of the entries of columns and of those of pairs.
+// All this holds for columns and for pairs.
 func TestBandsHold(t *testing.T) {
 	for _, link := range links {
 		for _, equal := range []bool{false, true} {

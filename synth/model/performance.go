@@ -130,8 +130,8 @@ func (h *heldOut) accuracy() *Interval {
 	return shareInterval(hits, misses, noise, noise)
 }
 
-// baseline returns the share of the more frequent class, or nil. Its interval is that of the larger of two shares: it
-// begins at one half if the interval of either share reaches that.
+// baseline returns the share of the more frequent class, or nil. It is the larger of two shares, so its
+// interval begins at one half if the interval of either share includes one half.
 func (h *heldOut) baseline() *Interval {
 	zeros, ones := h.total(0), h.total(1)
 	noise := float64(float64(len(h.counts)) * h.variance)

@@ -56,9 +56,9 @@ type Labels struct {
 	Categories []string `json:"categories,omitempty"`
 }
 
-// Publish returns the published form of a model of a target. labels are those of each column; classes name outcome 0
-// and outcome 1 of link [boosting.Logit], and are nil for other links. It returns an error unless there is a label for
-// everything.
+// Publish returns the published form of a model of a target. labels has an entry for each column; classes name outcome
+// 0 and outcome 1 of link [boosting.Logit], and are nil for other links. It returns an error unless there is a label
+// for everything.
 func (m *Additive) Publish(target string, labels []Labels, classes []string) (*Published, error) {
 	low, span := m.Shape.Range()
 	p := &Published{Target: target, Link: m.Shape.Link, Classes: classes, Least: low, Most: low + span}

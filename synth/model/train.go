@@ -20,9 +20,9 @@ type Oracle interface {
 // Additive is a fitted additive model.
 type Additive struct {
 	Shape *boosting.Shape
-	// Scores are centred: the entries of a column's table have mean 0 under the noisy counts, and so have those of each
-	// row and each column of the table of a pair (Lengerich, Tan, Chang, Hooker & Caruana, AISTATS 2020). What one
-	// column adds by itself is in its own table.
+	// Scores are centred: under the noisy counts the entries of a column's table have mean 0, and so has each row and
+	// each column of a pair's table (Lengerich, Tan, Chang, Hooker & Caruana, AISTATS 2020). What one column adds by
+	// itself is in its own table.
 	Scores boosting.Scores
 	// Errors are standard errors of the entries of Scores, in the same units: how far the noise in the sums of
 	// residuals moves them from what the same rounds would make without it. They add up the noise of all rounds, and
@@ -199,7 +199,7 @@ func (t *trainer) update(q boosting.Question, noisy []int64) {
 	}
 }
 
-// leastCurvature is the least curvature of a group: that of a quarter of a row.
+// leastCurvature is the least curvature of a group: as much as a quarter of a row has.
 const leastCurvature = 1.0 / 16
 
 // addVariances adds to the variances of a column's centred entries what the noise of one round adds.
@@ -231,8 +231,8 @@ func square(x float64) float64 { return float64(x * x) }
 //
 // The noise z_g of group g moves its entries by f_g·z_g. Of that, row a of the table has the mean r_ga·f_g·z_g, where
 // r_ga is the share of the row that is in group g, column b has c_gb·f_g·z_g, and the table has s_g·f_g·z_g. So the
-// entry of the first column moves by Σ_g (r_ga − s_g)·f_g·z_g, that of the second by Σ_g (c_gb − s_g)·f_g·z_g, and that
-// of the pair by Σ_g ([g is the group of a and b] − r_ga − c_gb + s_g)·f_g·z_g.
+// entry of the first column moves by Σ_g (r_ga − s_g)·f_g·z_g, the entry of the second by Σ_g (c_gb − s_g)·f_g·z_g, and
+// the entry of the pair by Σ_g ([g is the group of a and b] − r_ga − c_gb + s_g)·f_g·z_g.
 func (t *trainer) addVariancesOfPair(q boosting.Question, pair [2]int, factors []float64, sigma2 float64) {
 	first, second := t.shares(pair[0]), t.shares(pair[1])
 	for g, f := range factors {
