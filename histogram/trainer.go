@@ -238,7 +238,7 @@ func (t *Trainer) ReplayHeldOut() error {
 //
 // Guarantee: a masked update is uniform to whoever lacks the keys of its holder and of one other, if no other update of
 // the same round and state is masked. It returns an error for another model, and as [holder.Masks.Mask] does.
-func (t *Trainer) MaskUpdate(round int, state *boosting.Scores, update []int64) ([]int64, error) {
+func (t *Trainer) MaskUpdate(round int, state []float64, update []int64) ([]int64, error) {
 	x := t.inner
 	if !x.model.Local() {
 		return nil, errNotLocal
@@ -270,7 +270,7 @@ type modelQuestion struct {
 
 // modelUpdate defines what a holder gives of a local model.
 type modelUpdate struct {
-	State *boosting.Scores `json:"state"` // from which all holders started
+	State []float64 `json:"state"` // from which all holders started
 }
 
 // definition returns the bytes from which the noise stream and the masks of an answer are derived.

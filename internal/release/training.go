@@ -120,10 +120,10 @@ func (r *journalledRounds) share(ctx context.Context, round int, asked string, a
 }
 
 // Sum returns the sum of the updates of all holders, each masked.
-func (r *journalledRounds) Sum(ctx context.Context, round int, state *boosting.Scores, own []int64) ([]int64, error) {
+func (r *journalledRounds) Sum(ctx context.Context, round int, state []float64, own []int64) ([]int64, error) {
 	asked, err := hashOfAsked(struct {
 		Update int
-		State  *boosting.Scores
+		State  []float64
 	}{round, state})
 	if err != nil {
 		return nil, err
