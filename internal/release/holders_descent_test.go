@@ -223,3 +223,20 @@ func TestAHolderWithdrawsBeforeAverages(t *testing.T) {
 		t.Errorf("fitted to %v rows", r.Rows)
 	}
 }
+
+// TestSpaceForDescents: the numbers of a journal, own answers and updates, are no more than there is space for.
+func TestSpaceForDescents(t *testing.T) {
+	for _, steps := range []int{1, 4} {
+		p := descentOf(t, "9", 30, steps).plan
+		for _, m := range p.Models {
+			const weights = 1 + 1 + 30 // of the intercept, of x and of c
+			kept := 2 + m.Descent.Gradients()*weights + 2*boosting.ScoreBins
+			if m.Local() {
+				kept += 2 + m.Descent.Rounds*(1+2*weights)
+			}
+			if n, err := p.Plan().ModelAnswers(m); err != nil || n < int64(kept) {
+				t.Errorf("%s, %d steps: space for %d numbers, and there are %d: %v", m.Name, steps, n, kept, err)
+			}
+		}
+	}
+}
