@@ -129,7 +129,7 @@ func (r *journalledRounds) Sum(ctx context.Context, round int, state []float64, 
 		return nil, err
 	}
 	masked, err := r.answer(journalEntry{Round: round, Asked: asked, Roll: r.rollOf(true)}, len(own),
-		func() ([]int64, error) { return r.exact.MaskUpdate(round, state, own) }, func() error { return nil })
+		func() ([]int64, error) { return r.exact.MaskUpdate(round, asked, own) }, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}
