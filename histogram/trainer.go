@@ -233,12 +233,12 @@ func (t *Trainer) ReplayHeldOut() error {
 	return nil
 }
 
-// MaskUpdate masks what a holder of a local model made of its own noisy answers, in place, with the masks of a round of
-// averaging and the state that all holders started it from. In one place it leaves it as it is.
+// MaskUpdate masks what a holder of a local model made of its own noisy answers, with the masks of a round of averaging
+// and the state that all holders started it from, given as a hash. In one place it returns the update as it is.
 //
 // Guarantee: a masked update is uniform to whoever lacks the keys of its holder and of one other, if no other update of
 // the same round and state is masked. It returns an error for another model, and as [holder.Masks.Mask] does.
-func (t *Trainer) MaskUpdate(round int, state *boosting.Scores, update []int64) ([]int64, error) {
+func (t *Trainer) MaskUpdate(round int, state string, update []int64) ([]int64, error) {
 	x := t.inner
 	if !x.model.Local() {
 		return nil, errNotLocal
@@ -246,8 +246,11 @@ func (t *Trainer) MaskUpdate(round int, state *boosting.Scores, update []int64) 
 	if x.masks == nil {
 		return update, nil
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	asked := modelQuestion{Model: x.model, Round: round, Update: &modelUpdate{state}}
-	return update, mask(x.masks, asked.definition(), update)
+	masked := slices.Clone(update)
+	return masked, mask(x.masks, asked.definition(), masked)
 }
 
 // checkRound returns what a round asks, and an error unless it is the next one.
@@ -270,7 +273,7 @@ type modelQuestion struct {
 
 // modelUpdate defines what a holder gives of a local model.
 type modelUpdate struct {
-	State *boosting.Scores `json:"state"` // from which all holders started
+	State string `json:"state"` // hash of what all holders started from
 }
 
 // definition returns the bytes from which the noise stream and the masks of an answer are derived.

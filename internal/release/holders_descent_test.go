@@ -188,3 +188,55 @@ func TestAHolderIsCutOffBetweenAverages(t *testing.T) {
 	}
 	f.publish(t)
 }
+
+// TestAHolderWithdrawsBeforeAverages has the last holder withdraw while the others wait for its counts. They sign
+// again, keep what they have drawn, and fit the model without it.
+func TestAHolderWithdrawsBeforeAverages(t *testing.T) {
+	f := newFederation(t, trustText{3, 2, "disjoint"}, strings.NewReplacer("EPSILON", "9", "CATEGORIES", "c0, c1, c2",
+		"STEPS", "4", ", split: {risk: 1/2, averaged: 1/2}", "",
+		"  risk: {predict: {back: \"yes\"}, by: [x, c], method: gradient, test: 20%}\n", "").Replace(descentSpec))
+	f.sign(t)
+	f.giveRows(t)
+	cut, stop := context.WithCancel(t.Context())
+	done := make(chan []error)
+	go func() { done <- f.measureTogether(cut, cut) }()
+	for i := range 2 {
+		m, err := f.options(i).maskingFor(f.plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, m.exchange(f.plan).path(roundAnswer{Model: "averaged"}, f.holders[i].Name))
+	}
+	stop()
+	if errs := <-done; errs[0] == nil || errs[1] == nil {
+		t.Fatal(errs)
+	}
+	left := f.withdraw(t, 1)
+	left.measureModels(t)
+	s := left.sum(t)
+	if m := s.Plan.Models[0]; s.Plan.Plan().Draws(m) != 2 || m.Rounds[1].Noise.Shares.Needed != 0 {
+		t.Errorf("the noise is taken for that of %d holders, in shares %+v", s.Plan.Plan().Draws(m), m.Rounds[1].Noise.Shares)
+	}
+	var r model.Regression
+	readModel(t, left.publish(t), "averaged", &r)
+	if math.Abs(r.Rows-1200*.8) > 200 {
+		t.Errorf("fitted to %v rows", r.Rows)
+	}
+}
+
+// TestSpaceForDescents: the numbers of a journal, own answers and updates, are no more than there is space for.
+func TestSpaceForDescents(t *testing.T) {
+	for _, steps := range []int{1, 4} {
+		p := descentOf(t, "9", 30, steps).plan
+		for _, m := range p.Models {
+			const weights = 1 + 1 + 30 // of the intercept, of x and of c
+			kept := 2 + m.Descent.Gradients()*weights + 2*boosting.ScoreBins
+			if m.Local() {
+				kept += 2 + m.Descent.Rounds*(1+2*weights)
+			}
+			if n, err := p.Plan().ModelAnswers(m); err != nil || n < int64(kept) {
+				t.Errorf("%s, %d steps: space for %d numbers, and there are %d: %v", m.Name, steps, n, kept, err)
+			}
+		}
+	}
+}

@@ -120,16 +120,16 @@ func (r *journalledRounds) share(ctx context.Context, round int, asked string, a
 }
 
 // Sum returns the sum of the updates of all holders, each masked.
-func (r *journalledRounds) Sum(ctx context.Context, round int, state *boosting.Scores, own []int64) ([]int64, error) {
+func (r *journalledRounds) Sum(ctx context.Context, round int, state []float64, own []int64) ([]int64, error) {
 	asked, err := hashOfAsked(struct {
 		Update int
-		State  *boosting.Scores
+		State  []float64
 	}{round, state})
 	if err != nil {
 		return nil, err
 	}
 	masked, err := r.answer(journalEntry{Round: round, Asked: asked, Roll: r.rollOf(true)}, len(own),
-		func() ([]int64, error) { return r.exact.MaskUpdate(round, state, own) }, func() error { return nil })
+		func() ([]int64, error) { return r.exact.MaskUpdate(round, asked, own) }, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -330,3 +330,30 @@ func TestSchedules(t *testing.T) {
 		t.Errorf("ε = 1 on 32 561 rows: %+v", s)
 	}
 }
+
+// TestDescents: the descent of every budget is within the limits, and what is beyond them is refused.
+func TestDescents(t *testing.T) {
+	for _, mu := range []float64{0, 1e-9, 1, 1e9} {
+		for _, rows := range []int64{0, 1 << 15, 1 << 60} {
+			for _, steps := range []int{1, 50} {
+				if d := NewDescent(mu, rows, MostColumns, steps); d.Steps != steps || d.Check() != nil {
+					t.Errorf("μ = %v, %d rows: %+v, %v", mu, rows, d, d.Check())
+				}
+			}
+		}
+	}
+	for name, d := range map[string]Descent{
+		"no round":          {Rounds: 0, Steps: 1, Rate: .5},
+		"no step":           {Rounds: 1, Steps: 0, Rate: .5},
+		"many rounds":       {Rounds: 1025, Steps: 1, Rate: .5},
+		"many steps":        {Rounds: 2, Steps: 513, Rate: .5},
+		"steps that wrap":   {Rounds: 4, Steps: math.MaxInt/2 + 2, Rate: .5},
+		"no rate":           {Rounds: 1, Steps: 1},
+		"a rate beyond 1":   {Rounds: 1, Steps: 1, Rate: 1.5},
+		"a rate of nothing": {Rounds: 1, Steps: 1, Rate: math.NaN()},
+	} {
+		if d.Check() == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+}

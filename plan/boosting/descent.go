@@ -51,7 +51,7 @@ const DescentCountPercent = 2
 // Check returns an error if a descent is beyond the limits.
 func (d Descent) Check() error {
 	switch {
-	case d.Rounds < 1 || d.Rounds > MostGradients || d.Steps < 1 || d.Gradients() > MostGradients:
+	case d.Rounds < 1 || d.Rounds > MostGradients || d.Steps < 1 || d.Steps > MostGradients/d.Rounds:
 		return fmt.Errorf("gradient descent takes 1 to %d steps", MostGradients)
 	case !(d.Rate > 0 && d.Rate <= 1):
 		return fmt.Errorf("the rate of gradient descent is above 0 and at most 1")

@@ -146,7 +146,7 @@ func (a answering) Answer(_ context.Context, _ int, q boosting.Question) ([]int6
 	return of, nil
 }
 
-func (a answering) Sum(_ context.Context, _ int, _ *boosting.Scores, own []int64) ([]int64, error) {
+func (a answering) Sum(_ context.Context, _ int, _ []float64, own []int64) ([]int64, error) {
 	of := make([]int64, len(own))
 	for i := range of {
 		of[i] = a(i)
@@ -224,7 +224,7 @@ type meeting struct {
 	counts  []int
 }
 
-func (m *meeting) Sum(_ context.Context, round int, _ *boosting.Scores, own []int64) ([]int64, error) {
+func (m *meeting) Sum(_ context.Context, round int, _ []float64, own []int64) ([]int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.sums) == round {
@@ -284,6 +284,40 @@ func TestFederatedAveraging(t *testing.T) {
 			if got := float64(averaged.Scores.Of(whole.shape, row[:3])) / boosting.ScoreUnit; math.Abs(got-wanted[i]) > .02 {
 				t.Fatalf("%d steps: row %v has the score %v, want %v", descent.Steps, row, got, wanted[i])
 			}
+		}
+	}
+}
+
+// askedFor notes the states from which updates are summed up. The sum of one round is given.
+type askedFor struct {
+	answering
+	sum    []int64
+	states [][]float64
+}
+
+func (a *askedFor) Sum(ctx context.Context, round int, state []float64, own []int64) ([]int64, error) {
+	a.states = append(a.states, state)
+	if round == 1 {
+		return a.sum, nil
+	}
+	return a.answering.Sum(ctx, round, state, own)
+}
+
+// TestTheStateOfARoundDecidesItsUpdate: masks belong to a round and its state, so two updates of a holder with the same
+// answers must not have the same. Sums differ in a momentum alone, and in a weight by less than a unit of scores.
+func TestTheStateOfARoundDecidesItsUpdate(t *testing.T) {
+	shape := drawDescentRows(t, 0, 1, boosting.Descent{Rounds: 2, Steps: 1, Rate: .5}).shape
+	stateAfter := func(at int, by int64) []float64 {
+		a := &askedFor{answering: func(int) int64 { return 5 }, sum: make([]int64, UpdateLength(shape))}
+		a.sum[0], a.sum[at] = 1000, by
+		if _, err := Federate(t.Context(), shape, a, a); err != nil {
+			t.Fatal(err)
+		}
+		return a.states[2]
+	}
+	for name, at := range map[string]int{"weight": 1, "momentum": UpdateLength(shape) - 1} {
+		if slices.Equal(stateAfter(at, 0), stateAfter(at, 100)) {
+			t.Errorf("sums with another %s lead to the same state", name)
 		}
 	}
 }

@@ -13,8 +13,9 @@ import (
 
 // Holders adds up what all holders give. Every holder gives integers of the same meaning.
 type Holders interface {
-	// Sum returns the sum of the integers of all holders. state is what they all start from; a round has one sum.
-	Sum(ctx context.Context, round int, state *boosting.Scores, own []int64) ([]int64, error)
+	// Sum returns the sum of the integers of all holders. state is all that they start from, nil before the first
+	// average: with it and a holder's own answers, own is known. A round has one sum.
+	Sum(ctx context.Context, round int, state []float64, own []int64) ([]int64, error)
 }
 
 // Federate fits a logistic regression by federated averaging (McMahan, Moore, Ramage, Hampson & Agüera y Arcas 2017),
@@ -44,7 +45,7 @@ func Federate(ctx context.Context, shape *boosting.Shape, oracle Oracle, all Hol
 				return nil, err
 			}
 		}
-		sum, err := all.Sum(ctx, round+1, scoresOf(shape, f.weights), f.update(own))
+		sum, err := all.Sum(ctx, round+1, slices.Concat(f.weights, f.velocity), f.update(own))
 		if err == nil {
 			err = f.add(round, sum)
 		}

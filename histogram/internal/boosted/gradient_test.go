@@ -197,7 +197,72 @@ func TestOtherQuestionsOfGradientsAreRefused(t *testing.T) {
 	if _, err := of.Answer(t.Context(), s.Rounds(), boosting.Question{Scores: drawScores(random, s)}); err == nil {
 		t.Error("a round too many is answered")
 	}
-	if _, _, err := boosted.New(t.Context(), s, []uint64{0}, []int64{1 << 39}, boosted.Split{}); err == nil {
-		t.Error("2^39 rows are taken")
+	for n, fits := range map[int64]bool{1 << 36: true, 1 << 38: false} { // of which held-out rows would count 2⁶¹
+		if _, _, err := boosted.New(t.Context(), s, []uint64{0}, []int64{n}, boosted.Split{}); (err == nil) != fits {
+			t.Errorf("%d rows are taken: %t", n, err == nil)
+		}
+	}
+}
+
+// TestGradientsAndHeldOutRowsMoveTogether: a unit's rows move a gradient, and the counts of held-out rows in units of
+// 1/RowUnit, together no further than they may move a gradient by themselves, in either norm, however they fall into
+// the two parts. With held-out rows in the gradient as well it would be more.
+func TestGradientsAndHeldOutRowsMoveTogether(t *testing.T) {
+	random := rand.New(rand.NewPCG(27, 28))
+	for _, s := range descents(t) {
+		both, nearest := 0, 0.0
+		for trial := range 300 {
+			common := drawRows(random, s.Sizes(), random.IntN(10))
+			change := design.Change{Added: 1 + random.Int64N(3), Removed: random.Int64N(2) * 3}
+			sides := [2][][]int{extremes(s, 1, int(change.Added)), extremes(s, 0, int(change.Removed))}
+			scores := &boosting.Scores{Intercept: -80_000}
+			for _, c := range s.Columns {
+				scores.Tables = append(scores.Tables, make([]int32, c.Categories))
+			}
+			if random.IntN(2) == 0 {
+				scores = drawScores(random, s)
+			}
+			last := drawScores(random, s)
+			var gradients, held [2][]int64
+			for side, rows := range sides {
+				cells, counts := histogramOf(s.Sizes(), append(slices.Clone(common), rows...))
+				fitted, heldOut, err := boosted.New(t.Context(), s, cells, counts,
+					boosted.Split{Key: [32]byte{byte(trial), byte(trial >> 8)}, Numerator: 1, Denominator: 2})
+				if err == nil {
+					gradients[side], err = fitted.Answer(t.Context(), 1, boosting.Question{Scores: scores})
+				}
+				if err == nil {
+					held[side], err = heldOut.Histogram(t.Context(), last)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			l1, squares := new(big.Int), new(big.Int)
+			add := func(x, y, unit int64) {
+				d := new(big.Int).Abs(big.NewInt((x - y) * unit))
+				l1.Add(l1, d)
+				squares.Add(squares, d.Mul(d, d))
+			}
+			for i, x := range gradients[0] {
+				add(x, gradients[1][i], 1)
+			}
+			alone := new(big.Int).Set(squares)
+			for i, x := range held[0] {
+				add(x, held[1][i], s.RowUnit())
+			}
+			bound := s.Design.Gradient(boosting.Bound, change)
+			if l1.Cmp(bound.L1) > 0 || squares.Cmp(bound.L2Squared) > 0 {
+				t.Fatalf("%+v: L1 %v of %v, L2² %v of %v", change, l1, bound.L1, squares, bound.L2Squared)
+			}
+			if alone.Sign() > 0 && squares.Cmp(alone) > 0 {
+				both++
+			}
+			ratio, _ := new(big.Rat).SetFrac(squares, bound.L2Squared).Float64()
+			nearest = max(nearest, ratio)
+		}
+		if both < 50 || nearest < .99 {
+			t.Errorf("units have rows in both parts %d times, and move answers by at most %v of the bound", both, nearest)
+		}
 	}
 }

@@ -47,7 +47,7 @@ func (h *sumOfHolders) Answer(ctx context.Context, round int, q boosting.Questio
 }
 
 // Sum adds up updates.
-func (h *sumOfHolders) Sum(_ context.Context, round int, _ *boosting.Scores, own []int64) ([]int64, error) {
+func (h *sumOfHolders) Sum(_ context.Context, round int, _ []float64, own []int64) ([]int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.sums[round] == nil {

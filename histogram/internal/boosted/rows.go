@@ -13,7 +13,6 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan/boosting"
-	"github.com/dprelease/dprelease/plan/design"
 )
 
 // Rows are exact rows: a joint histogram in compact form, with the score of each cell. It shows "confidential" however
@@ -41,14 +40,14 @@ type codes struct {
 	wide   []uint16
 }
 
-// mostRows bounds the rows of a model, so that no sum of residuals comes near 2⁶¹. With features, which are up to
-// [design.Scale], there are fewer by that factor.
-const mostRows = int64(1) << 48
+// mostSum bounds rows times [boosting.Shape.RowUnit], so that neither a sum of residuals nor a count of held-out rows
+// comes near 2⁶¹.
+const mostSum = int64(1) << 60
 
 // Errors name no value of the data.
 var (
 	errCells = errors.New("the cells of a joint histogram are ascending and within its sizes; no count is negative")
-	errMany  = errors.New("an additive model is fitted to at most 2^48 rows, and gradient descent to 2^38")
+	errMany  = errors.New("an additive model is fitted to at most 2^48 rows, and gradient descent to 2^34 or a few more")
 )
 
 // New returns the rows of a joint histogram that a model is fitted to, and those that are held out.
@@ -77,10 +76,7 @@ func New(ctx context.Context, shape *boosting.Shape, cells []uint64, counts []in
 
 // checkCells returns an error unless a joint histogram is as New describes it.
 func checkCells(shape *boosting.Shape, cells []uint64, counts []int64) error {
-	product, most := uint64(1), mostRows
-	if shape.Design != nil {
-		most = mostRows / design.Scale
-	}
+	product, most := uint64(1), mostSum/shape.RowUnit()
 	for _, size := range shape.Sizes() {
 		high, low := bits.Mul64(product, uint64(size))
 		if high > 0 {
