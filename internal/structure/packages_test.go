@@ -83,7 +83,7 @@ var allowedImports = map[string][]string{
 		"spec/document", "plan/attributes",
 		"plan/adaptive", "plan/limit", "plan/phrase", "plan/statistic", "plan/strategy", "plan/tabulation"},
 	"plan/describe": {"spec/language", "plan/counted", "plan/selection", "spec/files", "budget", "plan",
-		"plan/compiled", "plan/optimise",
+		"plan/compiled", "plan/optimise", "plan/boosting", "plan/design",
 		"plan/residual",
 		"plan/workload", "spec", "spec/domain", "plan/attributes", "plan/adaptive", "plan/statistic", "plan/strategy",
 		"plan/hierarchy", "plan/phrase", "plan/tabulation", "plan/template", "plan/usefulness", "budget/local"},

@@ -2,11 +2,14 @@ package describe
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/boosting"
+	"github.com/dprelease/dprelease/plan/design"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -28,7 +31,20 @@ func roundsText(m plan.Model, r plan.ModelRounds) string {
 	if r.Asks == plan.ResidualSums && len(m.Pairs) > 0 {
 		asks = "sums of residuals by group of the categories of one column or of one pair"
 	}
-	return fmt.Sprintf("%s of %s, each with %s", budget.Plural(int64(r.Times), "round"), asks, noiseText(r.Noise))
+	rows := math.Sqrt(r.Noise.Variance()) / mostOfRow[r.Asks]
+	return fmt.Sprintf("%s of %s, each with %s noise, %s: a standard error of as much as %s rows can add",
+		budget.Plural(int64(r.Times), "round"), asks, MechanismText(r.Noise), ScaleText(r.Noise),
+		budget.DecimalNearest(rows, 4))
+}
+
+// mostOfRow is the most that a row adds to an answer: to a product with the target, about.
+var mostOfRow = map[plan.ModelQuestion]float64{
+	plan.CountsOfColumn: 1,
+	plan.CountsOfTarget: 1,
+	plan.ResidualSums:   boosting.Bound,
+	plan.GradientSums:   boosting.Bound * design.Scale,
+	plan.SquareSums:     design.Scale * design.Scale,
+	plan.Products:       design.Scale * design.Scale,
 }
 
 // pairsText names the pairs of a model.
