@@ -181,7 +181,7 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 			"- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease ledger show lfs-panel`.",
 			"practice"},
 		report.Practice: {"- Cost: ε = 2 of privacy budget (not money)\n" +
-			"- Paid by: practice account lfs-panel: debit 7, 2026-03-01. It opened with room for three releases like its first.",
+			"- Paid by: practice account lfs-panel: debit 7, 2026-03-01. It opened with a budget for three releases like its first.",
 			"ledger show"},
 		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data, and its account is gone. A release would cost ε = 2 of privacy budget (not money).\n",
 			"debit 7, 2026-03-01"},
@@ -193,7 +193,7 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	}
 	first := specInput(report.Practice, specText)
 	first.Receipt = json.RawMessage(strings.Replace(string(first.Receipt), `"number": 7`, `"number": 1`, 1))
-	want := "practice account lfs-panel: debit 1, 2026-03-01. It has room for two more releases like this one, unless another was tried on it before."
+	want := "practice account lfs-panel: debit 1, 2026-03-01. It can pay for two more releases like this one, if no other was tried on it before."
 	if text := string(page.Markdown(reportOf(t, first))); !strings.Contains(text, want) {
 		t.Errorf("the first debit of a practice account does not say what is left: %q", want)
 	}

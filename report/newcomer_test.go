@@ -41,7 +41,7 @@ var questions = []question{
 	{asks: "What did it cost?", part: "Cost", answers: []string{"- Cost: "}},
 	{asks: "What is left?", part: "Cost",
 		answers: []string{"The office sees what is left of it with `dprelease ledger show ",
-			"It opened with room for three releases like its first.", "It has room for two more releases like this one", "- Cost: nothing: "}},
+			"It opened with a budget for three releases like its first.", "It has room for two more releases like this one", "- Cost: nothing: "}},
 	{asks: "To whom was it charged?", part: "Cost",
 		answers: []string{"- Paid by: account ", "- Paid by: practice account ", "its account is gone"}},
 	{asks: "How can it be checked?", part: "How to check",

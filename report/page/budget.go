@@ -38,9 +38,9 @@ func (r View) CostFacts() []report.Note {
 			"nothing: a rehearsal reads no data, and its account is gone. A release would cost %s.", cost)}}
 	case report.Practice:
 		paid := words.Either(r.Budget.Receipt.Number == 1,
-			l.Text("practice account %s: %s. It has room for two more releases like this one, unless another was tried on it before.",
+			l.Text("practice account %s: %s. It can pay for two more releases like this one, if no other was tried on it before.",
 				account, debit),
-			l.Text("practice account %s: %s. It opened with room for three releases like its first.", account, debit))
+			l.Text("practice account %s: %s. It opened with a budget for three releases like its first.", account, debit))
 		return []report.Note{{Heading: l.Text("Cost"), Text: cost}, {Heading: l.Text("Paid by"), Text: paid}}
 	}
 	return []report.Note{{Heading: l.Text("Cost"), Text: cost},

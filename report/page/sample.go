@@ -31,7 +31,7 @@ func (r View) AttributeLoss() string {
 		g.Protects) +
 		words.Either(g.Sample != "", " "+l.Text("All losses are stated as if everyone were drawn for the sample."),
 			words.When(g.Neighbours == "add-remove",
-				" "+l.Text("That row compares the data with and without the %s. A changed value is a larger step, as if one %[1]s were removed and another added, so the loss of an attribute can be larger than that row.",
+				" "+l.Text("That row compares the data with and without the %s. A changed value counts as one %[1]s removed and another added, so an attribute can lose more than that row says.",
 					g.Protects)+" "+r.recordLoss())) +
 		" " + words.Either(len(r.Microdata) > 0,
 		l.Text("The column “tables” counts the tables in which the attribute decides where, or whether, a row counts. Microdata that contain the attribute count as a table. Figures that are computed from its values add to the loss, but not to this number."),

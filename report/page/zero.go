@@ -27,7 +27,7 @@ func (r View) Columns() []report.Note {
 	return append(all,
 		report.Note{Heading: l.Text("Could be zero"), Text: l.Text("Cells whose interval reaches zero.")},
 		report.Note{Heading: l.Text("Margin"), Text: l.Text("Half the width of the widest interval.")},
-		report.Note{Heading: l.Text("Typical margin"), Text: l.Text("Half of the numbers above zero have a margin of at most this percentage of the number.")})
+		report.Note{Heading: l.Text("Typical margin"), Text: l.Text("For half of the numbers above zero, the margin is at most this percentage of the number.")})
 }
 
 // TypicalInChart says how the chart shows the typical margin.
