@@ -5,7 +5,6 @@ package page
 // have a list of the figures behind it.
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/report"
-	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth"
@@ -73,21 +71,6 @@ type linePoint struct {
 	Y  int
 }
 
-// gridChart shades the cells of two attributes.
-type gridChart struct{ Rows []gridRow }
-
-// gridRow is a row of cells.
-type gridRow struct {
-	Label string
-	Cells []gridCell
-}
-
-// gridCell is a cell: hatched, with shade 0, if it has no figure or could be zero.
-type gridCell struct {
-	Shade int
-	Point report.Point
-}
-
 // linePlot is the height of a line's plot, in pixels.
 const linePlot = 170
 
@@ -126,7 +109,7 @@ func chartOf(l *language.Language, t *report.Table, k int, id string) seriesChar
 	}
 	switch {
 	case s.Columns != nil:
-		c.drawGrid()
+		c.drawGrid(l)
 	case s.Ordered >= leastAlong:
 		c.drawLine(l, k == 0)
 		c.Caption += ", " + l.Text("each for its own point")
@@ -302,33 +285,6 @@ func axisLabel(label string) string {
 	return clip(from, lineRunes/3-2)
 }
 
-func (c *seriesChart) drawGrid() {
-	n := len(c.Columns)
-	s := shading.New(c.descendingFigures(), shading.Most)
-	grid := &gridChart{Rows: make([]gridRow, len(c.Labels))}
-	for i, p := range c.Points {
-		cell := gridCell{Point: p}
-		if p.IsSure() {
-			cell.Shade = s.All[s.Class(*p.Value)]
-		}
-		grid.Rows[i/n].Label = c.Labels[i/n]
-		grid.Rows[i/n].Cells = append(grid.Rows[i/n].Cells, cell)
-	}
-	c.Grid = grid
-}
-
-// descendingFigures returns the figures that are shaded.
-func (s seriesChart) descendingFigures() []float64 {
-	var values []float64
-	for _, p := range s.Points {
-		if p.IsSure() {
-			values = append(values, *p.Value)
-		}
-	}
-	slices.SortFunc(values, func(a, b float64) int { return cmp.Compare(b, a) })
-	return values
-}
-
 // The numbers of columns and of rows up to which two charts have room side by side.
 const (
 	besideColumns = 4
@@ -337,5 +293,8 @@ const (
 
 // Wide reports whether a chart takes the width of the page.
 func (s seriesChart) Wide() bool {
-	return len(s.Columns) > besideColumns || s.Line == nil && len(s.Labels) > besideRows
+	if s.Grid != nil {
+		return len(s.Grid.Columns) > besideColumns || len(s.Grid.Rows) > besideRows
+	}
+	return s.Line == nil && len(s.Labels) > besideRows
 }
