@@ -19,6 +19,7 @@ type gridChart struct {
 	Of      string // the attribute whose categories are the rows
 	Columns []string
 	Rows    []gridRow
+	Form    words.Form // of its figures
 	// On a narrow page, Upright writes the names of the columns upwards, and Scrolled is wider than the page.
 	Upright, Scrolled bool
 }
@@ -37,7 +38,7 @@ type gridCell struct {
 
 func (c *seriesChart) drawGrid(l *language.Language) {
 	down, across := len(c.Labels), len(c.Columns)
-	grid := &gridChart{Of: c.Of[0], Columns: c.Columns}
+	grid := &gridChart{Of: c.Of[0], Columns: c.Columns, Form: c.Form()}
 	labels, at := c.Labels, func(row, column int) int { return row*across + column }
 	if across > besideColumns && across > down {
 		grid.Of, grid.Columns = c.Of[1], c.Labels
@@ -78,8 +79,8 @@ func (g *gridChart) width(l *language.Language, named bool) int {
 		}
 		for _, row := range g.Rows {
 			p := row.Cells[k].Point
-			marked := len([]rune(p.Text(l))) + len([]rune(words.When(p.Unsure(l) != "", "○ ")))
-			most = max(most, marked, longestWord(intervalText(l, p))*3/4)
+			marked := len([]rune(p.Text(l, g.Form))) + len([]rune(words.When(p.Unsure(l) != "", "○ ")))
+			most = max(most, marked, longestWord(intervalText(l, p, g.Form))*3/4)
 		}
 		total += most + 1
 	}

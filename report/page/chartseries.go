@@ -114,7 +114,7 @@ func chartOf(l *language.Language, t *report.Table, k int, id string) seriesChar
 		c.drawLine(l, k == 0)
 		c.Caption += ", " + l.Text("each for its own point")
 		for i := s.Ordered; i < len(s.Points); i++ {
-			c.Caption += "; " + l.Text("%s, not on the line: %s", s.Labels[i], s.Points[i].Text(l))
+			c.Caption += "; " + l.Text("%s, not on the line: %s", s.Labels[i], s.Points[i].Text(l, s.Form()))
 		}
 	default:
 		c.drawStrip(l, k == 0)
@@ -154,8 +154,8 @@ func (s seriesChart) summaryText(l *language.Language) string {
 	}
 	text := l.Plural(int64(len(s.Points)), "cell")
 	if low >= 0 {
-		text = l.Text("%s: from %s (%s) to %s (%s)", text, s.Points[low].Text(l), s.Labels[low], s.Points[high].Text(l),
-			s.Labels[high])
+		text = l.Text("%s: from %s (%s) to %s (%s)", text, s.Points[low].Text(l, s.Form()),
+			s.Labels[low], s.Points[high].Text(l, s.Form()), s.Labels[high])
 	}
 	if n := hidden[synth.Withheld]; n > 0 {
 		text += "; " + l.Text("%s withheld", budget.Group(n))
@@ -166,17 +166,17 @@ func (s seriesChart) summaryText(l *language.Language) string {
 	return text + ". " + l.Text("The list below has every figure.")
 }
 
-// intervalText returns the interval of a point, "" for none.
-func intervalText(l *language.Language, p report.Point) string {
+// intervalText returns the interval of a point in the form of its series, "" for none.
+func intervalText(l *language.Language, p report.Point, of words.Form) string {
 	switch {
 	case p.Low == nil && p.High == nil:
 		return ""
 	case p.Low != nil && p.High != nil && *p.Low == *p.High:
 		return l.Text("exact")
 	case p.Low != nil && p.High != nil && *p.Low >= 0:
-		return p.LowText(l) + "–" + p.HighText(l)
+		return p.LowText(l, of) + "–" + p.HighText(l, of)
 	}
-	return l.Text("%s to %s", p.LowText(l), p.HighText(l))
+	return l.Text("%s to %s", p.LowText(l, of), p.HighText(l, of))
 }
 
 func (c *seriesChart) drawStrip(l *language.Language, zero bool) {
