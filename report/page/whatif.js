@@ -14,6 +14,7 @@
     return digits.length < 5 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, "\u202f");
   };
   const nearest = (v) => (v >= 999.95 ? group(Math.round(v)) : String(Number(v.toPrecision(4))));
+  const significant = (v) => (v >= 999.95 ? group(Math.round(v)) : v.toPrecision(4));
   // How figures below one another are written, as words.FormOfColumn has it.
   const column = (values) => {
     const [small, large] = [Math.min(...values), Math.max(...values)];
@@ -485,7 +486,7 @@
     for (const lever of levers.values()) lever.show("");
     for (const n of nodes) {
       const said = byId("said.leaf." + n.path);
-      const amount = leaves && !unknown() ? `${model.pure ? "ε" : "ρ"} = ${nearest(n.has)}` : "";
+      const amount = leaves && !unknown() ? `${model.pure ? "ε" : "ρ"} = ${significant(n.has)}` : "";
       const shown = n.kind === "share" && n.lever && `${String(Number((100 * n.lever.value).toFixed(2)))}%`;
       const text = [shown, n.kind === "amount" ? "" : amount].filter(Boolean).join(", ");
       if (n.lever) n.lever.show(text); else if (said) said.textContent = amount && ", " + amount;
