@@ -57,6 +57,23 @@ func DecimalUp(r *big.Rat, digits int) string {
 	return text
 }
 
+// SignificantUp is DecimalUp with exactly as many significant digits, so that losses that were rounded look alike: "1.000"
+// and "0.2990".
+func SignificantUp(r *big.Rat, digits int) string {
+	text := DecimalUp(r, digits)
+	if r.Sign() <= 0 || strings.Contains(text, "e") {
+		return text
+	}
+	shown := len(strings.TrimLeft(strings.NewReplacer(".", "", narrowSpace, "").Replace(text), "0"))
+	if shown >= digits {
+		return text
+	}
+	if !strings.Contains(text, ".") {
+		text += "."
+	}
+	return text + strings.Repeat("0", digits-shown)
+}
+
 // decimalUp is DecimalUp, and reports whether the text equals r.
 func decimalUp(r *big.Rat, digits int) (text string, exact bool) {
 	if r.Sign() <= 0 {

@@ -4,10 +4,9 @@ package report
 // budget.
 
 import (
-	"strings"
+	"math/big"
+	"slices"
 
-	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec/language"
 )
@@ -88,14 +87,45 @@ func (of Loss) Heads(l *language.Language) []string {
 	return heads
 }
 
-// Cells returns the values of those columns, rounded up.
-func (of LossOf) Cells(l *language.Language) []string {
-	cells := []string{l.Number(words.RoundedUp(of.Rho))}
+// Forms returns the forms in which those columns are written, alike for attributes, tables and the whole.
+func (of Loss) Forms() []words.Form {
+	var columns [][]*big.Rat
+	for _, one := range slices.Concat(of.Attributes, of.Tables, []LossOf{of.Whole}) {
+		for i, loss := range one.exact() {
+			if i == len(columns) {
+				columns = append(columns, nil)
+			}
+			columns[i] = append(columns[i], loss)
+		}
+	}
+	forms := make([]words.Form, len(columns))
+	for i, losses := range columns {
+		forms[i] = words.FormOfLosses(losses)
+	}
+	return forms
+}
+
+// exact returns the losses of a row, in the order of the columns; nil for an ε that is not bounded.
+func (of LossOf) exact() []*big.Rat {
+	losses := []*big.Rat{words.Exact(of.Rho)}
 	if of.Epsilon != "" {
-		cells = append(cells, l.Number(words.RoundedUp(of.Epsilon)))
+		losses = append(losses, words.Exact(of.Epsilon))
 	}
 	for _, at := range of.At {
-		cells = append(cells, l.Number(strings.TrimPrefix(describe.Bound(plan.Equivalent{Epsilon: at.Epsilon}), "ε = ")))
+		losses = append(losses, words.Shortest(at.Epsilon))
+	}
+	return losses
+}
+
+// Cells returns the values of those columns in their forms, rounded up.
+func (of LossOf) Cells(l *language.Language, forms []words.Form) []string {
+	losses := of.exact()
+	cells := make([]string, len(losses))
+	for i, loss := range losses {
+		cells[i] = "∞"
+		if loss != nil {
+			cells[i] = l.Number(forms[i].UpExact(loss))
+		}
 	}
 	return cells
 }

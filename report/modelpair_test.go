@@ -52,9 +52,9 @@ func TestPairsAreDrawn(t *testing.T) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
-	_, drawing, _ := strings.Cut(html, `<svg class="pair"`)
-	drawing, _, _ = strings.Cut(drawing, "</svg>")
-	if n := strings.Count(drawing, ">from "); n < 4 || n > 10 {
+	_, drawn, _ := strings.Cut(html, `<svg class="pair"`)
+	drawn, _, _ = strings.Cut(drawn, "</svg>")
+	if n := strings.Count(drawn, ">from "); n < 4 || n > 10 {
 		t.Errorf("%d of 40 labels are shown", n)
 	}
 	markdown := string(page.Markdown(r))

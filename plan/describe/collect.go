@@ -243,7 +243,7 @@ func ShuffledText(l *language.Language, p *plan.Plan) string {
 		return ""
 	}
 	return l.Text("The reports are shuffled by somebody who is trusted to do so. If that is done, and at least %s reports are honest, whoever sees the shuffled reports learns no more than %s at δ = %s allows (Feldman, McMillan and Talwar 2021). That somebody took part is not hidden.",
-		budget.Group(s.Honest), "ε = "+l.Number(budget.DecimalUp(new(big.Rat).SetFloat64(s.Epsilon), 4)),
+		budget.Group(s.Honest), l.Number(Bound(plan.Equivalent{Epsilon: s.Epsilon})),
 		l.Number(budget.DecimalUp(plan.Amount(s.Delta), 4)))
 }
 

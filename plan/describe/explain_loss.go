@@ -113,7 +113,7 @@ func (l *Loss) writeRow(w io.Writer, name string, all ...LossLine) {
 	}
 	exactly := func(loss func(LossLine) string) {
 		add(func(a, b LossLine) int { return plan.Amount(loss(a)).Cmp(plan.Amount(loss(b))) },
-			func(one LossLine) string { return budget.DecimalUp(plan.Amount(loss(one)), 4) })
+			func(one LossLine) string { return budget.SignificantUp(plan.Amount(loss(one)), 4) })
 	}
 	exactly(func(one LossLine) string { return one.Rho })
 	if l.Whole.Pure != "" {

@@ -159,13 +159,13 @@ func localMethod(l *language.Language, p *plan.Plan) string {
 	return l.Text("subset selection of each answer (Ye and Barg 2018), their ε added up (Dwork, McSherry, Nissim and Smith 2006)")
 }
 
-// Bound returns the implied ε in four digits, rounded up, such as "ε = 2.42".
+// Bound returns the implied ε in four digits, rounded up, such as "ε = 2.420".
 func Bound(e plan.Equivalent) string {
 	r := new(big.Rat).SetFloat64(e.Epsilon)
 	if r == nil {
 		return "ε = ∞"
 	}
-	return "ε = " + budget.DecimalUp(r, 4)
+	return "ε = " + budget.SignificantUp(r, 4)
 }
 
 // Outlook is what to expect of one table, or of several similar ones.

@@ -57,6 +57,7 @@ type errorTable struct {
 	Key         []fitPart // the classes, for the first list, as the first table that has them names them
 	Ticks       []tick
 	Rows        []errorRow
+	Typical     aligned // of typical margins
 	Differences bool
 }
 
@@ -71,7 +72,7 @@ func (p page) FirstErrors() errorTable {
 	rows := p.errorRows()
 	l := p.In()
 	t := errorTable{Name: l.Text("Error of each table"), Ticks: errorTicks(l), Rows: rows,
-		Differences: p.HasCellDifferences()}
+		Typical: p.ErrorColumns().Half, Differences: p.HasCellDifferences()}
 	if at := slices.IndexFunc(rows, func(r errorRow) bool { return r.Fit != nil }); at >= 0 {
 		t.Key = rows[at].Fit
 	}
@@ -89,7 +90,7 @@ func (p page) MoreErrors() *errorTable {
 	}
 	l := p.In()
 	return &errorTable{Name: l.Text("Error of each of the other tables"), Ticks: errorTicks(l),
-		Rows: rows[firstErrors:], Differences: p.HasCellDifferences()}
+		Rows: rows[firstErrors:], Typical: p.ErrorColumns().Half, Differences: p.HasCellDifferences()}
 }
 
 // errorTicks returns the relative margins that are written above the strips.

@@ -5,7 +5,6 @@ package page
 // have a list of the figures behind it.
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/report"
-	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth"
@@ -73,21 +71,6 @@ type linePoint struct {
 	Y  int
 }
 
-// gridChart shades the cells of two attributes.
-type gridChart struct{ Rows []gridRow }
-
-// gridRow is a row of cells.
-type gridRow struct {
-	Label string
-	Cells []gridCell
-}
-
-// gridCell is a cell: hatched, with shade 0, if it has no figure or could be zero.
-type gridCell struct {
-	Shade int
-	Point report.Point
-}
-
 // linePlot is the height of a line's plot, in pixels.
 const linePlot = 170
 
@@ -126,12 +109,12 @@ func chartOf(l *language.Language, t *report.Table, k int, id string) seriesChar
 	}
 	switch {
 	case s.Columns != nil:
-		c.drawGrid()
+		c.drawGrid(l)
 	case s.Ordered >= leastAlong:
 		c.drawLine(l, k == 0)
 		c.Caption += ", " + l.Text("each for its own point")
 		for i := s.Ordered; i < len(s.Points); i++ {
-			c.Caption += "; " + l.Text("%s, not on the line: %s", s.Labels[i], s.Points[i].Text(l))
+			c.Caption += "; " + l.Text("%s, not on the line: %s", s.Labels[i], s.Points[i].Text(l, s.Form()))
 		}
 	default:
 		c.drawStrip(l, k == 0)
@@ -171,8 +154,8 @@ func (s seriesChart) summaryText(l *language.Language) string {
 	}
 	text := l.Plural(int64(len(s.Points)), "cell")
 	if low >= 0 {
-		text = l.Text("%s: from %s (%s) to %s (%s)", text, s.Points[low].Text(l), s.Labels[low], s.Points[high].Text(l),
-			s.Labels[high])
+		text = l.Text("%s: from %s (%s) to %s (%s)", text, s.Points[low].Text(l, s.Form()),
+			s.Labels[low], s.Points[high].Text(l, s.Form()), s.Labels[high])
 	}
 	if n := hidden[synth.Withheld]; n > 0 {
 		text += "; " + l.Text("%s withheld", budget.Group(n))
@@ -183,17 +166,17 @@ func (s seriesChart) summaryText(l *language.Language) string {
 	return text + ". " + l.Text("The list below has every figure.")
 }
 
-// intervalText returns the interval of a point, "" for none.
-func intervalText(l *language.Language, p report.Point) string {
+// intervalText returns the interval of a point in the form of its series, "" for none.
+func intervalText(l *language.Language, p report.Point, of words.Form) string {
 	switch {
 	case p.Low == nil && p.High == nil:
 		return ""
 	case p.Low != nil && p.High != nil && *p.Low == *p.High:
 		return l.Text("exact")
 	case p.Low != nil && p.High != nil && *p.Low >= 0:
-		return p.LowText(l) + "–" + p.HighText(l)
+		return p.LowText(l, of) + "–" + p.HighText(l, of)
 	}
-	return l.Text("%s to %s", p.LowText(l), p.HighText(l))
+	return l.Text("%s to %s", p.LowText(l, of), p.HighText(l, of))
 }
 
 func (c *seriesChart) drawStrip(l *language.Language, zero bool) {
@@ -302,33 +285,6 @@ func axisLabel(label string) string {
 	return clip(from, lineRunes/3-2)
 }
 
-func (c *seriesChart) drawGrid() {
-	n := len(c.Columns)
-	s := shading.New(c.descendingFigures(), shading.Most)
-	grid := &gridChart{Rows: make([]gridRow, len(c.Labels))}
-	for i, p := range c.Points {
-		cell := gridCell{Point: p}
-		if p.IsSure() {
-			cell.Shade = s.All[s.Class(*p.Value)]
-		}
-		grid.Rows[i/n].Label = c.Labels[i/n]
-		grid.Rows[i/n].Cells = append(grid.Rows[i/n].Cells, cell)
-	}
-	c.Grid = grid
-}
-
-// descendingFigures returns the figures that are shaded.
-func (s seriesChart) descendingFigures() []float64 {
-	var values []float64
-	for _, p := range s.Points {
-		if p.IsSure() {
-			values = append(values, *p.Value)
-		}
-	}
-	slices.SortFunc(values, func(a, b float64) int { return cmp.Compare(b, a) })
-	return values
-}
-
 // The numbers of columns and of rows up to which two charts have room side by side.
 const (
 	besideColumns = 4
@@ -337,5 +293,8 @@ const (
 
 // Wide reports whether a chart takes the width of the page.
 func (s seriesChart) Wide() bool {
-	return len(s.Columns) > besideColumns || s.Line == nil && len(s.Labels) > besideRows
+	if s.Grid != nil {
+		return len(s.Grid.Columns) > besideColumns || len(s.Grid.Rows) > besideRows
+	}
+	return s.Line == nil && len(s.Labels) > besideRows
 }

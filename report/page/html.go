@@ -58,11 +58,8 @@ func templateFunctions(l *language.Language) map[string]any {
 		"bound":    func(e plan.Equivalent) string { return l.Number(describe.Bound(e)) },
 		"share":    l.Percent,
 		"chance4":  func(exact string) string { return l.Number(words.Nearest(exact)) },
-		"relative": func(v float64) string { return l.Number(words.Relative(v)) },
 		"noise":    func(m report.Mechanism) string { return noiseText(l, m) },
-		"error":    func(s report.Statistic) string { return errorText(l, s) },
 		"source":   func(s report.Statistic) string { return sourceText(l, s) },
-		"chance":   func(s report.Statistic) string { return l.Number(words.Level(s.Attained)) },
 		"distance": distanceText,
 		"verdict":  func(t report.Table, s report.Statistic) string { return verdictText(l, t.Verdict(s)) },
 		"zeros":    func(t report.Table, s report.Statistic) string { return zerosOf(l, t, s) },
@@ -111,7 +108,7 @@ var pageTemplate = inEach(func(l *language.Language) *template.Template {
 		"code":       codeSpans,
 		"script":     func() template.JS { return template.JS(scriptText) },
 		"policy":     func() string { return contentPolicy },
-		"interval":   func(p report.Point) string { return intervalText(l, p) },
+		"interval":   func(p report.Point, of words.Form) string { return intervalText(l, p, of) },
 		"markup":     func(text string) template.HTML { return template.HTML(text) }, // of a message without arguments
 		"steps":      stepsOf,
 		"add":        func(a, b int) int { return a + b },
@@ -262,12 +259,6 @@ func noisesText(l *language.Language, kinds []string) string {
 		names[i] = l.Text(budget.Kind(kind).Name())
 	}
 	return andText(l, names)
-}
-
-// errorText returns the standard error, with the largest if cells differ.
-func errorText(l *language.Language, s report.Statistic) string {
-	return words.Either(s.Largest > 0, l.Text("%s, at most %s", l.Number(words.Decimal(s.StandardError)),
-		l.Number(words.Decimal(s.Largest))), l.Number(words.Decimal(s.StandardError)))
 }
 
 // pathStep matches what a step of a table's path ends with.

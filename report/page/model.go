@@ -69,8 +69,9 @@ func (p page) ScoreCards(m report.Model) (all []scoreCard) {
 		card := scoreCard{ModelColumn: c, ID: fmt.Sprintf("scores-%s-%d", m.Name, k+1), Unit: l.Text("score (%s)", m.Unit),
 			Caption: l.Text("Score of each category (%s)", m.Unit),
 			Ticks:   ticks, Zero: percent(sc.position(0)), More: max(len(c.Scores)-mostScores, 0), File: m.File}
+		form := formOfScores(c)
 		for i := range c.Scores[:min(len(c.Scores), mostScores)] {
-			card.Rows = append(card.Rows, p.scoreRow(c, i, sc))
+			card.Rows = append(card.Rows, p.scoreRow(c, i, sc, form))
 		}
 		if len(c.Scores) >= leastAlong {
 			card.Line = p.scoreLine(c, sc, numbers)
@@ -98,11 +99,21 @@ func (p page) scoreTicks(sc scale, numbers []float64) (all []tick) {
 	return all
 }
 
-// scoreRow returns the score of a category, with its position on a scale.
-func (p page) scoreRow(c report.ModelColumn, i int, sc scale) scoreRow {
+// formOfScores returns the form in which the scores of a column are written, with their margins.
+func formOfScores(c report.ModelColumn) words.Form {
+	forms := make([]words.Form, len(c.Scores))
+	for i, score := range c.Scores {
+		margin := float64(bandErrors * c.Errors[i])
+		low, high := score-margin, score+margin
+		forms[i] = words.FormOf(score, &low, &high)
+	}
+	return words.FormOfFigures(forms)
+}
+
+// scoreRow returns the score of a category in a form, with its position on a scale.
+func (p page) scoreRow(c report.ModelColumn, i int, sc scale, form words.Form) scoreRow {
 	l, score, margin := p.In(), c.Scores[i], float64(bandErrors*c.Errors[i])
 	low, high := score-margin, score+margin
-	form := words.FormOf(score, &low, &high)
 	row := scoreRow{Category: c.Categories[i], Score: l.Number(form.Nearest(score)), Margin: l.Number(form.Up(margin)),
 		Count: "–", Few: c.HasHardlyRows(i), At: percent(sc.position(score)), From: percent(sc.position(low)),
 		Width: percent(max(sc.position(high)-sc.position(low), 0.005))}

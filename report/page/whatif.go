@@ -159,8 +159,10 @@ func WhatIf(p *compiled.Forecast, place ...string) ([]byte, error) {
 		return nil, fmt.Errorf("rendering the what-if page: %w", err)
 	}
 	page.Data = template.JS(text)
+	errors := columnOf(language.English, p.Plan.Tables, words.FormOfColumn,
+		func(t plan.Table) []float64 { return []float64{t.Statistics[0].StandardError} })
 	for i, t := range p.Plan.Tables {
-		page.Rows = append(page.Rows, rowOf(t, p.Tables[i]))
+		page.Rows = append(page.Rows, rowOf(t, p.Tables[i], errors))
 		page.Banded = page.Banded || t.Usefulness != nil && t.Usefulness.Band != ""
 		page.Aimed = page.Aimed || t.Target != nil
 	}
@@ -333,10 +335,10 @@ func shareText(x *big.Rat) string {
 	return x.RatString()
 }
 
-// rowOf returns a table as it is planned.
-func rowOf(t plan.Table, known compiled.TableForecast) whatIfRow {
+// rowOf returns a table as it is planned, with its error in the form of all errors.
+func rowOf(t plan.Table, known compiled.TableForecast, errors aligned) whatIfRow {
 	s := t.Statistics[0]
-	row := whatIfRow{Path: t.Path, Error: whatIfDecimal(s.StandardError), Margin: words.Margin(s.Margin),
+	row := whatIfRow{Path: t.Path, Error: errors.Text(s.StandardError), Margin: words.Margin(s.Margin),
 		Tenth: budget.Group(10 * describe.WholeMargin(s.Margin))}
 	row.Band = describe.Label(language.English, t.Usefulness)
 	if t.Target != nil {

@@ -14,6 +14,24 @@
     return digits.length < 5 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, "\u202f");
   };
   const nearest = (v) => (v >= 999.95 ? group(Math.round(v)) : String(Number(v.toPrecision(4))));
+  const significant = (v) => (v >= 999.95 ? group(Math.round(v)) : v.toPrecision(4));
+  // How figures below one another are written, as words.FormOfColumn has it.
+  const column = (values) => {
+    const [small, large] = [Math.min(...values), Math.max(...values)];
+    const places = (v, digits) => digits - 1 - Math.floor(Math.log10(v));
+    const allowed = (n) => (n === 3 ? 4 : n);
+    const zero = (n) => n > 1 && values.every((v) => v.toFixed(n).endsWith("0"));
+    let n = 0;
+    if (values.length && !values.every(Number.isInteger)) {
+      n = allowed(Math.max(0, places(large, large >= 1 && large < 10 ? 3 : 4), places(small, small >= 1 ? 3 : 2)));
+    }
+    while (zero(n)) n--;
+    n = allowed(n);
+    return (v) => {
+      const [before, after] = v.toFixed(n).split(".");
+      return group(before) + (after ? `.${after}` : "");
+    };
+  };
   const whole = (v) => Math.ceil(v * (1 - 1e-9));
   const plural = (n, thing) => (n === 1 ? `1 ${thing}` : `${group(n)} ${thing}s`);
 
@@ -347,16 +365,18 @@
   const show = (leaves, asPlanned) => {
     const x = leaves && leaves.map((a) => (model.pure ? a * a : a));
     const precision = x && (model.shared || []).map((s) => s.reduce((sum, [leaf, f]) => sum + f * x[leaf], 0));
+    const judged = model.tables.map((t) => (x ? judge(t, x, precision) : null));
+    const error = column(judged.filter((r) => r && r.se < Infinity).map((r) => r.se));
     results = bodies.map((body, i) => {
       const t = model.tables[i];
-      const r = x ? judge(t, x, precision) : null;
+      const r = judged[i];
       const [row, ...more] = body.rows;
       row.classList.toggle("missed", Boolean(r) && r.met === false);
       if (asPlanned) {
         [...body.rows].forEach((line, k) => cells.forEach((c, j) => say(line, c, exact[i][k][j])));
         return r;
       }
-      say(row, "se", r ? nearest(r.se) : "–");
+      say(row, "se", r ? error(r.se) : "–");
       say(row, "margin", r ? "±" + group(whole(r.margin)) : "–");
       say(row, "tenth", r ? group(10 * whole(r.margin)) : "–");
       say(row, "band", r ? r.label : "–");
@@ -466,7 +486,7 @@
     for (const lever of levers.values()) lever.show("");
     for (const n of nodes) {
       const said = byId("said.leaf." + n.path);
-      const amount = leaves && !unknown() ? `${model.pure ? "ε" : "ρ"} = ${nearest(n.has)}` : "";
+      const amount = leaves && !unknown() ? `${model.pure ? "ε" : "ρ"} = ${significant(n.has)}` : "";
       const shown = n.kind === "share" && n.lever && `${String(Number((100 * n.lever.value).toFixed(2)))}%`;
       const text = [shown, n.kind === "amount" ? "" : amount].filter(Boolean).join(", ");
       if (n.lever) n.lever.show(text); else if (said) said.textContent = amount && ", " + amount;

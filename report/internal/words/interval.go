@@ -46,10 +46,7 @@ func FormOf(figure float64, low, high *float64) Form {
 	for step := 10.0; width < step && f.decimals < mostDecimals; step /= 10 {
 		f.decimals++
 	}
-	if f.decimals == 3 {
-		f.decimals = 4
-	}
-	return f
+	return f.atLeast(f.decimals)
 }
 
 // isWhole reports whether a number is whole.
@@ -63,22 +60,34 @@ func (f Form) Nearest(v float64) string {
 
 func (f Form) Down(v float64) string { return f.write(v, floor) }
 
-func (f Form) Up(v float64) string {
-	return f.write(v, func(r *big.Rat) *big.Int { n := floor(r.Neg(r)); return n.Neg(n) })
-}
+func (f Form) Up(v float64) string { return f.write(v, ceiling) }
 
 // floor rounds down: a denominator is positive.
 func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
 
+// ceiling rounds up.
+func ceiling(r *big.Rat) *big.Int {
+	n := floor(new(big.Rat).Neg(r))
+	return n.Neg(n)
+}
+
+// UpExact writes an exact bound, rounded up.
+func (f Form) UpExact(r *big.Rat) string { return f.writeExact(r, ceiling) }
+
 func (f Form) write(v float64, round func(*big.Rat) *big.Int) string {
-	r, ok := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
-	if !ok {
+	r := Shortest(v)
+	if r == nil {
 		return "–"
 	}
+	return f.writeExact(r, round)
+}
+
+func (f Form) writeExact(r *big.Rat, round func(*big.Rat) *big.Int) string {
 	ten := func(n int) *big.Rat {
 		return new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil))
 	}
-	n := round(r.Quo(r.Mul(r, ten(f.decimals)), ten(f.power)))
+	scaled := new(big.Rat).Mul(r, ten(f.decimals))
+	n := round(scaled.Quo(scaled, ten(f.power)))
 	digits := new(big.Int).Abs(n).String()
 	if missing := f.decimals + 1 - len(digits); missing > 0 {
 		digits = strings.Repeat("0", missing) + digits

@@ -47,6 +47,16 @@ func Exact(text string) *big.Rat {
 	return r
 }
 
+// Shortest returns the shortest decimal that is read as a float, which is how it is written in JSON; nil if it is not
+// finite.
+func Shortest(v float64) *big.Rat {
+	r, ok := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
+	if !ok {
+		return nil
+	}
+	return r
+}
+
 // Nearest shows an exact number in four significant digits.
 func Nearest(text string) string {
 	if r := Exact(text); r != nil {
@@ -118,8 +128,8 @@ func Relative(v float64) string { return budget.DecimalNearest(float64(100*v), 2
 
 // Level writes a confidence as a percentage, rounded down to one decimal.
 func Level(v float64) string {
-	r, ok := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
-	if !ok {
+	r := Shortest(v)
+	if r == nil {
 		return "–"
 	}
 	thousandths := r.Mul(r, big.NewRat(1000, 1))
