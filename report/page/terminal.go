@@ -98,7 +98,7 @@ func (r View) terminalBudget(p *screen.Page) {
 	paid := fmt.Sprintf("%s on account %s, debit %d of %s.", r.Budget.Charged, r.Budget.Receipt.Account,
 		r.Budget.Receipt.Number, r.Date)
 	if r.Status == report.Rehearsal {
-		paid = "Nothing was spent: " + r.Budget.Charged.In(r.In()) + " on an account in memory."
+		paid = "Nothing was spent: " + r.Budget.Charged.In(r.In()) + " on an account that is not kept."
 	}
 	p.Paragraph(paid, screen.Plain)
 	if len(r.Budget.Leaves) < 2 {
