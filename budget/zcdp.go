@@ -149,6 +149,18 @@ func RhoForEpsilonDelta(epsilon, delta *big.Rat) (*big.Rat, error) {
 	return new(big.Rat).SetFloat64(at(fits)), nil
 }
 
+// DecimalRho returns the largest decimal of four significant digits that is at most RhoForEpsilonDelta, for people to
+// write down: what is that ρ-zCDP is (ε, δ)-differentially private, for the same neighbours. It returns an error as
+// [RhoForEpsilonDelta] does.
+func DecimalRho(epsilon, delta *big.Rat) (*big.Rat, error) {
+	rho, err := RhoForEpsilonDelta(epsilon, delta)
+	if err != nil {
+		return nil, err
+	}
+	exact, _ := rho.Float64() // of 40 bits
+	return decimalBelow(exact, 4), nil
+}
+
 // pureRho returns ρ = ε²/2, exactly.
 //
 // Guarantee: every ε-differentially private mechanism is ρ-zCDP, for the same

@@ -178,3 +178,27 @@ func mustRat(t *testing.T, text string) *big.Rat {
 	}
 	return r
 }
+
+// What people write down has four digits and keeps the promise, and with one more in the last place it breaks it.
+func TestDecimalRhoKeepsThePromise(t *testing.T) {
+	for _, c := range []struct{ epsilon, delta, want string }{{"1", "1e-6", "0.02435"}, {"0.5", "1e-6", ""},
+		{"2", "1e-6", ""}, {"4", "1e-6", ""}, {"0.5", "1e-9", ""}, {"1", "1e-9", ""}, {"2", "1e-9", ""}, {"4", "1e-9", ""}} {
+		e, d := mustRat(t, c.epsilon), mustRat(t, c.delta)
+		rho, err := DecimalRho(e, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := rho.FloatString(9)
+		if c.want != "" && rho.Cmp(mustRat(t, c.want)) != 0 {
+			t.Errorf("ε = %s, δ = %s: ρ = %s, want %s", c.epsilon, c.delta, text, c.want)
+		}
+		epsilon, _ := e.Float64()
+		delta, _ := d.Float64()
+		at, _ := rho.Float64()
+		step := math.Pow(10, math.Floor(math.Log10(at))-3)
+		if ZCDPDelta(at, epsilon) > delta || ZCDPDelta(at+step, epsilon) <= delta {
+			t.Errorf("ε = %s, δ = %s: ρ = %s is not the largest of four digits", c.epsilon, c.delta, text)
+		}
+		t.Logf("ε = %s, δ = %s: ρ = %s", c.epsilon, c.delta, text)
+	}
+}

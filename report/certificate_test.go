@@ -183,7 +183,7 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 		report.Practice: {"- Cost: ε = 2 of privacy budget (not money)\n" +
 			"- Paid by: practice account lfs-panel: debit 7, 2026-03-01. It opened with a budget for three releases like its first.",
 			"ledger show"},
-		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data, and its account is gone. A release would cost ε = 2 of privacy budget (not money).\n",
+		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data and keeps no account. A release would cost ε = 2 of privacy budget (not money).\n",
 			"debit 7, 2026-03-01"},
 	} {
 		text := partOf("\n"+string(page.Markdown(reportOf(t, specInput(status, specText)))), "Cost")

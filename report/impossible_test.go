@@ -56,7 +56,7 @@ func TestReportOnImpossibleCells(t *testing.T) {
 	for name, page := range map[string]string{"markdown": string(page.Markdown(r)), "readme": string(page.Readme(r))} {
 		text := strings.Join(strings.Fields(page), " ")
 		for _, says := range []string{
-			"1 more are impossible by the spec, and exact zeros.", "Declared in the spec, not read from data",
+			"1 more is impossible by the spec, and an exact zero.", "Declared in the spec, not read from data",
 			"no row of persons has sex = male with status = unemployed: such a row is left out before anything is bounded or counted",
 			"1 of 6 cells of pairs",
 		} {

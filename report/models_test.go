@@ -44,7 +44,10 @@ FREE  stay:    {predict: days, by: [emergency, ward], link: log, budget: b}
 `
 
 // modelsInput is the release of modelsText with made-up models.
-func modelsInput(withTable bool) maker.Input {
+func modelsInput(withTable bool) maker.Input { return modelsInputWith(withTable, "") }
+
+// modelsInputWith is that release with further columns, and columns that are declared otherwise.
+func modelsInputWith(withTable bool, columns string) maker.Input {
 	replaced := []string{"SHARE", "1/5", "TABLES", "", "FREE", ""}
 	if withTable {
 		replaced = []string{"SHARE", "1/6", "TABLES", ", e: 1/6", "FREE",
@@ -53,6 +56,14 @@ func modelsInput(withTable bool) maker.Input {
 	text := strings.NewReplacer(replaced...).Replace(modelsText)
 	if withTable {
 		text += "marginals: {wards: {by: [readmitted, emergency, ward], budget: e}}\n"
+	}
+	for line := range strings.Lines(columns) {
+		name, _, _ := strings.Cut(line, ":")
+		if at := strings.Index(text, "\n"+name+":"); at >= 0 {
+			text = text[:at+1] + line + text[at+2+strings.Index(text[at+1:], "\n"):]
+		} else {
+			text = strings.Replace(text, "models:\n", line+"models:\n", 1)
+		}
 	}
 	p := planned(text)
 	labels := func(name string, categories ...string) model.Labels {
@@ -217,6 +228,63 @@ func TestCalibrationRangesAreToldApart(t *testing.T) {
 	for i, want := range []string{"below about 0.1%", "about 0.1% to 0.3%", "above about 0.3%"} {
 		if got := m.CalibrationRange(l, i); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// biasOf returns what the report of a release with these columns says of a bias, nil if it does not name it.
+func biasOf(t *testing.T, withTable bool, columns, cause string) *report.Bias {
+	t.Helper()
+	for _, b := range reportOf(t, modelsInputWith(withTable, columns)).Bias {
+		if strings.Contains(b.Cause, cause) {
+			return &b
+		}
+	}
+	return nil
+}
+
+// TestUnusedColumnsCauseNoBias: a policy leaves rows out only if something reads the column, be it only a model.
+func TestUnusedColumnsCauseNoBias(t *testing.T) {
+	const cause = "are left out where the spec says so"
+	if b := biasOf(t, true, "      unused: {values: [a, b], unknown: drop, null: drop}\n", cause); b != nil {
+		t.Errorf("%v", b)
+	}
+	for _, column := range []string{"      ward: {values: [surgery, medicine, births], unknown: drop}\n", // of the table
+		"      days: {type: integer, range: [0, 60], null: drop}\n"} { // a target
+		if biasOf(t, true, column, cause) == nil {
+			t.Errorf("no bias by %s", column)
+		}
+	}
+}
+
+// TestBiasNamesModels: a bias names the models that are fitted to the rows it concerns, with and without tables.
+func TestBiasNamesModels(t *testing.T) {
+	all := []string{"models/risk", "models/stay", "models/effects", "models/chances", "models/odds"}
+	const drops = "      age: {type: integer, range: [18, 105], null: drop}\n"
+	for _, cause := range []string{"are left out where the spec says so", "Each person counts once"} {
+		b := biasOf(t, false, drops, cause)
+		if b == nil || !slices.Equal(b.Tables, all) || b.Direction != "either way" {
+			t.Errorf("%s: %v", cause, b)
+		}
+		b = biasOf(t, true, drops, cause)
+		if b == nil || !slices.Equal(b.Tables, slices.Concat([]string{"wards"}, all[:1], []string{"models/free"}, all[1:])) ||
+			b.Direction != "counts too low, other figures either way" {
+			t.Errorf("%s: %v", cause, b)
+		}
+	}
+	const category = "      emergency: {values: [\"no\", \"yes\"], null: {as: \"no\"}}\n"
+	if b := biasOf(t, false, category, "Missing values of emergency count as no"); b == nil ||
+		!slices.Equal(b.Tables, []string{"models/risk", "models/stay", "models/effects"}) {
+		t.Errorf("%v", b)
+	}
+}
+
+// TestEveryAffectedModelIsNamed: tables are named up to a few, and models are no further tables.
+func TestEveryAffectedModelIsNamed(t *testing.T) {
+	r := reportOf(t, modelsInput(true))
+	for _, b := range r.Bias {
+		if got := b.AffectedTables(r.In()); strings.Contains(got, "more") {
+			t.Errorf("%s: %s", b.Cause, got)
 		}
 	}
 }

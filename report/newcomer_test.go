@@ -43,7 +43,7 @@ var questions = []question{
 		answers: []string{"The office sees what is left of it with `dprelease ledger show ",
 			"It opened with a budget for three releases like its first.", "It has room for two more releases like this one", "- Cost: nothing: "}},
 	{asks: "To whom was it charged?", part: "Cost",
-		answers: []string{"- Paid by: account ", "- Paid by: practice account ", "its account is gone"}},
+		answers: []string{"- Paid by: account ", "- Paid by: practice account ", "keeps no account"}},
 	{asks: "How can it be checked?", part: "How to check",
 		answers: []string{"- To check this page you need the whole folder that it came in"}},
 }

@@ -70,3 +70,22 @@ func TestTerminalSaysTheRelation(t *testing.T) {
 		}
 	}
 }
+
+// The section on models to which the terminal refers names each with how well it predicts.
+func TestTerminalOfModels(t *testing.T) {
+	for _, withTable := range []bool{false, true} {
+		flat := strings.Join(strings.Fields(string(page.Terminal(reportOf(t, modelsInput(withTable)),
+			screen.Look{Columns: 80}, "f/", false))), " ")
+		for _, want := range []string{"in the section “Models”", " Models risk: the probability that readmitted is yes from age,",
+			"area under the ROC curve 0.673 (95% interval 0.640 to 0.704); accuracy 85.3% (95% interval 83.8% to 86.6%)",
+			"stay: the mean of days from emergency, ward; not tested on held-out rows",
+			"dprelease predict f/models/risk.json ROWS.csv", " model "} {
+			if !strings.Contains(flat, want) {
+				t.Errorf("no %q in\n%s", want, flat)
+			}
+		}
+		if strings.Contains(flat, "0 tables") {
+			t.Errorf("a model is 0 tables in\n%s", flat)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/spec/document"
@@ -29,9 +31,36 @@ func (r *reader) readTable(n document.Node, what string) *Table {
 	}
 	r.Report(n.Heading(), n.Path, document.Problem{
 		Message: "there is more than one table", Expected: what + ", " + document.OneOf(r.tableNames()),
-		Fix: "table: " + tables[0].Name,
+		Fix: "table: " + r.likeliestTable(n).Name,
 	})
 	return nil
+}
+
+// likeliestTable returns the table with the most columns that an entry names, the first of several.
+func (r *reader) likeliestTable(entry document.Node) *Table {
+	named := map[string]bool{}
+	var collect func(*yaml.Node)
+	collect = func(n *yaml.Node) {
+		column, _, _ := strings.Cut(n.Value, ".") // "" of a list or a mapping
+		named[column] = true
+		for _, inner := range n.Content {
+			collect(inner)
+		}
+	}
+	collect(entry.Value)
+	likeliest, most := r.release.Tables[0], 0
+	for _, t := range r.release.Tables {
+		has := 0
+		for _, c := range t.Columns {
+			if named[c.Name] {
+				has++
+			}
+		}
+		if has > most {
+			likeliest, most = t, has
+		}
+	}
+	return likeliest
 }
 
 // findTable finds the table that is named at a node. It reports an unknown name, unless there are no tables at all.

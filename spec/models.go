@@ -176,7 +176,7 @@ func (r *reader) modelTable(n document.Node) *Table {
 		if only != nil {
 			r.WrongKey(n, document.Problem{
 				Message:  fmt.Sprintf("nothing says whose rows the model %s is fitted to", n.Key.Value),
-				Expected: "a table", Fix: "table: " + only.Name})
+				Expected: "a table", Fix: "table: " + r.likeliestTable(n).Name})
 			return nil
 		}
 		only = t

@@ -33,7 +33,7 @@ func (r *reader) readStats(root document.Node, t *Table, m *Marginal, n document
 		for i, item := range all {
 			m.Stats[i] = s.readStat(item)
 		}
-		if r.Count() == before {
+		if t != nil && r.Count() == before { // without a table the statistics have no names
 			s.checkNames(all)
 		}
 	}

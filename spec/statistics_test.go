@@ -1,12 +1,14 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -263,5 +265,34 @@ marginals: {all: {by: [sex, age.half], stats: [share, {share: {of: [age.half]}, 
 	if half.Kind != Share || half.Name != "of_half" ||
 		!slices.Equal(half.Within, []Attribute{{Column: "age", Level: "half"}}) {
 		t.Errorf("a share of halves is read as %+v", half)
+	}
+}
+
+// A marginal without the table that it needs is one problem, whose fix names the table that has the columns.
+func TestAForgottenTableIsOneProblem(t *testing.T) {
+	const tables = `version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: {epsilon: 1, split: {a: 1/2, b: 1/2}}
+tables:
+  health: {source: {csv: h.csv}, unit: {id: id, max_rows: 1}, columns: {region: {values: [n, s]}}}
+  wages:
+    source: {csv: w.csv}
+    unit: {id: id, max_rows: 1}
+    columns: {region: {values: [n, s]}, income: {type: integer, range: [0, 100], step: 1}, kind: {values: [x, y]}}
+`
+	const marginal = `marginals:
+  m: {by: [region], stats: [count, {mean: income}, {median: income}], budget: a}
+  n: {table: health, by: [region], budget: b}
+`
+	const model = `marginals: {n: {table: health, by: [region], budget: b}}
+models: {m: {predict: {kind: x}, by: [region], budget: a}}
+`
+	for _, text := range []string{marginal, model} {
+		var e *document.Errors
+		if _, err := Parse(Source{Name: "r.yaml", Text: tables + text}); !errors.As(err, &e) || len(e.Problems) != 1 ||
+			e.Problems[0].Fix != "table: wages" {
+			t.Errorf("%v", err)
+		}
 	}
 }

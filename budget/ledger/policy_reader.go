@@ -64,7 +64,9 @@ func policyShape() *shape.Shape {
 		shape.Field{Key: "epsilon", Shape: amountShape()},
 		shape.Field{Key: "rho", Shape: amountShape()},
 		shape.Field{Key: "delta", Shape: amountShape()},
-	).WithForms([]string{"epsilon"}, []string{"rho"}, []string{"rho", "delta"})
+	).WithForms([]string{"epsilon"}, []string{"rho"}, []string{"rho", "delta"},
+		[]string{"epsilon", "delta"}). // which readCap refuses, with the ρ to write in its place
+		WithMessage("exactly one of: epsilon; rho; rho with delta")
 	account := shape.Scalar("the name of an account: "+nameRule, namePattern.String())
 	keys := shape.List("a list of keys, such as [anna.pub]", shape.Scalar("a public key, or the file of one", `.`), 1, 0)
 	roles := shape.Dictionary("each role with its keys, such as {methodologist: [anna.pub]}", namePattern.String(), keys)
@@ -198,8 +200,24 @@ func (r *policyReader) readCap(n document.Node) budget.Cost {
 		Delta: r.readAmount(n.Get("delta"))}
 	if cost.Delta != nil && cost.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
 		r.reportProblem(n.Get("delta"), "δ is a probability", "a number above 0 and below 1")
+	} else if cost.Epsilon != nil && cost.Delta != nil {
+		r.refuseApproximate(n, cost)
+		return budget.Cost{}
 	}
 	return cost
+}
+
+// refuseApproximate reports a cap in ε and δ. Releases that are chosen one after another add up in ρ, and not in ε and
+// δ as tightly.
+func (r *policyReader) refuseApproximate(n document.Node, c budget.Cost) {
+	p := document.Problem{Message: "epsilon, delta do not go together: an account adds up ρ, or ε of releases without a δ",
+		Expected: "exactly one of: epsilon; rho; rho with delta"}
+	if rho, err := budget.DecimalRho(c.Epsilon, c.Delta); err == nil {
+		text := budget.Decimal(rho)
+		p.Expected = fmt.Sprintf("the ρ that promises ε = %s at δ = %s, whatever releases add up to it: %s", n.Get("epsilon").Text(), n.Get("delta").Text(), text)
+		p.Fix = fmt.Sprintf("%s: {rho: %s}", n.Key.Value, text)
+	}
+	r.Report(n.Heading(), n.Path, p)
 }
 
 // readAmount reads a positive decimal or fraction, exactly. It returns nil if there is none or it is invalid.

@@ -146,10 +146,17 @@ policy.yaml:4:23: cap.delta: δ is a probability
       |                       ^
   expected: a number above 0 and below 1`},
 		"two definitions": {head + "cap: {epsilon: 6, delta: 1e-6}\n", `
-policy.yaml:4:1: cap: epsilon, delta do not go together
+policy.yaml:4:1: cap: epsilon, delta do not go together: an account adds up ρ, or ε of releases without a δ
     4 | cap: {epsilon: 6, delta: 1e-6}
       | ^
-  expected: exactly one of: epsilon; rho; rho with delta`},
+  expected: the ρ that promises ε = 6 at δ = 1e-6, whatever releases add up to it: 0.6385
+  fix: cap: {rho: 0.6385}`},
+		"two definitions of an allowance": {head + "cap: {rho: 1}\nallowance: {per: year, cap: {epsilon: 1, delta: 1e-6}}\n", `
+policy.yaml:5:24: allowance.cap: epsilon, delta do not go together: an account adds up ρ, or ε of releases without a δ
+    5 | allowance: {per: year, cap: {epsilon: 1, delta: 1e-6}}
+      |                        ^
+  expected: the ρ that promises ε = 1 at δ = 1e-6, whatever releases add up to it: 0.02435
+  fix: cap: {rho: 0.02435}`},
 		"bare cap": {head + "cap: 6\n", `
 policy.yaml:4:6: cap: found the number 6
     4 | cap: 6
@@ -313,4 +320,27 @@ func FuzzParsePolicy(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The tutorial's table of ε, δ and ρ has what a policy proposes.
+func TestTheTutorialsTableIsComputed(t *testing.T) {
+	text, err := os.ReadFile("../../docs/tutorial.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, epsilon := range []string{"0.5", "1", "2", "4"} {
+		row := "> | " + epsilon
+		for _, delta := range []string{"1e-6", "1e-9"} {
+			_, err := ParsePolicy("p.yaml",
+				[]byte("account: a\nprotects: person\nneighbours: add-remove\ncap: {epsilon: "+epsilon+", delta: "+delta+"}\n"))
+			var e *PolicyError
+			if !errors.As(err, &e) || len(e.Problems) != 1 {
+				t.Fatal(err)
+			}
+			row += " | " + strings.TrimSuffix(strings.TrimPrefix(e.Problems[0].Fix, "cap: {rho: "), "}")
+		}
+		if !strings.Contains(string(text), row+" |\n") {
+			t.Errorf("the tutorial lacks %q", row)
+		}
+	}
 }

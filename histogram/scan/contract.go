@@ -40,6 +40,7 @@ type breach struct {
 	Row                       int64
 	Value                     string
 	ofWhere                   bool // Column stands for the condition of the table
+	leavesOut                 bool // a rule of the spec can leave rows of the table out
 	everywhere                bool // Kind holds for every value of the column
 }
 
@@ -120,8 +121,10 @@ func (b breach) sentence() string {
 		what = "the id of a unit is null"
 		remedy = "correct the data: every row says which unit it belongs to; or leave such rows out, in the spec by unit: {id: " + b.Column + ", null: drop, …}"
 	case kindRows:
-		what, remedy = "after rows were left out, the number of rows is outside `expect: {rows: …}`",
-			"complete the files, or correct the rule"
+		what, remedy = "the number of rows is outside `expect: {rows: …}`", "complete the files, or correct the rule"
+		if b.leavesOut {
+			what = "after rows were left out, " + what
+		}
 	case kindNone:
 		what, remedy = "every row is left out, by a policy (unknown: drop, null: drop), `impossible`, a null id or a missing parent row: nothing would be counted", "correct the data or the spec"
 	case kindEvery:

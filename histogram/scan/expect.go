@@ -21,6 +21,7 @@ import (
 type expectation struct {
 	table   *spec.Table
 	total   bool           // no value may stop a run: expectations are not checked
+	leaves  bool           // a rule of the spec can leave rows out
 	ofPart  bool           // not all rows are here: expectations are checked when all parts are together
 	rows    *spec.RowRange // nil: any number
 	watches []*watch
@@ -152,7 +153,7 @@ func (x *expectation) breaches(readers []*encoding.Encoder, where int) []breach 
 	}
 	found, met := x.unreadColumns(readers, where), x.counted.Load()
 	if x.rows != nil && (met < x.rows.Least || met > x.rows.Most) {
-		found = append(found, breach{Table: x.table.Name, Kind: kindRows,
+		found = append(found, breach{Table: x.table.Name, Kind: kindRows, leavesOut: x.leaves,
 			Value: fmt.Sprintf("%s; expected %d to %d", x.account(readers), x.rows.Least, x.rows.Most)})
 	}
 	for _, w := range x.watches {

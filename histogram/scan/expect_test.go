@@ -150,6 +150,24 @@ func TestMissingCodesAreDiagnosed(t *testing.T) {
 	}
 }
 
+// The message says that rows were left out only if the spec has a rule that can leave rows out.
+func TestRowsAreLeftOutOnlyByARule(t *testing.T) {
+	const after = "after rows were left out"
+	dir := folder(t, "a.csv", "id,kind,age\n1,a,1\n")
+	for _, c := range []struct {
+		unit         string
+		replacements []string
+		leaves       bool
+	}{{"row", nil, false}, {"{id: id, max_rows: 1}", nil, false}, {"{id: id, null: drop, max_rows: 1}", nil, true},
+		{"row", []string{"UNKNOWN", "drop"}, true}} {
+		e, _ := failing(t, expecting(t, "{rows: [2, 3]}", c.unit, c.replacements...), dir)
+		if e == nil || strings.Contains(e.Error(), after) != c.leaves ||
+			!strings.Contains(e.Error(), "the number of rows is outside `expect: {rows: …}`; complete the files") {
+			t.Errorf("%s %v: %v", c.unit, c.replacements, e)
+		}
+	}
+}
+
 // A column that is only expected to be complete is read, and keeps its contract,
 // but leaves no row out: what is counted is what it would be without the rules.
 func TestExpectingChangesNoCount(t *testing.T) {

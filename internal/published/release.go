@@ -91,6 +91,11 @@ func (e *Release) TableAt(path string) (int, error) {
 			return 0, fmt.Errorf("the microdata of %s are rows of a model without intervals, which their file says and no CSV would: read %s with any program that reads Parquet", m.Table, names[0])
 		}
 	}
+	for _, m := range e.Plan.AllModels() {
+		if path == m.Name || path == m.Path() || path == m.File() {
+			return 0, fmt.Errorf("%s is a model, and not a table: %s holds it, report.html shows it, and `dprelease predict` predicts with it", m.Name, m.File())
+		}
+	}
 	return 0, NoSuch("table", path, paths)
 }
 

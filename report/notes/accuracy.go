@@ -58,21 +58,20 @@ func accuracyIn(l *language.Language, tables []report.Table, sampled bool) repor
 	if len(sparse) == len(tables) {
 		a.Sentence = sparseSentence(l, a, sampled)
 	} else if len(sparse) > 0 {
-		if rows := report.Total(sparse, func(t report.Table) int64 { return t.Cells }); rows > 0 {
-			a.Sentence += " " + l.Text(
-				"%s more are in tables that show only cells above a threshold; the notes on reading explain them.", budget.Group(rows))
-		}
+		a.Sentence += oneMore(l, report.Total(sparse, func(t report.Table) int64 { return t.Cells }),
+			language.Key("1 more is in a table that shows only cells above a threshold; the notes on reading explain it."),
+			language.Key("%s more are in tables that show only cells above a threshold; the notes on reading explain them."))
 	}
 	a.Sentence = cmp.Or(noGroupText(l, a, tables), a.Sentence)
 	held := publicCells(tables)
 	if held > 0 && a.Numbers == 0 {
 		a.Sentence = l.Text("No number is published with noise.")
 	}
-	a.Sentence += words.When(held > 0,
-		" "+l.Text("%s more were public before, or are sums of such figures.", budget.Group(held)))
-	impossible := report.Total(tables, func(t report.Table) int64 { return t.Impossible })
-	a.Sentence += words.When(impossible > 0,
-		" "+l.Text("%s more are impossible by the spec, and exact zeros.", budget.Group(impossible)))
+	a.Sentence += oneMore(l, held, language.Key("1 more was public before, or is a sum of such figures."),
+		language.Key("%s more were public before, or are sums of such figures."))
+	a.Sentence += oneMore(l, report.Total(tables, func(t report.Table) int64 { return t.Impossible }),
+		language.Key("1 more is impossible by the spec, and an exact zero."),
+		language.Key("%s more are impossible by the spec, and exact zeros."))
 	a.More = figureSentences(l, tables)
 	return a
 }
@@ -121,11 +120,24 @@ func figureSentences(l *language.Language, tables []report.Table) []string {
 		s = l.Text("Also published are %s of other kinds, such as %s, each with an interval of its own.",
 			l.Plural(published, "figure"), figureExamples(l, tables))
 	}
-	s += words.When(unbounded > 0, " "+l.Text(
-		"%s more are not published, as the noise leaves every value open (unbounded).", budget.Group(unbounded)))
-	return []string{s + words.When(withheld > 0, " "+l.Text(
-		"%s more are withheld, because the noisy count of their cell is below the limit in the spec.",
-		budget.Group(withheld)))}
+	s += oneMore(l, unbounded,
+		language.Key("1 more is not published, as the noise leaves every value open (unbounded)."),
+		language.Key("%s more are not published, as the noise leaves every value open (unbounded)."))
+	return []string{s + oneMore(l, withheld,
+		language.Key("1 more is withheld, because the noisy count of its cell is below the limit in the spec."),
+		language.Key("%s more are withheld, because the noisy count of their cell is below the limit in the spec."))}
+}
+
+// oneMore returns a sentence on further numbers, with a space before it: the first for one and the second for several;
+// "" for none.
+func oneMore(l *language.Language, n int64, one, several string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " " + l.Text(one)
+	}
+	return " " + l.Text(several, budget.Group(n))
 }
 
 // figureExamples names up to three figures.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec"
@@ -106,6 +107,7 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 			paths = append(paths, "microdata/"+m.Table)
 		}
 	}
+	paths = append(paths, modelsOf(p, t, "")...)
 	if paths == nil {
 		return nil
 	}
@@ -122,7 +124,7 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	}
 	parent := p.Release().ParentOf(t.Name)
 	left := words.NonEmpty(
-		words.When(dropsRows(p.Release(), t),
+		words.When(describe.LeavesRowsOut(p, t),
 			l.Text("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name)),
 		words.When(parent != "", l.Text("Rows of %s are left out if their %s has no row in %s that is counted", t.Name,
 			r.Guarantee.Protects, parent)))
@@ -189,6 +191,7 @@ func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string)
 					b.Tables = append(b.Tables, shown.Path)
 				}
 			}
+			b.Tables = append(b.Tables, modelsOf(p, t, c.Name)...)
 			if len(b.Tables) > 0 {
 				all = append(all, b)
 			}
@@ -217,22 +220,31 @@ func figuredWith(r *report.Report, paths []string, column string) []string {
 	})
 }
 
-// leftOutDirection is the direction of the bias of tables from which rows are left out.
+// modelsOf returns the paths of the models of a table or, if a column is named, of the models that have the column.
+func modelsOf(p *plan.Plan, t *spec.Table, column string) (paths []string) {
+	for _, m := range p.AllModels() {
+		if m.Table == t.Name && (column == "" || slices.ContainsFunc(m.Columns(),
+			func(f plan.Factor) bool { return f.Attribute == column })) {
+			paths = append(paths, m.Path())
+		}
+	}
+	return paths
+}
+
+// leftOutDirection is the direction of the bias of tables from which rows are left out, and of models that are fitted
+// without them, whose predictions may move either way.
 func leftOutDirection(r *report.Report, paths []string) string {
+	isModel := func(path string) bool { return strings.HasPrefix(path, "models/") }
 	figured := slices.ContainsFunc(r.Tables, func(t report.Table) bool {
 		return t.Figures != nil && slices.Contains(paths, t.Path)
 	})
-	return r.In().Text(words.Either(figured, lowCounts, tooLow))
-}
-
-// dropsRows reports whether a rule of a table leaves rows out.
-func dropsRows(release *spec.Release, t *spec.Table) bool {
-	return !t.Unit.Row && t.Unit.Null == spec.Drop || dropsWithoutWeight(t) ||
-		slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
-			return c.Unknown.Action == spec.Drop ||
-				c.Null.Action == spec.Drop
-		}) ||
-		slices.ContainsFunc(release.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
+	switch {
+	case len(paths) > 0 && isModel(paths[0]): // models come last
+		return r.In().Text(eitherWay)
+	case figured || slices.ContainsFunc(paths, isModel):
+		return r.In().Text(lowCounts)
+	}
+	return r.In().Text(tooLow)
 }
 
 // perUnitBias is the bias of tables with bounds of their own on the rows of a unit.

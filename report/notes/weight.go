@@ -90,9 +90,6 @@ func weightBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	return all
 }
 
-// dropsWithoutWeight reports whether rows of a table without a weight are left out.
-func dropsWithoutWeight(t *spec.Table) bool { return t.Weight != nil && t.Weight.Null == spec.Drop }
-
 // weightHazards are the hazards of weights, none if rows have none.
 func weightHazards(r *report.Report) []report.Hazard {
 	if !r.Bounds.OfWeights() {

@@ -35,7 +35,7 @@ func (r View) CostFacts() []report.Note {
 	switch r.Status {
 	case report.Rehearsal:
 		return []report.Note{{Heading: l.Text("Cost"), Text: l.Text(
-			"nothing: a rehearsal reads no data, and its account is gone. A release would cost %s.", cost)}}
+			"nothing: a rehearsal reads no data and keeps no account. A release would cost %s.", cost)}}
 	case report.Practice:
 		paid := words.Either(r.Budget.Receipt.Number == 1,
 			l.Text("practice account %s: %s. It can pay for two more releases like this one, if no other was tried on it before.",

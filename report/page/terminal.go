@@ -51,6 +51,7 @@ func Terminal(r *report.Report, look screen.Look, folder string, all bool) []byt
 	}
 	v.terminalFigures(p, all)
 	v.terminalMicrodata(p)
+	v.terminalModels(p)
 	if r.Comparison != "" {
 		p.Heading("When two cells differ")
 		p.Paragraph(r.Comparison, screen.Plain)
@@ -97,7 +98,7 @@ func (r View) terminalBudget(p *screen.Page) {
 	paid := fmt.Sprintf("%s on account %s, debit %d of %s.", r.Budget.Charged, r.Budget.Receipt.Account,
 		r.Budget.Receipt.Number, r.Date)
 	if r.Status == report.Rehearsal {
-		paid = "Nothing was spent: " + r.Budget.Charged.In(r.In()) + " on an account in memory."
+		paid = "Nothing was spent: " + r.Budget.Charged.In(r.In()) + " on an account that is not kept."
 	}
 	p.Paragraph(paid, screen.Plain)
 	if len(r.Budget.Leaves) < 2 {
@@ -105,8 +106,8 @@ func (r View) terminalBudget(p *screen.Page) {
 	}
 	rows := make([][]screen.Cell, len(r.Budget.Leaves))
 	for i, l := range r.Budget.Leaves {
-		of := words.Either(l.Microdata != "", "microdata", budget.Plural(int64(l.Tables), "table")) +
-			words.When(l.Needed, ", as targets need")
+		of := cmp.Or(words.When(l.Microdata != "", "microdata"), words.When(l.Model != "", "model"),
+			budget.Plural(int64(l.Tables), "table")) + words.When(l.Needed, ", as targets need")
 		share := 0.0
 		if exact := words.Exact(l.Share); exact != nil {
 			share, _ = exact.Float64()
@@ -243,6 +244,28 @@ func (r View) terminalMicrodata(p *screen.Page) {
 	}
 }
 
+// terminalModels says what each model predicts and how well, as far as held-out rows tested it.
+func (r View) terminalModels(p *screen.Page) {
+	if len(r.Models) == 0 {
+		return
+	}
+	l := r.In()
+	p.Heading("Models")
+	for _, m := range r.Models {
+		text := m.Predicts + " from " + strings.Join(m.By, ", ")
+		if m.AUC != nil {
+			text += "; area under the ROC curve " + m.AUC.Text(l)
+		}
+		if m.Accuracy != nil {
+			text += "; accuracy " + m.Accuracy.PercentText(l)
+		}
+		if m.AUC == nil && m.Accuracy == nil {
+			text += "; not tested on held-out rows"
+		}
+		p.Item(m.Name+": ", text)
+	}
+}
+
 // terminalNext says where to look next. Commands are on lines of their own, to be copied.
 func (r View) terminalNext(p *screen.Page, folder string) {
 	p.Heading("Where to look next")
@@ -250,6 +273,10 @@ func (r View) terminalNext(p *screen.Page, folder string) {
 	if len(r.Tables) > 0 {
 		next = append(next, [2]string{fmt.Sprintf("dprelease show %s %s", folder, r.Tables[0].Path),
 			"its numbers; with --as csv, for a spreadsheet"})
+	}
+	if len(r.Models) > 0 {
+		next = append(next, [2]string{fmt.Sprintf("dprelease predict %s/%s ROWS.csv", strings.TrimSuffix(folder, "/"),
+			r.Models[0].File), "predictions for rows of a file"})
 	}
 	for _, line := range append(next, [][2]string{
 		{fmt.Sprintf("dprelease show %s --as md", folder), "all of this report as text"},
