@@ -56,8 +56,8 @@ func TestGridsAreTallRatherThanWide(t *testing.T) {
 					want = float64(100*k + i)
 				}
 				if row.Label != down[i] || *cell.Point.Value != want {
-					t.Errorf("%d × %d: row %s has %v in column %s, want %v", c.rows, c.columns, row.Label, *cell.Point.Value,
-						across[k], want)
+					t.Errorf("%d × %d: row %s has %v in column %s, want %v", c.rows, c.columns, row.Label,
+						*cell.Point.Value, across[k], want)
 				}
 			}
 		}
@@ -72,7 +72,8 @@ func TestWideGridsSayThatTheyScroll(t *testing.T) {
 		upright, scrolled bool
 	}{
 		{"few", categories("r", 6), categories("c", 4), false, false},
-		{"long names", categories("r", 6), []string{"manufacturing", "agriculture", "hospitality", "information"}, true, false},
+		{"long names", categories("r", 6), []string{"manufacturing", "agriculture", "hospitality", "information"}, true,
+			false},
 		{"broken names", categories("r", 6), []string{"up and down", "left or right"}, false, false},
 		{"many", categories("r", 12), categories("c", 12), true, true},
 	} {

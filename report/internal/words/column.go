@@ -49,7 +49,8 @@ func FormOfPercentages(parts []float64) Form {
 	if whole {
 		return Form{}
 	}
-	return Form{decimals: min(max(1, min(2, decimalsOf(small, 3)), decimalsOf(small, 1), decimalsOf(large, 2)), mostDecimals)}
+	decimals := max(1, min(2, decimalsOf(small, 3)), decimalsOf(small, 1), decimalsOf(large, 2))
+	return Form{decimals: min(decimals, mostDecimals)}
 }
 
 // FormOfLevels returns the form of confidences below one another: they have one decimal, or none if all are whole in
@@ -61,7 +62,8 @@ func FormOfLevels(confidences []float64) Form {
 	return Form{}
 }
 
-// FormOfLosses returns the form of exact privacy losses below one another: the smallest shows four significant digits. A loss that is not bounded is nil.
+// FormOfLosses returns the form of exact privacy losses below one another: the smallest shows four significant digits.
+// A loss that is not bounded is nil.
 func FormOfLosses(losses []*big.Rat) Form {
 	var values []float64
 	for _, r := range losses {

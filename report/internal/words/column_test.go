@@ -64,7 +64,8 @@ func TestPercentagesOfAColumnLineUp(t *testing.T) {
 // A confidence is rounded down, and a loss up.
 func TestBoundsOfAColumnLineUp(t *testing.T) {
 	levels := []float64{0.95, 0.95179, 0.9999}
-	if got, want := written(levels, FormOfLevels(levels).Level), []string{"95.0%", "95.1%", "99.9%"}; !slices.Equal(got, want) {
+	want := []string{"95.0%", "95.1%", "99.9%"}
+	if got := written(levels, FormOfLevels(levels).Level); !slices.Equal(got, want) {
 		t.Errorf("confidences are written %q, want %q", got, want)
 	}
 	if got := FormOfLevels([]float64{0.95}).Level(0.95); got != "95%" {
@@ -80,7 +81,9 @@ func TestBoundsOfAColumnLineUp(t *testing.T) {
 // A figure with a power of ten keeps its own form.
 func TestFiguresWithIntervalsShareAForm(t *testing.T) {
 	var forms []Form
-	for _, v := range []struct{ figure, low, high float64 }{{12.1, 10.4, 13.9}, {20.52, 20.31, 20.73}, {2.5e9, 2.4e9, 2.6e9}} {
+	for _, v := range []struct{ figure, low, high float64 }{
+		{12.1, 10.4, 13.9}, {20.52, 20.31, 20.73}, {2.5e9, 2.4e9, 2.6e9},
+	} {
 		forms = append(forms, FormOf(v.figure, &v.low, &v.high))
 	}
 	common := FormOfFigures(forms)
