@@ -73,7 +73,14 @@ func termsThatBegin(begun string) []string {
 	return all
 }
 
-// termCalled returns the term that a word stands for, whatever its capitals. A hyphen may stand for a blank.
+// plainWord returns a word in small letters, with blanks for hyphens and without the ending of a plural.
+func plainWord(word string) string {
+	word = strings.ReplaceAll(strings.ToLower(word), "-", " ")
+	return strings.TrimSuffix(strings.TrimSuffix(word, "s"), "ie")
+}
+
+// termCalled returns the term that a word stands for, whatever its capitals. A hyphen may stand for a blank, a plural
+// for its singular, and the beginning of a term for the only term that begins with these words.
 func termCalled(terms []docs.Term, word string) (docs.Term, error) {
 	var known []string
 	for _, t := range terms {
@@ -83,6 +90,20 @@ func termCalled(terms []docs.Term, word string) (docs.Term, error) {
 			}
 			known = append(known, strings.ToLower(name))
 		}
+	}
+	var near []docs.Term
+	for _, t := range terms {
+		for _, name := range t.Names() {
+			if plainWord(name) == plainWord(word) || plainWord(name) == plainWord(word)+"y" {
+				return t, nil
+			}
+		}
+		if strings.HasPrefix(plainWord(t.Name), plainWord(word)+" ") {
+			near = append(near, t)
+		}
+	}
+	if len(near) == 1 {
+		return near[0], nil
 	}
 	hint := ""
 	if near := document.Nearest(strings.ToLower(word), known); near != "" {

@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"testing"
+
+	"github.com/dprelease/dprelease/docs"
 )
 
 // A message points to the terms that it uses, not to keys within a path, and not to everyday words.
@@ -18,6 +20,22 @@ func TestMessagesPointToTheGlossary(t *testing.T) {
 	} {
 		if got := termsIn(message); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", message, got, want)
+		}
+	}
+}
+
+// A term is found by its plural, by its first words, and by what people say in its place.
+func TestTermsAreFoundByCloseForms(t *testing.T) {
+	for word, want := range map[string]string{"residuals": "Residual", "held out": "Held-out rows",
+		"held-out": "Held-out rows", "privacy budget": "Budget", "clamp": "Clamping", "categories": "Category",
+		"Standard errors": "Standard error", "ρ": "Rho"} {
+		if got, err := termCalled(docs.Terms(), word); err != nil || got.Name != want {
+			t.Errorf("%q: %q, %v", word, got.Name, err)
+		}
+	}
+	for _, word := range []string{"nothing", "residue", ""} {
+		if got, err := termCalled(docs.Terms(), word); err == nil {
+			t.Errorf("%q is %q", word, got.Name)
 		}
 	}
 }

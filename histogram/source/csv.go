@@ -9,9 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/files"
 	"github.com/klauspost/compress/zstd"
 )
@@ -94,7 +96,7 @@ func (f *csvFile) findColumns(columns []Column) error {
 	if errors.As(err, &missing) && missing.Kind == Missing {
 		// The first line may be data where a header was left out: it is not shown.
 		missing.Message, missing.Detail = "the file has no column of that name"+
-			f.spellingHint(missing.Column)+f.otherDelimiter, missing.Message
+			f.spellingHint(missing.Column)+f.otherDelimiter, missing.Message+"; its first line has "+f.firstNames()
 	}
 	if err != nil {
 		return err
@@ -124,7 +126,23 @@ func (f *csvFile) spellingHint(column string) string {
 			return "; one differs from it only in capitals, blanks or signs: write it as the file has it, in `from:` or the unit's `id:`"
 		}
 	}
+	if columnHint(column, f.header) != "" {
+		return "; one is spelled nearly so: correct the name in `from:` or in the unit's `id:`"
+	}
 	return ""
+}
+
+// firstNames lists the names in the first line, at most 50, for whoever may see the data.
+func (f *csvFile) firstNames() string {
+	const most = 50
+	var names []string
+	for _, name := range f.header[:min(len(f.header), most)] {
+		names = append(names, strconv.Quote(document.Clip(name)))
+	}
+	if len(f.header) > most {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 // decompress returns a reader through gzip or zstd if the file name has their ending, and r if not.

@@ -171,14 +171,15 @@ func conditionOf(attribute spec.Attribute, name string, level *domain.Level, tex
 		return c, fmt.Errorf("no category of %s is listed, and none can be asked for: `show FOLDER TABLE` prints those that the release has", attribute)
 	}
 	parts := strings.Split(text, ",")
-	if _, _, ranged := rangeOf(codes, text); ranged || slices.Contains(codes, text) {
+	if _, _, ranged := rangeOf(codes, text); ranged || indexOf(codes, text) >= 0 {
 		parts = []string{text}
 	}
 	for _, part := range parts {
 		from, to, ranged := rangeOf(codes, part)
+		at := indexOf(codes, part)
 		switch {
-		case slices.Contains(codes, part):
-			c.Codes, c.given = append(c.Codes, part), append(c.given, part)
+		case at >= 0:
+			c.Codes, c.given = append(c.Codes, codes[at]), append(c.given, codes[at])
 		case ranged && from > to:
 			return c, fmt.Errorf("range %q of %s runs backwards: %s comes before %s, so give %s%s%s", part, attribute, codes[to],
 				codes[from], codes[to], rangeMark, codes[from])
@@ -191,13 +192,32 @@ func conditionOf(attribute spec.Attribute, name string, level *domain.Level, tex
 	return c, nil
 }
 
+// indexOf returns the index of a code, −1 if there is none. A hyphen, which keyboards have, stands for the dash of a
+// label such as 15–29 if only one code reads so.
+func indexOf(codes []string, text string) int {
+	if at := slices.Index(codes, text); at >= 0 {
+		return at
+	}
+	found := -1
+	for i, code := range codes {
+		if strings.ReplaceAll(code, "–", "-") != text {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+	}
+	return found
+}
+
 // rangeOf finds the two categories that a text names as the ends of a range, wherever the mark between them is.
 func rangeOf(codes []string, text string) (from, to int, ok bool) {
 	for i := range text {
 		if !strings.HasPrefix(text[i:], rangeMark) {
 			continue
 		}
-		from, to = slices.Index(codes, text[:i]), slices.Index(codes, text[i+len(rangeMark):])
+		from, to = indexOf(codes, text[:i]), indexOf(codes, text[i+len(rangeMark):])
 		if from >= 0 && to >= 0 {
 			return from, to, true
 		}

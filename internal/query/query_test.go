@@ -346,3 +346,16 @@ func TestRangesOfCategories(t *testing.T) {
 		t.Errorf("%+v, by its ends %+v (%v)", each, by, err)
 	}
 }
+
+// A hyphen stands for the dash of a label unless it is a code itself, or could be one of two.
+func TestAHyphenStandsForADash(t *testing.T) {
+	codes := []string{"0–14", "15–29", "a-b", "a–b", "x–y-z", "x-y–z"}
+	for text, want := range map[string]int{"0-14": 0, "15–29": 1, "15-29": 1, "a-b": 2, "a–b": 3, "x-y-z": -1, "30-44": -1} {
+		if got := indexOf(codes, text); got != want {
+			t.Errorf("%q is code %d, want %d", text, got, want)
+		}
+	}
+	if from, to, ok := rangeOf(codes, "0-14..15-29"); !ok || from != 0 || to != 1 {
+		t.Errorf("a range of hyphens is %d to %d, %v", from, to, ok)
+	}
+}

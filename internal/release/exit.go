@@ -3,6 +3,7 @@ package release
 // This file holds the errors of the steps. Their texts tell a person what to do; [ending.Of] tells a program.
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -21,10 +22,14 @@ func (e *PracticeRefused) Error() string {
 func (e *PracticeRefused) Unwrap() error { return e.Err }
 
 // Occupied reports that the output folder holds something else.
-type Occupied struct{ Folder, Why string }
+type Occupied struct {
+	Folder, Why string
+	Remedy      string // what to do with it; "": to move it away
+}
 
 func (e *Occupied) Error() string {
-	return fmt.Sprintf("%s %s; nothing was changed and nothing spent: move it away, or give this release another `release:` name", e.Folder, e.Why)
+	return fmt.Sprintf("%s %s; nothing was changed and nothing spent: %s, or give this release another `release:` name",
+		e.Folder, e.Why, cmp.Or(e.Remedy, "move it away"))
 }
 
 // Verdict returns that the output folder has to be cleared first.

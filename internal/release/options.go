@@ -89,7 +89,8 @@ func (o Options) logger() *slog.Logger {
 func (o Options) checkStatus(place string, status ledger.Status) error {
 	if o.Ledger != "" && status == ledger.Practice {
 		return &Occupied{Folder: place,
-			Why: "was drawn on a practice account, and a ledger is configured now: move it away to have the release drawn anew"}
+			Why:    "was drawn on a practice account, and a ledger is configured now",
+			Remedy: "delete it (practice is not for publication) to have the release drawn anew"}
 	}
 	return nil
 }

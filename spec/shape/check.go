@@ -72,6 +72,9 @@ func (c *checker) reportMismatch(s *Shape, n document.Node) {
 		s.oneOf == nil):
 		p.Message = "unquoted " + n.Text() + " is no text: YAML reads it as nothing at all"
 		p.Fix = quoteYAML(n.Text())
+	case s.kind == category && c.unquotedColon(n) != "":
+		p.Message, p.Expected = "YAML reads a mapping where a text has a colon", "a value with a colon in quotes"
+		p.Fix = quoteYAML(c.unquotedColon(n))
 	case n.IsNull() && s.kind == category && s.match == nil:
 		p.Fix = `""`
 	case (n.IsNumber() || n.Value.Tag == "!!bool") && s.kind == text && s.oneOf == nil && c.fitsText(s, n.Text()):
@@ -91,6 +94,17 @@ func (c *checker) reportMismatch(s *Shape, n document.Node) {
 	c.applyHabit(s, n, &p)
 	c.AddProblem(n, p)
 	c.MarkUnsound(n)
+}
+
+// unquotedColon returns the text that was meant by a mapping of one key that is written without braces, such as
+// South: Valley in a list; "" for any other value.
+func (c *checker) unquotedColon(n document.Node) string {
+	pairs := n.Pairs()
+	if len(pairs) != 1 || pairs[0].Value.Kind != yaml.ScalarNode || n.Value.Line != pairs[0].Value.Line ||
+		n.Value.Column != pairs[0].Key.Column { // a brace stands before the key
+		return ""
+	}
+	return strings.TrimSuffix(pairs[0].Key.Value+": "+pairs[0].Value.Value, " ")
 }
 
 // suggestKey adds to the problem of a mapping that matches no branch of a choice the key of a branch that was probably
