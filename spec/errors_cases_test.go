@@ -249,6 +249,7 @@ var errorCases = map[string][]errorCase{
 			"hour:   {from: w > 0.0000000000000000001, values: [no, yes]}"),
 		one("joined to nothing", "hour:   {values: {integers: [0, 23]}}",
 			"hour:   {from: register.size == 'micro', values: [no, yes]}"),
+		one("a colon without quotes", "hour:   {values: {integers: [0, 23]}}", "hour:   {values: [early: morning, late]}"),
 		one("result of another kind", "hour:   {values: {integers: [0, 23]}}", "hour:   {from: age + 1, values: [no, yes]}"),
 		one("list of columns", "hour:   {values: {integers: [0, 23]}}",
 			"hour:   {from: \"= age in [a, b]\", values: [no, yes]}"),

@@ -155,8 +155,8 @@ func (c *checker) checkObject(s *Shape, n document.Node) {
 	}
 	for _, f := range s.Fields {
 		has, replaced := slices.Contains(present, f.Key), f.Instead != "" && slices.Contains(present, f.Instead)
-		if has && replaced {
-			c.WrongKey(n.Get(f.Key), document.Problem{Message: fmt.Sprintf("%s and %s do not go together", f.Key, f.Instead),
+		if at := n.Get(f.Key); has && replaced && at.Present() { // a mistyped key is reported already
+			c.WrongKey(at, document.Problem{Message: fmt.Sprintf("%s and %s do not go together", f.Key, f.Instead),
 				Expected: "one of the two"})
 		}
 		if f.Required != "" && !has && !replaced {
