@@ -203,7 +203,7 @@ func unanswerableQuestionsAreRefused(t *testing.T, place string) {
 		`there is no attribute "age.tem"; did you mean "age.ten"?`:       {By: []string{"age.tem"}},
 		`there is no attribute "age."`:                                   {By: []string{"age."}},
 		`there is no category of mode "rides"; did you mean "ride"?`:     {Where: []string{"mode=walk,rides"}},
-		`there is no category of age.ten "10-19"; did you mean "10–19"?`: {Where: []string{"age.ten=10-19"}},
+		`there is no category of age.ten "10-18"; did you mean "10–19"?`: {Where: []string{"age.ten=10-18"}},
 		`there is no category of mode "rides"; did you mean`:             {Where: []string{"mode=walk..rides"}},
 		`give each condition by its own: --where mode=walk,ride --where age.ten=10–19`: {
 			Where: []string{"mode=walk,ride,age.ten=10–19"}},
