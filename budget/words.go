@@ -57,8 +57,8 @@ func DecimalUp(r *big.Rat, digits int) string {
 	return text
 }
 
-// SignificantUp is DecimalUp with exactly as many significant digits, so that losses that were rounded look alike:
-// "1.000" and "0.2990".
+// SignificantUp is DecimalUp that keeps zeros at the end, so that all losses show the same number of digits: "1.000"
+// and "0.2990".
 func SignificantUp(r *big.Rat, digits int) string {
 	text := DecimalUp(r, digits)
 	if r.Sign() <= 0 || strings.Contains(text, "e") {

@@ -275,7 +275,8 @@ func (p *Plan) ModelAnswers(m Model) (int64, error) {
 		return 0, err
 	}
 	if d := s.Design; d != nil { // of a local model a holder's own answers, and an update of twice the length each
-		return 3*int64(m.RoundCount())*int64(d.Features()) + 2*int64(s.Categories(len(m.By))) + 2*boosting.ScoreBins, nil
+		answers := 3 * int64(m.RoundCount()) * int64(d.Features())
+		return answers + 2*int64(s.Categories(s.Target())) + 2*boosting.ScoreBins, nil
 	}
 	answers := int64(m.RoundCount())*boosting.MostGroups + 2*boosting.ScoreBins
 	for _, size := range s.Sizes() {

@@ -87,7 +87,8 @@ func (of Loss) Heads(l *language.Language) []string {
 	return heads
 }
 
-// Forms returns the forms in which those columns are written, alike for attributes, tables and the whole.
+// Forms returns the form of each column of losses. It is the same for attributes, tables and the whole release, so that
+// their figures line up.
 func (of Loss) Forms() []words.Form {
 	var columns [][]*big.Rat
 	for _, one := range slices.Concat(of.Attributes, of.Tables, []LossOf{of.Whole}) {

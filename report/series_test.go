@@ -173,7 +173,8 @@ func TestLargeTablesHaveNoSeries(t *testing.T) {
 	if want := "[grid some years]"; fmt.Sprint(got) != want {
 		t.Errorf("series of %v, want %s", got, want)
 	}
-	if page := pageOf(t, r); !strings.Contains(page, "are not drawn, because they are too large or there are too many charts: <code>dprelease show") {
+	const undrawn = "are not drawn, because they are too large or there are too many charts: <code>dprelease show"
+	if page := pageOf(t, r); !strings.Contains(page, undrawn) {
 		t.Error("the page does not say which tables are not drawn")
 	}
 }

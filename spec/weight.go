@@ -108,3 +108,6 @@ func (r *reader) fitWeight(t *Table, w *Weight, n document.Node) {
 			r.release.Privacy.Protects)
 	}
 }
+
+// DropsUnweighted reports whether rows without a weight are left out.
+func (t *Table) DropsUnweighted() bool { return t.Weight != nil && t.Weight.Null == Drop }

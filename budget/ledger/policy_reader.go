@@ -210,11 +210,14 @@ func (r *policyReader) readCap(n document.Node) budget.Cost {
 // refuseApproximate reports a cap in ε and δ. Releases that are chosen one after another add up in ρ, and not in ε and
 // δ as tightly.
 func (r *policyReader) refuseApproximate(n document.Node, c budget.Cost) {
-	p := document.Problem{Message: "epsilon, delta do not go together: an account adds up ρ, or ε of releases without a δ",
-		Expected: "exactly one of: epsilon; rho; rho with delta"}
+	p := document.Problem{
+		Message:  "epsilon, delta do not go together: an account adds up ρ, or ε of releases without a δ",
+		Expected: "exactly one of: epsilon; rho; rho with delta",
+	}
 	if rho, err := budget.DecimalRho(c.Epsilon, c.Delta); err == nil {
 		text := budget.Decimal(rho)
-		p.Expected = fmt.Sprintf("the ρ that promises ε = %s at δ = %s, whatever releases add up to it: %s", n.Get("epsilon").Text(), n.Get("delta").Text(), text)
+		p.Expected = fmt.Sprintf("the ρ that promises ε = %s at δ = %s, whatever releases add up to it: %s",
+			n.Get("epsilon").Text(), n.Get("delta").Text(), text)
 		p.Fix = fmt.Sprintf("%s: {rho: %s}", n.Key.Value, text)
 	}
 	r.Report(n.Heading(), n.Path, p)

@@ -86,13 +86,19 @@ func (f *fitting) shape(rows int64) (*boosting.Shape, error) {
 	return f.plan.ExactShape(f.model, boosting.NewSchedule(usualMu, rows, f.model.Tables()))
 }
 
-// fitAdditive fits an additive model.
-func (f *fitting) fitAdditive(ctx context.Context, rows cellCounts) (Predictor, error) {
+// exactRows returns rows that answer the rounds of a model without noise, and its shape.
+func (f *fitting) exactRows(ctx context.Context, rows cellCounts) (*boosting.Shape, *boosted.Rows, error) {
 	shape, err := f.shape(total(rows.counts))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	exact, _, err := boosted.New(ctx, shape, rows.cells, rows.counts, boosted.Split{})
+	return shape, exact, err
+}
+
+// fitAdditive fits an additive model.
+func (f *fitting) fitAdditive(ctx context.Context, rows cellCounts) (Predictor, error) {
+	shape, exact, err := f.exactRows(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +125,7 @@ func (f *fitting) fitAdditive(ctx context.Context, rows cellCounts) (Predictor, 
 
 // fitDescent fits a regression by gradient descent.
 func (f *fitting) fitDescent(ctx context.Context, rows cellCounts) (Predictor, error) {
-	shape, err := f.shape(total(rows.counts))
-	if err != nil {
-		return nil, err
-	}
-	exact, _, err := boosted.New(ctx, shape, rows.cells, rows.counts, boosted.Split{})
+	shape, exact, err := f.exactRows(ctx, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,9 @@ func (e *Release) TableAt(path string) (int, error) {
 	}
 	for _, m := range e.Plan.AllModels() {
 		if path == m.Name || path == m.Path() || path == m.File() {
-			return 0, fmt.Errorf("%s is a model, and not a table: %s holds it, report.html shows it, and `dprelease predict` predicts with it", m.Name, m.File())
+			return 0, fmt.Errorf(
+				"%s is a model, and not a table: %s holds it, report.html shows it, and `dprelease predict` predicts with it",
+				m.Name, m.File())
 		}
 	}
 	return 0, NoSuch("table", path, paths)

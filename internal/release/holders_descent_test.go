@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dprelease/dprelease/internal/testkit"
 	"github.com/dprelease/dprelease/plan/boosting"
@@ -19,7 +17,8 @@ import (
 // This file holds regressions of several holders by gradient descent: with one gradient of all holders a step, and with
 // steps of each holder by itself.
 
-// descentSpec is a release of two regressions: STEPS are those of a holder between two averages.
+// descentSpec is a release of two regressions. STEPS stands for the number of steps that a holder takes between two
+// averages.
 const descentSpec = `version: 1
 release: r
 privacy: {protects: person, neighbours: add-remove, account: persons}
@@ -89,9 +88,9 @@ func TestDescentOfHoldersIsOfAllRows(t *testing.T) {
 }
 
 // TestErrorsOfDescentOfHoldersHaveTheirLaw adds up the answers of holders without rows, which are noise alone. Of
-// gradients of all holders it is discrete Gaussian noise of 3/2 of the plan's σ²; of what each holder draws by itself,
-// all of the noise three times. With one step, the sum of three updates is that of three gradients, and what the
-// momentum adds is known: it is taken of holders whose rows are all of one category, for the weights of the others.
+// gradients of all holders it is discrete Gaussian noise of 3/2 of the plan's σ². Of a local model each of the three
+// holders draws all of the noise. With one step, three updates add up to three gradients, and what the momentum adds is
+// known. There the holders have rows of one category, and the weights of the other categories are tested.
 //
 // Failures by chance: χ² is rejected beyond 6.7 standard deviations of a normal law, which happens with probability
 // 2.1e-11; there are 4 such checks. Power: of holders who share the noise of one, χ² of the local model has half of its
@@ -159,37 +158,7 @@ func TestAHolderIsCutOffBetweenAverages(t *testing.T) {
 	testkit.SkipPassed(t)
 	f := descentOf(t, "9", 3, 4)
 	f.giveRows(t)
-	cut, stop := context.WithCancel(t.Context())
-	done := make(chan []error)
-	go func() { done <- f.measureTogether(t.Context(), cut, t.Context()) }()
-	m, err := f.options(1).maskingFor(f.plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := m.exchange(f.plan).path(roundAnswer{Model: "averaged", Round: 3}, f.holders[1].Name)
-	waitFor(t, path)
-	stop()
-	for range 400 { // until the process would be gone
-		time.Sleep(5 * time.Millisecond)
-	}
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Measure(t.Context(), f.plan, f.options(1)); err != nil {
-		t.Fatal(err)
-	}
-	if errs := <-done; errs[0] != nil || errs[1] == nil || errs[2] != nil {
-		t.Fatal(errs)
-	}
-	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
-		t.Errorf("the update of a round is another one after resuming: %v", err)
-	}
-	for i := range f.holders {
-		if cost := f.spent(t, i); !cost.Equal(f.plan.Cost) {
-			t.Errorf("%s is spent, and the plan costs %s", cost, f.plan.Cost)
-		}
-	}
+	f.isCutOff(t, f.answer(t, 1, "averaged", 3))
 	f.publish(t)
 }
 
@@ -219,7 +188,7 @@ func TestAHolderWithdrawsBeforeAverages(t *testing.T) {
 	left.measureModels(t)
 	s := left.sum(t)
 	if m := s.Plan.Models[0]; s.Plan.Plan().Draws(m) != 2 || m.Rounds[1].Noise.Shares.Needed != 0 {
-		t.Errorf("the noise is taken for that of %d holders, in shares %+v", s.Plan.Plan().Draws(m), m.Rounds[1].Noise.Shares)
+		t.Errorf("noise of %d holders, in shares %+v", s.Plan.Plan().Draws(m), m.Rounds[1].Noise.Shares)
 	}
 	var r model.Regression
 	readModel(t, left.publish(t), "averaged", &r)

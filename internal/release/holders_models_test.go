@@ -281,24 +281,23 @@ func waitFor(t *testing.T, path string) {
 	t.Fatalf("%s does not come", path)
 }
 
-// answer returns the path of a holder's answer to a round.
-func (f federation) answer(t *testing.T, i, round int) string {
+// answer returns the path of a holder's answer to a round of a model.
+func (f federation) answer(t *testing.T, i int, model string, round int) string {
 	t.Helper()
 	m, err := f.options(i).maskingFor(f.plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.exchange(f.plan).path(roundAnswer{Model: "risk", Round: round}, f.holders[i].Name)
+	return m.exchange(f.plan).path(roundAnswer{Model: model, Round: round}, f.holders[i].Name)
 }
 
-// TestAHolderIsCutOffInTheRounds stops a holder in the middle of the rounds. It resumes with the same answers, and pays
-// once; the others have waited.
-func TestAHolderIsCutOffInTheRounds(t *testing.T) {
-	f := withRows(t)
+// isCutOff stops the second holder once its answer to a round is at a path. It must resume with the same answer and pay
+// once, and the others must have waited.
+func (f federation) isCutOff(t *testing.T, path string) {
+	t.Helper()
 	cut, stop := context.WithCancel(t.Context())
 	done := make(chan []error)
 	go func() { done <- f.measureTogether(t.Context(), cut, t.Context()) }()
-	path := f.answer(t, 1, 9)
 	waitFor(t, path)
 	stop()
 	for range 400 { // until the process would be gone
@@ -322,6 +321,13 @@ func TestAHolderIsCutOffInTheRounds(t *testing.T) {
 			t.Errorf("%s is spent, and the plan costs %s", cost, f.plan.Cost)
 		}
 	}
+}
+
+// TestAHolderIsCutOffInTheRounds stops a holder in the middle of the rounds. It resumes with the same answers, and pays
+// once; the others have waited.
+func TestAHolderIsCutOffInTheRounds(t *testing.T) {
+	f := withRows(t)
+	f.isCutOff(t, f.answer(t, 1, "risk", 9))
 	f.publish(t)
 }
 
@@ -332,8 +338,8 @@ func TestAHolderWithdrawsBeforeTheRounds(t *testing.T) {
 	cut, stop := context.WithCancel(t.Context())
 	done := make(chan []error)
 	go func() { done <- f.measureTogether(cut, cut) }()
-	waitFor(t, f.answer(t, 0, 0))
-	waitFor(t, f.answer(t, 1, 0))
+	waitFor(t, f.answer(t, 0, "risk", 0))
+	waitFor(t, f.answer(t, 1, "risk", 0))
 	stop()
 	if errs := <-done; errs[0] == nil || errs[1] == nil {
 		t.Fatal(errs)
@@ -387,9 +393,9 @@ func TestAnswersOfOthersAreChecked(t *testing.T) {
 	cut, stop := context.WithCancel(t.Context())
 	done := make(chan []error)
 	go func() { done <- f.measureTogether(cut, t.Context(), t.Context()) }()
-	waitFor(t, f.answer(t, 0, 3))
+	waitFor(t, f.answer(t, 0, "risk", 3))
 	stop()
-	path := f.answer(t, 1, 2)
+	path := f.answer(t, 1, "risk", 2)
 	sound, err := regular.Read(path, roundBytes)
 	if err != nil {
 		t.Fatal(err)
@@ -442,7 +448,7 @@ func TestRoundsNeedAFolder(t *testing.T) {
 func TestNoAnswerIsWrittenThroughALink(t *testing.T) {
 	f := withRows(t)
 	elsewhere := t.TempDir()
-	if err := os.Symlink(elsewhere, filepath.Dir(f.answer(t, 0, 0))); err != nil {
+	if err := os.Symlink(elsewhere, filepath.Dir(f.answer(t, 0, "risk", 0))); err != nil {
 		t.Skip("needs symbolic links")
 	}
 	if _, err := Measure(t.Context(), f.plan, f.options(0)); err == nil || !strings.Contains(err.Error(), "is a link") {
@@ -472,12 +478,12 @@ func TestNoRoundIsAnsweredTwice(t *testing.T) {
 			cut, stop := context.WithCancel(t.Context())
 			done := make(chan []error)
 			go func() { done <- f.measureTogether(cut, cut, cut) }()
-			waitFor(t, f.answer(t, 0, next+2))
+			waitFor(t, f.answer(t, 0, "risk", next+2))
 			stop()
 			<-done
 			asked := func() string {
 				var a roundAnswer
-				text, err := regular.Read(f.answer(t, 0, next), roundBytes)
+				text, err := regular.Read(f.answer(t, 0, "risk", next), roundBytes)
 				if err == nil {
 					err = json.Unmarshal(text, &a)
 				}
@@ -493,7 +499,7 @@ func TestNoRoundIsAnsweredTwice(t *testing.T) {
 			}
 			x := m.exchange(f.plan)
 			var a roundAnswer
-			text, err := os.ReadFile(f.answer(t, 1, target))
+			text, err := os.ReadFile(f.answer(t, 1, "risk", target))
 			if err == nil {
 				err = json.Unmarshal(text, &a)
 			}
@@ -504,7 +510,7 @@ func TestNoRoundIsAnsweredTwice(t *testing.T) {
 			if a.Signature, err = x.roll.SignAnswer(x.key, x.name, a.question(), a.Masked); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(f.answer(t, 1, target), canonical.Must(canonical.Indented(a)), 0o644); err != nil {
+			if err := os.WriteFile(f.answer(t, 1, "risk", target), canonical.Must(canonical.Indented(a)), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			if lost {

@@ -40,8 +40,8 @@ func trainingOffice(t *testing.T, method string) releasetest.Office {
 	for i := range 200 {
 		fmt.Fprintf(rows, "%c,%d,%s\n", "fm"[i%2], i%20, []string{"no", "yes"}[min(i%3, 1)])
 	}
-	return releasetest.With(t, strings.ReplaceAll(trainingSpec, "METHOD", method), "account: trips\nprotects: person\nneighbours: add-remove\ncap: {rho: 3}\n",
-		rows.String())
+	return releasetest.With(t, strings.ReplaceAll(trainingSpec, "METHOD", method),
+		"account: trips\nprotects: person\nneighbours: add-remove\ncap: {rho: 3}\n", rows.String())
 }
 
 // drawTraining counts, debits and draws with one key, as a run and every run that resumes does, and returns the answers

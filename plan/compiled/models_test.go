@@ -23,6 +23,19 @@ tables: {t: {source: {csv: t.csv}, unit: row, columns: {age: {type: integer, ran
 models: {risk: {predict: {ill: "yes"}, by: [age], test: 10%}}
 `
 
+// refuseForged forges a plan, which must be refused as edited.
+func refuseForged(t *testing.T, name string, bytes []byte, forge func(p *plan.Plan)) {
+	t.Helper()
+	p, err := plan.Read(bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forge(p)
+	if read, err := compiled.Read(p.Bytes()); !errors.Is(err, plan.ErrEdited) {
+		t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
+	}
+}
+
 // TestForgedModelsAreRefused changes the rounds of a model: each plan must be refused as edited, however many rounds it
 // names, and none may be read at length or stop the reader.
 func TestForgedModelsAreRefused(t *testing.T) {
@@ -50,14 +63,7 @@ func TestForgedModelsAreRefused(t *testing.T) {
 		"the link of counts":    func(m *plan.Model) { m.Link = "log" },
 		"noise of another kind": func(m *plan.Model) { m.Rounds[1].Noise.Kind = "discrete-laplace" },
 	} {
-		q, err := plan.Read(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		forge(&q.Models[0])
-		if read, err := compiled.Read(q.Bytes()); !errors.Is(err, plan.ErrEdited) {
-			t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
-		}
+		refuseForged(t, name, b, func(p *plan.Plan) { forge(&p.Models[0]) })
 	}
 }
 
@@ -87,14 +93,7 @@ func TestForgedDescentsAreRefused(t *testing.T) {
 		"a number":            func(m *plan.Model) { m.Class = -1 },
 		"nothing held out":    func(m *plan.Model) { m.Test = "" },
 	} {
-		q, err := plan.Read(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		forge(&q.Models[0])
-		if read, err := compiled.Read(q.Bytes()); !errors.Is(err, plan.ErrEdited) {
-			t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
-		}
+		refuseForged(t, name, b, func(p *plan.Plan) { forge(&p.Models[0]) })
 	}
 }
 
@@ -102,12 +101,14 @@ func TestForgedDescentsAreRefused(t *testing.T) {
 // from, by the methods that ask in rounds.
 func TestColumnsOfTooManyCategoriesAreRefused(t *testing.T) {
 	wide := strings.Replace(modelText, "[0, 9]", "[0, 4096]", 1)
+	method := func(text, method string) string { return strings.Replace(text, "test: 10%", "method: "+method, 1) }
+	const by, predict = "models.risk.by: age has 4097 categories", "models.risk.predict: age has 4097 categories"
 	for text, says := range map[string]string{
-		wide: "models.risk.by: age has 4097 categories",
-		strings.Replace(wide, "test: 10%", "method: gradient", 1):                                     "models.risk.by: age has 4097 categories",
-		strings.Replace(wide, `{ill: "yes"}, by: [age], test: 10%`, "age, by: [ill]", 1):              "models.risk.predict: age has 4097 categories",
-		strings.Replace(wide, "test: 10%", "method: linear", 1):                                       "",
-		strings.Replace(strings.Replace(wide, "4096", "4095", 1), "test: 10%", "method: gradient", 1): "",
+		wide:                     by,
+		method(wide, "gradient"): by,
+		strings.Replace(wide, `{ill: "yes"}, by: [age], test: 10%`, "age, by: [ill]", 1): predict,
+		method(wide, "linear"): "",
+		method(strings.Replace(wide, "4096", "4095", 1), "gradient"): "",
 	} {
 		_, err := plantest.PlanOfText(t, text)
 		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
@@ -142,16 +143,7 @@ func TestModelsAgreeWithTheSpec(t *testing.T) {
 	if _, err := compiled.Read(b); err != nil || len(p.Models) != 2 || len(p.TableModels) != 1 {
 		t.Fatalf("the plan itself: %v", err)
 	}
-	forged := func(name string, forge func(p *plan.Plan)) {
-		q, err := plan.Read(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		forge(q)
-		if read, err := compiled.Read(q.Bytes()); !errors.Is(err, plan.ErrEdited) {
-			t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
-		}
-	}
+	forged := func(name string, forge func(p *plan.Plan)) { refuseForged(t, name, b, forge) }
 	for name, forge := range map[string]func(m *plan.Model){
 		"another name":     func(m *plan.Model) { m.Name = "other" },
 		"another table":    func(m *plan.Model) { m.Table = "u" },
@@ -212,14 +204,7 @@ func TestForgedPairsAreRefused(t *testing.T) {
 		"a negative column":    func(m *plan.Model) { m.Pairs[0] = [2]int{-1, 0} },
 		"of a regression":      func(m *plan.Model) { m.Method = "linear" },
 	} {
-		q, err := plan.Read(p.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
-		forge(&q.Models[0])
-		if read, err := compiled.Read(q.Bytes()); !errors.Is(err, plan.ErrEdited) {
-			t.Errorf("%s: read as %v, with the error %v", name, read != nil, err)
-		}
+		refuseForged(t, name, p.Bytes(), func(p *plan.Plan) { forge(&p.Models[0]) })
 	}
 	large := strings.NewReplacer("range: [0, 9]", "range: [0, 2048]").Replace(text)
 	const want = "models.risk.pairs: the pair of sex and age has 4098 combinations of categories"

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
-	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -15,7 +14,7 @@ import (
 // reads, an entry of `impossible`, or a rule for rows without an id or a weight. A column that nothing uses is not
 // read, so its policies leave nothing out.
 func LeavesRowsOut(p *plan.Plan, t *spec.Table) bool {
-	return !t.Unit.Row && t.Unit.Null == spec.Drop || workload.DropsUnweighted(t) ||
+	return !t.Unit.Row && t.Unit.Null == spec.Drop || t.DropsUnweighted() ||
 		slices.ContainsFunc(p.Release().Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop }) ||
 		slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 			return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && isRead(p, t, c)

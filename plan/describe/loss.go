@@ -386,7 +386,7 @@ func dropsRows(p *plan.Plan, table, column string) bool {
 	}
 	return slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && haveSameValues(t, c.Name, column)
-	}) || workload.DropsUnweighted(t) && slices.Contains(fileColumns(t, column), t.Weight.From) ||
+	}) || t.DropsUnweighted() && slices.Contains(fileColumns(t, column), t.Weight.From) ||
 		slices.Contains(fileColumns(t, column), t.Unit.ID) || t.Where != nil &&
 		shareAny(t.Where.Expression.Sources(), fileColumns(t, column)) ||
 		slices.ContainsFunc(p.Release().Impossible, func(e spec.Impossible) bool {

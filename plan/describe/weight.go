@@ -7,7 +7,6 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/language"
 )
@@ -68,7 +67,7 @@ func averageCell(p *plan.Plan, t plan.Table) float64 {
 func weightRead(p *plan.Plan, t *spec.Table) []string {
 	added := t.Weight != nil && slices.ContainsFunc(p.Measurements,
 		func(m plan.Measurement) bool { return m.Query.Table == t.Name && m.Query.Counted.Weighted() })
-	if added || workload.DropsUnweighted(t) {
+	if added || t.DropsUnweighted() {
 		return []string{t.Weight.From}
 	}
 	return nil

@@ -36,7 +36,7 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 		return c.Unknown.Action == spec.Drop ||
 			c.Null.Action == spec.Drop
 	})
-	drops = drops || DropsUnweighted(t) ||
+	drops = drops || t.DropsUnweighted() ||
 		slices.ContainsFunc(r.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
 	var excluded phrase.Phrase
 	switch parent := r.ParentOf(t.Name); {

@@ -16,6 +16,3 @@ func largestWeight(t *spec.Table, what counted.Counted) (steps, step float64) {
 	step, _ = t.Weight.Lattice.Step.Float64()
 	return float64(t.Weight.Lattice.Last), step
 }
-
-// DropsUnweighted reports whether rows without a weight are left out.
-func DropsUnweighted(t *spec.Table) bool { return t.Weight != nil && t.Weight.Null == spec.Drop }

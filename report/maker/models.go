@@ -68,7 +68,8 @@ func describePerformance(out *report.Model, f *model.Performance) {
 	}
 	out.AUC, out.Accuracy, out.Baseline = estimateOf(f.AUC), estimateOf(f.Accuracy), estimateOf(f.Baseline)
 	for _, c := range f.Calibration {
-		out.Calibration = append(out.Calibration, report.Calibration{From: c.From, To: c.To, Share: estimateOf(c.Share)})
+		out.Calibration = append(out.Calibration,
+			report.Calibration{From: c.From, To: c.To, Share: estimateOf(c.Share)})
 	}
 }
 

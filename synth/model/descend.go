@@ -32,13 +32,13 @@ type Descended struct {
 // It returns an error for a shape that Check refuses or that has no design, for an answer of another length, and if the
 // oracle fails.
 func Descend(ctx context.Context, shape *boosting.Shape, oracle Oracle) (*Descended, error) {
-	d, err := NewDescent(ctx, shape, oracle)
+	d, err := startDescent(ctx, shape, oracle)
 	if err != nil {
 		return nil, err
 	}
 	mean := newMeanWeights(d)
 	for step := range shape.Descent.Gradients() {
-		if err := d.Step(ctx, oracle); err != nil {
+		if err := d.step(ctx, oracle); err != nil {
 			return nil, err
 		}
 		mean.add(step, shape.Descent.Gradients(), d.weights)
@@ -46,19 +46,19 @@ func Descend(ctx context.Context, shape *boosting.Shape, oracle Oracle) (*Descen
 	return d.fitted(mean.weights), nil
 }
 
-// Descent is a logistic regression while it is fitted.
-type Descent struct {
+// descent is a logistic regression while it is fitted.
+type descent struct {
 	shape    *boosting.Shape
 	counts   []int64 // noisy, of the target's categories
 	round    int     // the next one
-	rows     float64 // noisy number, at least 1
+	rows     float64 // one more than the noisy number, so that it divides
 	weights  []float64
 	velocity []float64
 }
 
-// NewDescent returns a descent before the first gradient: it asks how many rows there are of each outcome. The weights
-// are 0 but for the intercept, which gives all rows the same chance.
-func NewDescent(ctx context.Context, shape *boosting.Shape, oracle Oracle) (*Descent, error) {
+// startDescent returns a descent before the first gradient: it asks how many rows there are of each outcome. The
+// weights are 0 but for the intercept, which gives all rows the same chance.
+func startDescent(ctx context.Context, shape *boosting.Shape, oracle Oracle) (*descent, error) {
 	if err := shape.Check(); err != nil {
 		return nil, err
 	}
@@ -74,13 +74,13 @@ func NewDescent(ctx context.Context, shape *boosting.Shape, oracle Oracle) (*Des
 }
 
 // newDescent returns a descent before the first round.
-func newDescent(shape *boosting.Shape) *Descent {
+func newDescent(shape *boosting.Shape) *descent {
 	n := shape.Design.Features() - 1
-	return &Descent{shape: shape, weights: make([]float64, n), velocity: make([]float64, n)}
+	return &descent{shape: shape, weights: make([]float64, n), velocity: make([]float64, n)}
 }
 
 // begin takes the noisy number of rows of each category of the target.
-func (d *Descent) begin(counts []int64) error {
+func (d *descent) begin(counts []int64) error {
 	if len(counts) != len(d.shape.Outcomes) {
 		return errors.New("there is one count for each category of the target")
 	}
@@ -101,8 +101,8 @@ const mostDescended = 16
 // bounded returns a weight within the bound.
 func bounded(w float64) float64 { return min(max(w, -mostDescended), mostDescended) }
 
-// Step asks for the gradient at the weights, and takes a step.
-func (d *Descent) Step(ctx context.Context, oracle Oracle) error {
+// step asks for the gradient at the weights, and takes a step.
+func (d *descent) step(ctx context.Context, oracle Oracle) error {
 	noisy, err := ask(ctx, d.shape, oracle, d.round, boosting.Question{Scores: scoresOf(d.shape, d.weights)})
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ type meanWeights struct {
 	n       float64
 }
 
-func newMeanWeights(d *Descent) *meanWeights {
+func newMeanWeights(d *descent) *meanWeights {
 	return &meanWeights{weights: make([]float64, len(d.weights))}
 }
 
@@ -165,8 +165,8 @@ func (m *meanWeights) add(step, of int, weights []float64) {
 }
 
 // fitted returns the regression of weights.
-func (d *Descent) fitted(weights []float64) *Descended {
-	return &Descended{Shape: d.shape, Rows: d.rows, Scores: *scoresOf(d.shape, weights), Weights: weights}
+func (d *descent) fitted(weights []float64) *Descended {
+	return &Descended{Shape: d.shape, Rows: d.rows - 1, Scores: *scoresOf(d.shape, weights), Weights: weights}
 }
 
 // Publish returns the published form of the regression, without the labels of columns.

@@ -203,10 +203,10 @@ func TestDescentTakesAnswersOfTheRightLength(t *testing.T) {
 			t.Errorf("%s: not refused by a holder", name)
 		}
 	}
-	if _, err := AverageUpdates(shape, [][]int64{{1, 2}, make([]int64, UpdateLength(shape))}); err == nil {
+	if _, err := AverageUpdates(shape, [][]int64{{1, 2}, make([]int64, updateLength(shape))}); err == nil {
 		t.Error("a round that lacks is not noticed")
 	}
-	if _, err := AverageUpdates(shape, [][]int64{{1, 2}, make([]int64, UpdateLength(shape)), {1}}); err == nil {
+	if _, err := AverageUpdates(shape, [][]int64{{1, 2}, make([]int64, updateLength(shape)), {1}}); err == nil {
 		t.Error("a short sum is not noticed")
 	}
 }
@@ -281,7 +281,8 @@ func TestFederatedAveraging(t *testing.T) {
 			}
 		}
 		for i, row := range whole.codes {
-			if got := float64(averaged.Scores.Of(whole.shape, row[:3])) / boosting.ScoreUnit; math.Abs(got-wanted[i]) > .02 {
+			got := float64(averaged.Scores.Of(whole.shape, row[:3])) / boosting.ScoreUnit
+			if math.Abs(got-wanted[i]) > .02 {
 				t.Fatalf("%d steps: row %v has the score %v, want %v", descent.Steps, row, got, wanted[i])
 			}
 		}
@@ -308,14 +309,14 @@ func (a *askedFor) Sum(ctx context.Context, round int, state []float64, own []in
 func TestTheStateOfARoundDecidesItsUpdate(t *testing.T) {
 	shape := drawDescentRows(t, 0, 1, boosting.Descent{Rounds: 2, Steps: 1, Rate: .5}).shape
 	stateAfter := func(at int, by int64) []float64 {
-		a := &askedFor{answering: func(int) int64 { return 5 }, sum: make([]int64, UpdateLength(shape))}
+		a := &askedFor{answering: func(int) int64 { return 5 }, sum: make([]int64, updateLength(shape))}
 		a.sum[0], a.sum[at] = 1000, by
 		if _, err := Federate(t.Context(), shape, a, a); err != nil {
 			t.Fatal(err)
 		}
 		return a.states[2]
 	}
-	for name, at := range map[string]int{"weight": 1, "momentum": UpdateLength(shape) - 1} {
+	for name, at := range map[string]int{"weight": 1, "momentum": updateLength(shape) - 1} {
 		if slices.Equal(stateAfter(at, 0), stateAfter(at, 100)) {
 			t.Errorf("sums with another %s lead to the same state", name)
 		}

@@ -26,7 +26,7 @@ type Holders interface {
 //
 // It returns errors as [Descend] does.
 func Federate(ctx context.Context, shape *boosting.Shape, oracle Oracle, all Holders) (*Descended, error) {
-	own, err := NewDescent(ctx, shape, oracle)
+	own, err := startDescent(ctx, shape, oracle)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func Federate(ctx context.Context, shape *boosting.Shape, oracle Oracle, all Hol
 	for round := range shape.Descent.Rounds {
 		own.weights, own.velocity = slices.Clone(f.weights), slices.Clone(f.velocity)
 		for range shape.Descent.Steps {
-			if err := own.Step(ctx, oracle); err != nil {
+			if err := own.step(ctx, oracle); err != nil {
 				return nil, err
 			}
 		}
@@ -78,25 +78,25 @@ func AverageUpdates(shape *boosting.Shape, sums [][]int64) (*Descended, error) {
 
 // federated is what all holders know: the weights and the momentum that each round starts from.
 type federated struct {
-	*Descent
+	*descent
 	mean *meanWeights
 }
 
 func newFederated(shape *boosting.Shape) *federated {
 	d := newDescent(shape)
-	return &federated{Descent: d, mean: newMeanWeights(d)}
+	return &federated{descent: d, mean: newMeanWeights(d)}
 }
 
 // Updates have weights in units of 1/updateUnit, times a number of rows that is at most mostUpdateRows: together with
 // twice [mostDescended] they stay far below 2⁶².
 const updateUnit, mostUpdateRows = 1 << 12, 1 << 40
 
-// UpdateLength returns how many integers a holder gives after its steps: its noisy number of rows, and that times how
+// updateLength returns how many integers a holder gives after its steps: its noisy number of rows, and that times how
 // far each weight has moved and times each momentum.
-func UpdateLength(shape *boosting.Shape) int { return 1 + 2*(shape.Design.Features()-1) }
+func updateLength(shape *boosting.Shape) int { return 1 + 2*(shape.Design.Features()-1) }
 
 // update returns what a holder gives after its steps.
-func (f *federated) update(own *Descent) []int64 {
+func (f *federated) update(own *descent) []int64 {
 	rows := min(own.rows, mostUpdateRows)
 	all := []int64{int64(rows)}
 	for j, w := range own.weights {
@@ -111,7 +111,7 @@ func (f *federated) update(own *Descent) []int64 {
 
 // add takes the mean of all holders' updates of a round.
 func (f *federated) add(round int, sum []int64) error {
-	if len(sum) != UpdateLength(f.shape) {
+	if len(sum) != updateLength(f.shape) {
 		return errors.New("a sum of updates has another length")
 	}
 	rows := float64(max(sum[0], 1))
@@ -125,4 +125,4 @@ func (f *federated) add(round int, sum []int64) error {
 }
 
 // fitted returns the regression after the last round.
-func (f *federated) fitted() *Descended { return f.Descent.fitted(f.mean.weights) }
+func (f *federated) fitted() *Descended { return f.descent.fitted(f.mean.weights) }

@@ -362,7 +362,7 @@ func (t *trainer) shares(column int) []float64 {
 }
 
 // meanOver returns the mean of a function of categories over rows, of which each category has so many. Without rows all
-// categories count alike.
+// categories have the same weight.
 func meanOver(rows []float64, of func(k int) float64) float64 {
 	sum, total := 0.0, 0.0
 	for k, n := range rows {

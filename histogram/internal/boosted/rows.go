@@ -47,7 +47,7 @@ const mostSum = int64(1) << 60
 // Errors name no value of the data.
 var (
 	errCells = errors.New("the cells of a joint histogram are ascending and within its sizes; no count is negative")
-	errMany  = errors.New("an additive model is fitted to at most 2^48 rows, and gradient descent to 2^34 or a few more")
+	errMany  = errors.New("a model has more rows than its sums can hold exactly")
 )
 
 // New returns the rows of a joint histogram that a model is fitted to, and those that are held out.

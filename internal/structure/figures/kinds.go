@@ -30,7 +30,7 @@ type kind struct {
 }
 
 var kinds = []kind{
-	{"weighted", []string{"Weighted", "Weight"}, nil, []string{"weight.go", "weights.go", "tally.go"}},
+	{"weighted", []string{"Weighted", "Weight"}, nil, []string{"weight.go", "weights.go"}},
 	{"rows", nil, []string{"Rows"}, []string{"rows.go"}},
 	{"values", nil, []string{"Values"}, []string{"value.go", "values.go", "sum.go", "sums.go"}},
 	{"all cells", nil, []string{"All"}, []string{"all.go"}},
